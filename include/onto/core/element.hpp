@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSL-1.0
+// The element types of tensors, as types and as values.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace onto {
+
+/// An element type as a value. Half and bfloat16 are to come.
+enum class element : std::uint8_t { float32, float64, int32, int64, boolean };
+
+inline constexpr int element_count = 5;
+
+namespace detail {
+template <class T>
+struct element_tag {
+  static constexpr bool supported = false;
+};
+template <>
+struct element_tag<float> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::float32;
+};
+template <>
+struct element_tag<double> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::float64;
+};
+template <>
+struct element_tag<std::int32_t> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::int32;
+};
+template <>
+struct element_tag<std::int64_t> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::int64;
+};
+template <>
+struct element_tag<bool> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::boolean;
+};
+
+template <element E>
+struct element_type;
+template <>
+struct element_type<element::float32> {
+  using type = float;
+};
+template <>
+struct element_type<element::float64> {
+  using type = double;
+};
+template <>
+struct element_type<element::int32> {
+  using type = std::int32_t;
+};
+template <>
+struct element_type<element::int64> {
+  using type = std::int64_t;
+};
+template <>
+struct element_type<element::boolean> {
+  using type = bool;
+};
+}  // namespace detail
+
+/// The types a tensor can hold: float, double, 32 and 64 bit integers, bool.
+template <class T>
+concept tensor_element = detail::element_tag<T>::supported;
+
+/// The value of an element type: `element_of<float> == element::float32`.
+template <tensor_element T>
+inline constexpr element element_of = detail::element_tag<T>::value;
+
+/// The type behind an element value.
+template <element E>
+using element_t = typename detail::element_type<E>::type;
+
+/// Bytes of one element.
+constexpr int size_of(element e) {
+  constexpr int sizes[] = {4, 8, 4, 8, 1};
+  return sizes[static_cast<int>(e)];
+}
+
+/// `float`, `double`, `int32`, `int64`, `bool`: as logs and errors write it.
+constexpr std::string_view name_of(element e) {
+  constexpr std::string_view names[] = {"float", "double", "int32", "int64", "bool"};
+  return names[static_cast<int>(e)];
+}
+
+constexpr bool is_floating(element e) { return e == element::float32 || e == element::float64; }
+
+}  // namespace onto

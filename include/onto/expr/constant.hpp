@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSL-1.0
+// Constants and scalars: values in the program.
+#pragma once
+
+#include <onto/core/error.hpp>
+#include <onto/expr/expression.hpp>
+#include <onto/tensor/tensor.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace onto {
+
+namespace op {
+
+/// A leaf that holds values. Its element type and shape are the node's own.
+struct leaf {
+  static constexpr int cost = 0;
+  static constexpr kernel_set kernels{all_elements, all_elements};
+  static constexpr inferred infer(const extents*, int) { return {}; }
+};
+struct constant : leaf {
+  static constexpr op_kind kind = op_kind::constant;
+  static constexpr std::string_view name = "Const";
+};
+struct scalar : leaf {
+  static constexpr op_kind kind = op_kind::scalar;
+  static constexpr std::string_view name = "Scalar";
+};
+
+}  // namespace op
+
+/// A constant: values in the program, with a name (an identity) or without.
+template <class Name, tensor_element T, int... Dims>
+struct constant_node : detail::expression_base {
+  using element_type = T;
+  using ops = detail::op_list<>;
+  static constexpr element type = element_of<T>;
+
+  static constexpr detail::node_facts make_facts() {
+    detail::node_facts f;
+    f.type = type;
+    f.shape = extents(shape<Dims...>{});
+    f.id = detail::hash_extents(detail::hash_mix(detail::hash_text(Name::value), 0xc0 + static_cast<unsigned>(type)), f.shape);
+    f.stateful = Name::value.empty();
+    return f;
+  }
+  static constexpr detail::node_facts facts = make_facts();
+
+  explicit constant_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+
+  template <class Builder>
+  static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
+    return b.leaf(parent, child, facts, op_info_of<op::constant>, alone ? scope : place{}, Name::value);
+  }
+};
+
+/// One value, written beside a tensor: `2.0f * x`.
+template <tensor_element T>
+struct scalar_node : detail::expression_base {
+  using element_type = T;
+  using ops = detail::op_list<>;
+  static constexpr element type = element_of<T>;
+  static constexpr detail::node_facts facts{type, extents{}, 0x5ca1a0 + static_cast<unsigned>(type), true, 1};
+
+  explicit scalar_node(T value) : detail::expression_base(detail::scalar_state(value)) {}
+
+  template <class Builder>
+  static constexpr int put(Builder& b, place, bool, int parent, int child) {
+    return b.leaf(parent, child, facts, op_info_of<op::scalar>, place{}, std::string_view{});
+  }
+};
+
+/// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`.
+template <fixed_string Name, tensor_element T>
+auto constant(T value) {
+  return constant_node<text_of<Name>, T>{detail::constant_state(&value, 1, extents{})};
+}
+template <fixed_string Name, tensor_element T, std::size_t N>
+auto constant(const T (&v)[N]) {
+  using dims = shape<static_cast<int>(N)>;
+  return constant_node<text_of<Name>, T, static_cast<int>(N)>{detail::constant_state(v, N, extents(dims{}))};
+}
+template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M>
+auto constant(const T (&v)[N][M]) {
+  using dims = shape<static_cast<int>(N), static_cast<int>(M)>;
+  return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M)>{
+      detail::constant_state(&v[0][0], N * M, extents(dims{}))};
+}
+template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M, std::size_t K>
+auto constant(const T (&v)[N][M][K]) {
+  using dims = shape<static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>;
+  return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>{
+      detail::constant_state(&v[0][0][0], N * M * K, extents(dims{}))};
+}
+/// A constant with the elements of a tensor.
+template <fixed_string Name, tensor_element T, int... Dims>
+auto constant(const tensor<T, Dims...>& t) {
+  return constant_node<text_of<Name>, T, Dims...>{
+      detail::constant_state(t.data(), static_cast<std::int64_t>(t.size()), t.extent_values())};
+}
+
+/// A constant without a name: a new one each time it is written.
+template <tensor_element T>
+auto constant(T value) {
+  return constant<"">(value);
+}
+template <tensor_element T, std::size_t N>
+auto constant(const T (&v)[N]) {
+  return constant<"">(v);
+}
+template <tensor_element T, std::size_t N, std::size_t M>
+auto constant(const T (&v)[N][M]) {
+  return constant<"">(v);
+}
+template <tensor_element T, std::size_t N, std::size_t M, std::size_t K>
+auto constant(const T (&v)[N][M][K]) {
+  return constant<"">(v);
+}
+template <tensor_element T, int... Dims>
+auto constant(const tensor<T, Dims...>& t) {
+  return constant<"">(t);
+}
+
+namespace detail {
+
+template <class S>
+concept scalar_value = std::is_arithmetic_v<S>;
+
+[[noreturn]] ONTO_COLD inline void throw_lossy_scalar(const std::string& value, element to) {
+  throw invalid_argument_error("[onto.element] the scalar " + value + " cannot be converted to " + std::string(name_of(to)) +
+                               " without loss; write it in that type or convert the tensor with cast<T>(x)");
+}
+
+/// The scalar `value` as a `T`. *Throws* `invalid_argument_error` where that would lose something.
+template <tensor_element T, scalar_value S>
+scalar_node<T> lossless_scalar(S value) {
+  if constexpr (std::is_same_v<S, T>) {
+    return scalar_node<T>{value};
+  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<S, bool>) {
+    throw_lossy_scalar(std::to_string(value), element_of<T>);
+  } else {
+    // Compared in long double, which holds every float, double and 64 bit integer; NaN stays NaN.
+    const T converted = static_cast<T>(value);
+    const bool in_range = std::is_floating_point_v<T> ||
+                          (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
+                           static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
+    if (!in_range || (value == value && static_cast<long double>(converted) != static_cast<long double>(value)))
+      throw_lossy_scalar(std::to_string(value), element_of<T>);
+    return scalar_node<T>{converted};
+  }
+}
+
+}  // namespace detail
+
+}  // namespace onto

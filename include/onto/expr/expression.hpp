@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSL-1.0
+// Expressions: types that spell a graph. An operation over operands is `apply_node<Op, Operands...>`; everything else is derived.
+#pragma once
+
+#include <onto/expr/operation.hpp>
+#include <onto/expr/state.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+namespace onto {
+
+namespace detail {
+
+/// What every node of an expression says of itself.
+struct node_facts {
+  element type = element::float32;
+  extents shape{};
+  std::uint64_t id = 0;   // structural: equal expressions have equal ids
+  bool stateful = false;  // holds an unnamed scalar or constant: each time it is written it is new
+  int nodes = 1;          // of the tree, at most node_limit
+};
+
+/// The most nodes one expression may have.
+inline constexpr int node_limit = 2048;
+
+/// The base of every expression: its run-time state, if any.
+struct expression_base {
+  state_ref state;
+
+  constexpr expression_base() = default;
+  constexpr explicit expression_base(state_ref s) : state(static_cast<state_ref&&>(s)) {}
+};
+
+template <class... Ops>
+struct op_list {
+  static constexpr int size = sizeof...(Ops);
+};
+
+template <class List, class Op>
+struct insert_op;
+template <class... Ops, class Op>
+struct insert_op<op_list<Ops...>, Op> {
+  using type = std::conditional_t<(std::is_same_v<Ops, Op> || ...), op_list<Ops...>, op_list<Ops..., Op>>;
+};
+
+template <class A, class B>
+struct merge_two;
+template <class A>
+struct merge_two<A, op_list<>> {
+  using type = A;
+};
+template <class A, class First, class... Rest>
+struct merge_two<A, op_list<First, Rest...>> {
+  using type = typename merge_two<typename insert_op<A, First>::type, op_list<Rest...>>::type;
+};
+
+template <class... Lists>
+struct merge_ops {
+  using type = op_list<>;
+};
+template <class A>
+struct merge_ops<A> {
+  using type = A;
+};
+template <class A, class B, class... More>
+struct merge_ops<A, B, More...> {
+  using type = typename merge_ops<typename merge_two<A, B>::type, More...>::type;
+};
+
+}  // namespace detail
+
+/// Anything that can be computed: symbols, constants, operations, scopes.
+template <class E>
+concept expression = std::derived_from<E, detail::expression_base>;
+
+namespace detail {
+
+constexpr std::uint64_t hash_extents(std::uint64_t h, const extents& e) {
+  for (int k = 0; k < e.rank; ++k) h = hash_mix(h, static_cast<std::uint64_t>(static_cast<std::int64_t>(e.dims[k])));
+  return h;
+}
+
+constexpr node_facts apply_facts(const op_info& op, element type, const node_facts* const* operands, int count) {
+  node_facts f;
+  f.type = type;
+  extents shapes[64];
+  std::uint64_t h = hash_mix(op.hash, static_cast<std::uint64_t>(type));
+  for (int k = 0; k < count; ++k) {
+    const node_facts& x = *operands[k];
+    if (k < 64) shapes[k] = x.shape;
+    h = hash_mix(h, x.id);
+    f.stateful = f.stateful || x.stateful;
+    f.nodes = f.nodes + x.nodes < node_limit ? f.nodes + x.nodes : node_limit;
+  }
+  f.shape = op.infer(shapes, count < 64 ? count : 64).shape;
+  f.id = h;
+  return f;
+}
+
+}  // namespace detail
+
+/// The operation `Op` over operands: a node of the graph, as a type.
+template <class Op, class... X>
+struct apply_node : detail::expression_base {
+  using operation = Op;
+  static constexpr element type = Op::result(X::facts.type...);
+  using element_type = element_t<type>;
+  using ops = typename detail::insert_op<typename detail::merge_ops<typename X::ops...>::type, Op>::type;
+
+  static constexpr detail::node_facts make_facts() {
+    if constexpr (sizeof...(X) == 0) {
+      return detail::apply_facts(op_info_of<Op>, type, nullptr, 0);
+    } else {
+      const detail::node_facts* list[] = {&X::facts...};
+      return detail::apply_facts(op_info_of<Op>, type, list, static_cast<int>(sizeof...(X)));
+    }
+  }
+  static constexpr detail::node_facts facts = make_facts();
+
+  constexpr explicit apply_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+
+  /// Adds this node and what is below it to the graph; once, however often it is written.
+  template <class Builder>
+  static constexpr int put(Builder& b, place scope, bool, int parent, int child) {
+    const int visit = b.visit(parent, child, scope);
+    if (const int seen = b.find(facts, scope); seen >= 0) return b.repeat(visit, seen);
+    if constexpr (sizeof...(X) == 0) {
+      return b.add(visit, facts, op_info_of<Op>, scope, nullptr, 0);
+    } else {
+      int next = 0;
+      const int operands[] = {X::put(b, scope, false, visit, next++)...};
+      return b.add(visit, facts, op_info_of<Op>, scope, operands, static_cast<int>(sizeof...(X)));
+    }
+  }
+};
+
+/// What an expression becomes after the compiler has reported a mistake in it, so that one mistake is one error.
+struct ill_formed : detail::expression_base {
+  using element_type = float;
+  using ops = detail::op_list<>;
+  static constexpr element type = element::float32;
+  static constexpr detail::node_facts facts{};
+
+  template <class Builder>
+  static constexpr int put(Builder& b, place, bool, int, int) {
+    return b.ill_formed();
+  }
+};
+
+namespace detail {
+template <class... E>
+inline constexpr bool any_ill_formed = (std::is_same_v<E, ill_formed> || ...);
+}
+
+}  // namespace onto

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSL-1.0
+// What an operation is: a struct of static facts (kind, name, shape rule, element rule, kernels), and the same facts as a value.
+#pragma once
+
+#include <onto/core/element.hpp>
+#include <onto/core/text.hpp>
+#include <onto/device/place.hpp>
+#include <onto/shape/extents.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace onto {
+
+/// How an operation is run, and so how it fuses.
+enum class op_kind : std::uint8_t {
+  placeholder,  ///< fed at `run`
+  variable,     ///< state of the session
+  constant,     ///< values in the program
+  scalar,       ///< one value, passed to kernels directly
+  map,          ///< one scalar function per element, broadcasting
+  generator,    ///< a map without operands: a function of the element's index
+  view,         ///< another look at the operand's elements; nothing runs
+  reduce,       ///< folds axes away
+  row,          ///< softmax and its like: one pass over an axis
+  matmul,       ///< matrix product, batched in leading dimensions
+  concat,       ///< operands side by side
+  assign,       ///< a map whose result becomes the value of a variable
+};
+
+/// Why shapes do not fit.
+enum class shape_fault : std::uint8_t {
+  none,
+  broadcast,  ///< extents differ and neither is 1
+  inner,      ///< matmul: columns of the left and rows of the right differ
+  rank,       ///< too few dimensions
+  axis,       ///< an axis that the operand does not have, or names twice
+  size,       ///< reshape: another number of elements
+  range,      ///< slice: outside the operand
+  concat,     ///< concat: another extent than the axis differs
+  empty,      ///< a minimum or maximum of nothing
+};
+
+/// The shape of a result, or why there is none.
+struct inferred {
+  extents shape{};
+  shape_fault fault = shape_fault::none;
+};
+
+/// A set of element types, a bit each.
+using element_set = std::uint8_t;
+
+constexpr element_set one(element e) { return static_cast<element_set>(1u << static_cast<unsigned>(e)); }
+inline constexpr element_set floating_elements = one(element::float32) | one(element::float64);
+inline constexpr element_set integer_elements = one(element::int32) | one(element::int64);
+inline constexpr element_set numeric_elements = floating_elements | integer_elements;
+inline constexpr element_set boolean_elements = one(element::boolean);
+inline constexpr element_set all_elements = numeric_elements | boolean_elements;
+
+/// For which element types an operation has kernels, by kind of device.
+struct kernel_set {
+  element_set cpu = 0;
+  element_set gpu = 0;
+
+  constexpr bool has(device_kind kind, element e) const {
+    return ((kind == device_kind::gpu ? gpu : kind == device_kind::cpu ? cpu : element_set{0}) & one(e)) != 0;
+  }
+};
+
+/// The most numbers an operation carries beside its operands: axes, ranges, a seed.
+inline constexpr int max_attributes = 3 * max_rank + 2;
+
+/// The facts of an operation as a value: what the graph's nodes point at.
+struct op_info {
+  op_kind kind;
+  std::string_view name;
+  std::uint64_t hash;  // of name and attributes: equal operations have equal hashes
+  kernel_set kernels;
+  int cost;            // floating-point operations per element of the result (of the operand, for a reduction)
+  inferred (*infer)(const extents* operands, int count);
+  int attributes;
+  std::int64_t attribute[max_attributes];
+};
+
+namespace detail {
+
+template <class Op>
+concept has_attributes = requires { Op::attribute_count; };
+
+template <class Op>
+constexpr op_info describe() {
+  op_info o{Op::kind, Op::name, hash_text(Op::name), Op::kernels, Op::cost, &Op::infer, 0, {}};
+  if constexpr (has_attributes<Op>) {
+    o.attributes = Op::attribute_count;
+    for (int k = 0; k < o.attributes; ++k) {
+      o.attribute[k] = Op::attribute[k];
+      o.hash = hash_mix(o.hash, static_cast<std::uint64_t>(o.attribute[k]));
+    }
+  }
+  return o;
+}
+
+}  // namespace detail
+
+/// The value that describes `Op`; its address is the operation's identity.
+template <class Op>
+inline constexpr op_info op_info_of = detail::describe<Op>();
+
+}  // namespace onto

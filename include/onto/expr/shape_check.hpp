@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+// Where an operation is written: its operands' shapes and element types are checked, and a mistake is one short error.
+#pragma once
+
+#include <onto/expr/expression.hpp>
+
+#include <utility>
+
+namespace onto {
+
+namespace detail {
+
+template <class E, std::size_t... K>
+auto spell_shape(std::index_sequence<K...>) -> shape<E::facts.shape.dims[K]...>;
+
+template <class E>
+using shape_of_t = decltype(spell_shape<E>(std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>{}));
+
+// One struct a mistake: its name and arguments are what the compiler prints.
+template <class Op, class... Shapes>
+struct shapes_do_not_broadcast {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them");
+};
+template <class Op, class... Shapes>
+struct inner_extents_differ {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] matmul: columns of the left and rows of the right differ; transpose one with transpose(x)");
+};
+template <class Op, class... Shapes>
+struct too_few_dimensions {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] the operand has too few dimensions; add some with reshape");
+};
+template <class Op, class... Shapes>
+struct no_such_axis {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.axis] an axis is out of range or named twice; axes are -rank to rank - 1");
+};
+template <class Op, class... Shapes>
+struct number_of_elements_differs {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] reshape: the numbers of elements differ; one extent may be dyn to be computed");
+};
+template <class Op, class... Shapes>
+struct slice_out_of_range {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] slice: begin, end or step do not fit the operand's extent");
+};
+template <class Op, class... Shapes>
+struct concat_extents_differ {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] concat: the operands differ in rank or in an extent other than the joined axis");
+};
+template <class Op, class... Shapes>
+struct nothing_to_reduce {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] a minimum or maximum over no elements has no value; give the axis an extent above 0");
+};
+template <class Op, class... Elements>
+struct element_types_differ {
+  static constexpr bool ok = sizeof...(Elements) > 99;
+  static_assert(ok, "[onto.element] the operands' element types differ; convert one with cast<T>(x)");
+};
+template <class Op, class... Elements>
+struct element_type_not_supported {
+  static constexpr bool ok = sizeof...(Elements) > 99;
+  static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
+};
+
+template <shape_fault Fault, class Op, class... Shapes>
+constexpr bool report_shapes() {
+  if constexpr (Fault == shape_fault::broadcast)
+    return shapes_do_not_broadcast<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::inner)
+    return inner_extents_differ<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::rank)
+    return too_few_dimensions<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::axis)
+    return no_such_axis<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::size)
+    return number_of_elements_differs<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::range)
+    return slice_out_of_range<Op, Shapes...>::ok;
+  else if constexpr (Fault == shape_fault::concat)
+    return concat_extents_differ<Op, Shapes...>::ok;
+  else
+    return nothing_to_reduce<Op, Shapes...>::ok;
+}
+
+template <class Op, class... X>
+constexpr shape_fault fault_of() {
+  if constexpr (sizeof...(X) == 0) {
+    return Op::infer(nullptr, 0).fault;
+  } else {
+    const extents in[] = {X::facts.shape...};
+    return Op::infer(in, static_cast<int>(sizeof...(X))).fault;
+  }
+}
+
+/// How an operation takes its operands' element types.
+enum class element_check : unsigned char { fine, differ, unsupported };
+
+}  // namespace detail
+
+/// Writes the operation `Op` over operands.
+/// *Mandates* the operands' element types are what `Op` takes, and their extents fit as far as they are known.
+template <class Op, class... X>
+constexpr auto make(const X&... x) {
+  if constexpr (detail::any_ill_formed<X...>) {
+    return ill_formed{};
+  } else {
+    constexpr detail::element_check elements = Op::check(X::facts.type...);
+    if constexpr (elements == detail::element_check::differ) {
+      (void)detail::element_types_differ<Op, typename X::element_type...>::ok;
+      return ill_formed{};
+    } else if constexpr (elements == detail::element_check::unsupported) {
+      (void)detail::element_type_not_supported<Op, typename X::element_type...>::ok;
+      return ill_formed{};
+    } else {
+      constexpr shape_fault fault = detail::fault_of<Op, X...>();
+      if constexpr (fault != shape_fault::none) {
+        (void)detail::report_shapes<fault, Op, detail::shape_of_t<X>...>();
+        return ill_formed{};
+      } else {
+        return apply_node<Op, X...>{detail::join_states(x.state...)};
+      }
+    }
+  }
+}
+
+}  // namespace onto

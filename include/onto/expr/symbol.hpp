@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+// Symbols: placeholders, fed at `run`, and variables, which live in the session.
+#pragma once
+
+#include <onto/expr/constant.hpp>
+#include <onto/tensor/tensor_ref.hpp>
+
+#include <memory>
+#include <type_traits>
+
+namespace onto {
+
+namespace op {
+struct placeholder : leaf {
+  static constexpr op_kind kind = op_kind::placeholder;
+  static constexpr std::string_view name = "Placeholder";
+};
+struct variable : leaf {
+  static constexpr op_kind kind = op_kind::variable;
+  static constexpr std::string_view name = "Variable";
+  // As in TensorFlow: int32 state (counters, indices) stays in host memory.
+  static constexpr kernel_set kernels{all_elements, floating_elements | one(element::int64) | boolean_elements};
+};
+}  // namespace op
+
+/// Data for a symbol: what `x = data` makes. Refers to the caller's memory unless it was given an rvalue.
+template <class Symbol>
+struct feed {
+  static constexpr std::uint64_t id = Symbol::facts.id;
+
+  const void* data = nullptr;
+  extents shape{};
+  std::shared_ptr<const void> owner;
+};
+
+namespace detail {
+constexpr node_facts symbol_facts(std::string_view name, unsigned salt, element type, const extents& shape) {
+  node_facts f;
+  f.type = type;
+  f.shape = shape;
+  f.id = hash_extents(hash_mix(hash_text(name), salt + static_cast<unsigned>(type)), shape);
+  return f;
+}
+}  // namespace detail
+
+/// A symbol: no data, usable in constant expressions; `x = data` feeds it.
+template <class Name, tensor_element T, int... Dims>
+struct placeholder_node : detail::expression_base {
+  static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
+  using element_type = T;
+  using ops = detail::op_list<>;
+  static constexpr element type = element_of<T>;
+  static constexpr detail::node_facts facts =
+      detail::symbol_facts(Name::value, 0xf0, type, extents(shape<Dims...>{}));
+
+  constexpr placeholder_node() = default;
+
+  template <class Builder>
+  static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
+    return b.symbol(parent, child, facts, op_info_of<op::placeholder>, alone ? scope : place{}, Name::value);
+  }
+
+  /// Feeds a tensor without copying it. It must live until `run` returns.
+  feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const { return {t.data(), t.extent_values(), nullptr}; }
+
+  /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
+  feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
+    auto owned = std::make_shared<tensor<T, Dims...>>(static_cast<tensor<T, Dims...>&&>(t));
+    return {owned->data(), owned->extent_values(), owned};
+  }
+
+  /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.
+  template <class Data>
+    requires std::is_constructible_v<tensor_ref<T, Dims...>, const Data&>
+  feed<placeholder_node> operator=(const Data& data) const {
+    const tensor_ref<T, Dims...> r(data);
+    return {r.data(), r.extent_values(), nullptr};
+  }
+};
+
+/// A symbol fed at `run`: `inline constexpr auto x = placeholder<"x", float, dyn, 3>;`
+template <fixed_string Name, tensor_element T, int... Dims>
+inline constexpr placeholder_node<text_of<Name>, T, Dims...> placeholder{};
+
+/// State that lives in the session. `Initial` is the expression of its first value, or void.
+template <class Name, class Initial, tensor_element T, int... Dims>
+struct variable_node : detail::expression_base {
+  static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
+  using element_type = T;
+  using name = Name;
+  using initial = Initial;
+  using symbol = variable_node<Name, void, T, Dims...>;
+  using ops = detail::op_list<variable_node>;
+  static constexpr element type = element_of<T>;
+  static constexpr detail::node_facts facts =
+      detail::symbol_facts(Name::value, 0xa0, type, extents(shape<Dims...>{}));
+
+  constexpr variable_node() = default;
+  constexpr explicit variable_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+
+  template <class Builder>
+  static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
+    return b.symbol(parent, child, facts, op_info_of<op::variable>, alone ? scope : place{}, Name::value);
+  }
+
+  /// The variable with an initial value: an expression of its shape (or one that broadcasts to it).
+  template <expression E>
+  constexpr auto operator()(const E& e) const {
+    static_assert(E::facts.type == type, "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
+    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state)};
+  }
+  /// The variable with initial values: a tensor, a nested list, one value for all elements.
+  auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }
+  auto operator()(T value) const
+    requires(sizeof...(Dims) > 0)
+  {
+    return (*this)(constant(value));
+  }
+};
+
+/// A variable: `variable<"w", float, 2, 2>({{1, 2}, {3, 4}})`, `variable<"b", float, 3>(0.0f)`.
+template <fixed_string Name, tensor_element T, int... Dims>
+inline constexpr variable_node<text_of<Name>, void, T, Dims...> variable{};
+
+}  // namespace onto

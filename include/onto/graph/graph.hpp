@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// The lowered graph: an array of small structs, operands before their consumers. All passes are loops over it.
+#pragma once
+
+#include <onto/expr/operation.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace onto {
+
+/// One node of the lowered graph.
+struct graph_node {
+  const op_info* op = nullptr;
+  std::uint64_t id = 0;
+  element type = element::float32;
+  extents shape{};
+  int first = 0;     // index of the first operand in graph_view::operands
+  int count = 0;     // number of operands
+  place request{};   // what `on` asks for
+  std::string_view name{};  // given by the program, or empty
+  int visit = 0;     // where its run-time state is found
+
+  constexpr op_kind kind() const { return op->kind; }
+  constexpr bool is_symbol() const { return op->kind == op_kind::placeholder || op->kind == op_kind::variable; }
+  constexpr bool is_leaf() const { return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar; }
+  constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
+};
+
+/// One step of the walk from the fetches down: how a node's run-time state is reached.
+struct graph_visit {
+  int parent = -1;   // visit above, or -1 for a fetch
+  int child = 0;     // which operand of the one above; for a fetch, which fetch
+  int node = -1;     // the node found there
+  int same_as = -1;  // the visit that defined the node, where this one met it again
+  place scope{};     // of an `on` scope
+};
+
+/// Two different things under one name.
+struct name_clash {
+  bool found = false;
+  std::string_view name{};
+};
+
+/// A graph as the passes see it.
+struct graph_view {
+  const graph_node* nodes = nullptr;
+  int count = 0;
+  const int* operands = nullptr;
+  const int* fetches = nullptr;
+  int fetch_count = 0;
+  const graph_visit* visits = nullptr;
+  int visit_count = 0;
+
+  constexpr const graph_node& operator[](int n) const { return nodes[n]; }
+  constexpr int operand(int n, int k) const { return operands[nodes[n].first + k]; }
+
+  /// The element type by which an operation's kernels are chosen.
+  constexpr element kernel_element(int n) const {
+    const graph_node& x = nodes[n];
+    if (x.count == 0) return x.type;
+    return nodes[operand(n, x.count > 1 ? 1 : 0)].type;
+  }
+};
+
+}  // namespace onto

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSL-1.0
+// The one placer. The compiler runs it on the devices a world names, the session on the devices it found.
+#pragma once
+
+#include <onto/graph/graph.hpp>
+
+namespace onto {
+
+/// Why a node is where it is, or why it can be nowhere.
+enum class placement_reason : std::uint8_t {
+  free,              ///< nothing was asked for: the first device with a kernel
+  requested,         ///< where the program asked
+  consumers,         ///< a symbol or constant: where it is used
+  variable,          ///< writes a variable: where the variable is
+  moved_no_device,   ///< soft placement: no such device
+  moved_no_kernel,   ///< soft placement: no kernel for the operation there
+  moved_variable,    ///< soft placement: it writes a variable that is elsewhere
+  missing_device,    ///< error: no such device
+  no_kernel,         ///< error: no kernel for the operation there
+  elsewhere,         ///< error: it writes a variable that is elsewhere
+};
+
+constexpr bool is_error(placement_reason r) { return r >= placement_reason::missing_device; }
+constexpr bool is_move(placement_reason r) {
+  return r == placement_reason::moved_no_device || r == placement_reason::moved_no_kernel || r == placement_reason::moved_variable;
+}
+
+/// Where one node runs.
+struct node_placement {
+  place where{};
+  placement_reason reason = placement_reason::free;
+};
+
+/// What the placer is told beside the graph.
+struct placer_input {
+  const place* requests = nullptr;  // per node
+  const bool* foreign = nullptr;    // per node: asks for a device of another process; or null
+  const place* pinned = nullptr;    // per node: where a variable already lives; or null
+  const place* devices = nullptr;   // in order of preference: GPU before CPU, then the lowest index
+  int device_count = 0;
+  bool soft = false;
+};
+
+namespace detail {
+
+constexpr bool matches(const place& request, const place& device) {
+  return !request.is_set() || (request.kind == device.kind && (request.index < 0 || request.index == device.index));
+}
+
+constexpr bool has_kernel(const graph_view& g, int n, device_kind kind) {
+  return g[n].op->kernels.has(kind, g.kernel_element(n));
+}
+
+/// Chooses for one node by its request alone.
+constexpr node_placement choose(const graph_view& g, int n, const place& request, bool foreign, const placer_input& in) {
+  bool device_exists = false;
+  if (!foreign) {
+    for (int d = 0; d < in.device_count; ++d) {
+      if (!matches(request, in.devices[d])) continue;
+      device_exists = true;
+      if (has_kernel(g, n, in.devices[d].kind))
+        return {in.devices[d], request.is_set() ? placement_reason::requested : placement_reason::free};
+    }
+  }
+  if (!in.soft || foreign || !request.is_set())
+    return {place{}, device_exists ? placement_reason::no_kernel : placement_reason::missing_device};
+
+  const placement_reason moved = device_exists ? placement_reason::moved_no_kernel : placement_reason::moved_no_device;
+  int same_kind = 0;
+  for (int d = 0; d < in.device_count; ++d) same_kind += in.devices[d].kind == request.kind ? 1 : 0;
+  if (same_kind > 0 && has_kernel(g, n, request.kind)) {
+    int wanted = (request.index < 0 ? 0 : request.index) % same_kind;
+    for (int d = 0; d < in.device_count; ++d)
+      if (in.devices[d].kind == request.kind && wanted-- == 0) return {in.devices[d], moved};
+  }
+  for (int d = 0; d < in.device_count; ++d)
+    if (in.devices[d].kind == device_kind::cpu && has_kernel(g, n, device_kind::cpu)) return {in.devices[d], moved};
+  return {place{}, device_exists ? placement_reason::no_kernel : placement_reason::missing_device};
+}
+
+/// Whether a device is in the list.
+constexpr bool is_there(const placer_input& in, const place& p) {
+  for (int d = 0; d < in.device_count; ++d)
+    if (in.devices[d] == p) return true;
+  return false;
+}
+
+}  // namespace detail
+
+/// Places every node of a graph. `out` has room for `g.count`. Returns whether all could be placed; where not, the reasons tell.
+constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_placement* out) {
+  using detail::choose;
+  const auto foreign = [&](int n) { return in.foreign && in.foreign[n]; };
+
+  // Operations by their own request.
+  for (int n = 0; n < g.count; ++n) {
+    out[n] = node_placement{};
+    if (!g[n].is_leaf()) out[n] = choose(g, n, in.requests[n], foreign(n), in);
+  }
+
+  // Symbols and constants: where asked, else where their consumers agree, else by the order of devices.
+  for (int u = 0; u < g.count; ++u) {
+    if (g[u].is_leaf() || !out[u].where.is_set()) continue;
+    for (int k = 0; k < g[u].count; ++k) {
+      node_placement& o = out[g.operand(u, k)];
+      if (!g[g.operand(u, k)].is_leaf()) continue;
+      if (!o.where.is_set()) o = {out[u].where, placement_reason::consumers};
+      else if (!(o.where == out[u].where)) o.reason = placement_reason::free;  // they disagree
+    }
+  }
+  for (int n = 0; n < g.count; ++n) {
+    if (!g[n].is_leaf()) continue;
+    const place agreed = out[n].reason == placement_reason::consumers ? out[n].where : place{};
+    out[n] = node_placement{};
+    if (g[n].kind() == op_kind::scalar) continue;
+    if (in.pinned && in.pinned[n].is_set()) {
+      const bool asked = in.requests[n].is_set() || foreign(n);
+      const bool moves = asked && !(choose(g, n, in.requests[n], foreign(n), in).where == in.pinned[n]);
+      out[n].where = in.pinned[n];
+      if (moves) out[n].reason = in.soft ? placement_reason::moved_variable : placement_reason::elsewhere;
+      else if (asked) out[n].reason = placement_reason::requested;
+    } else if (!in.requests[n].is_set() && !foreign(n) && agreed.is_set() && detail::has_kernel(g, n, agreed.kind)) {
+      out[n] = {agreed, placement_reason::consumers};
+    } else {
+      out[n] = choose(g, n, in.requests[n], foreign(n), in);
+    }
+  }
+
+  // What writes a variable runs where the variable is.
+  for (int n = 0; n < g.count; ++n) {
+    if (g[n].kind() != op_kind::assign) continue;
+    const node_placement& v = out[g.operand(n, 0)];
+    if (!v.where.is_set() || foreign(n)) continue;
+    if (detail::is_there(in, v.where) && !(out[n].where == v.where)) {
+      const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], v.where);
+      out[n] = {v.where, !asked ? placement_reason::variable : in.soft ? placement_reason::moved_variable : placement_reason::elsewhere};
+    }
+  }
+
+  // Scalars are not anywhere; they travel with the kernels.
+  bool all = true;
+  for (int n = 0; n < g.count; ++n) all = all && (!is_error(out[n].reason) || g[n].kind() == op_kind::scalar);
+  return all;
+}
+
+}  // namespace onto

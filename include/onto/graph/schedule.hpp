@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSL-1.0
+// The schedule: a placed, fused graph becomes steps in order (kernels and transfers) and the values that live between them.
+#pragma once
+
+#include <onto/graph/fuse.hpp>
+#include <onto/graph/placer.hpp>
+
+namespace onto {
+
+/// What a step of a plan does.
+enum class step_kind : std::uint8_t {
+  kernel,    ///< runs a fused kernel, or one operation where a kernel had to be split
+  transfer,  ///< copies a value to another device
+  deliver,   ///< copies a value that is in host memory to where a fetch wants it
+};
+
+/// One step.
+struct plan_step {
+  step_kind kind = step_kind::kernel;
+  int node = -1;       // whose value it makes
+  place at{};          // where
+  place from{};        // of a transfer
+  int value = -1;      // the value it writes; -1 for a delivery
+  int source = -1;     // the value a transfer reads; -1 where it is a feed or a constant
+  int fetch = -1;      // of a delivery: which fetch
+  bool whole = true;   // the fused kernel; false: this one operation of it
+};
+
+/// A node's result in the memory of one device.
+struct plan_value {
+  int node = -1;
+  place at{};
+  int birth = 0;            // the step that writes it
+  int death = 0;            // the last step that reads it
+  int fetch = -1;           // written straight into this fetch's result
+  bool variable = false;    // the new value of a variable: kept after the run
+  std::int64_t bytes = 0;   // -1 where an extent is not known
+  std::int64_t offset = 0;  // in the device's block
+  int next = -1;            // another value of the same node
+};
+
+namespace detail {
+
+/// Room for a schedule. Steps and values: at least nodes + operands + 2 * fetches; the rest one entry a node.
+struct schedule_room {
+  plan_step* steps = nullptr;
+  plan_value* values = nullptr;
+  int* unit = nullptr;         // per node: the root of the kernel it runs in, after splitting; or -1
+  int* first_member = nullptr;
+  int* next_member = nullptr;
+  int* value_of = nullptr;     // per node: its first value; or -1
+  bool* done = nullptr;
+};
+
+struct schedule_counts {
+  int steps = 0;
+  int values = 0;
+  int kernels = 0;
+  int transfers = 0;
+  std::int64_t transfer_bytes = 0;  // -1: not known
+  std::int64_t flops = 0;           // -1: not known
+};
+
+inline constexpr place host{device_kind::cpu, 0};
+
+constexpr bool in_host_memory(const graph_node& n) {
+  return n.kind() == op_kind::placeholder || n.kind() == op_kind::constant;
+}
+
+constexpr std::int64_t bytes_of(element type, const extents& shape) {
+  const std::int64_t n = shape.size();
+  return n < 0 ? -1 : n * size_of(type);
+}
+
+/// Floating-point operations of one node; -1 where an extent is not known.
+constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int n) {
+  const op_info& op = *g[n].op;
+  switch (op.kind) {
+    case op_kind::map:
+    case op_kind::generator:
+    case op_kind::assign: {
+      const std::int64_t size = shapes[n].size();
+      return size < 0 ? -1 : size * op.cost;
+    }
+    case op_kind::reduce:
+    case op_kind::row: {
+      const std::int64_t size = shapes[g.operand(n, 0)].size();
+      return size < 0 ? -1 : size * op.cost;
+    }
+    case op_kind::matmul: {
+      const extents& a = shapes[g.operand(n, 0)];
+      const std::int64_t size = shapes[n].size();
+      const int k = a.dims[a.rank - 1];
+      return size < 0 || k < 0 ? -1 : 2 * size * k;
+    }
+    default:
+      return 0;
+  }
+}
+
+class scheduler {
+ public:
+  constexpr scheduler(const graph_view& g, const int* root, const extents* shapes, const node_placement* where,
+                      const schedule_room& room)
+      : g_(g), root_(root), shapes_(shapes), where_(where), r_(room) {}
+
+  /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
+  constexpr schedule_counts run(const bool* split) {
+    form_units(split);
+    bool accelerated = false;
+    for (int n = 0; n < g_.count; ++n)
+      if (r_.unit[n] == n && where_[n].where.kind != device_kind::cpu) accelerated = true;
+
+    if (!accelerated) {
+      for (int n = 0; n < g_.count; ++n)
+        if (r_.unit[n] == n) emit(n);
+    } else {
+      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps.
+      int left = 0;
+      for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
+      while (left > 0) {
+        int waiting = -1;
+        bool issued = false;
+        for (int n = 0; n < g_.count; ++n) {
+          if (r_.unit[n] != n || r_.done[n] || !ready(n)) continue;
+          if (where_[n].where.kind == device_kind::cpu) {
+            if (waiting < 0) waiting = n;
+            continue;
+          }
+          emit(n);
+          --left;
+          issued = true;
+        }
+        if (!issued) {
+          emit(waiting);
+          --left;
+        }
+      }
+    }
+    for (int k = 0; k < g_.fetch_count; ++k) deliver(k);
+    // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
+    for (int k = 0; k < c_.steps; ++k) {
+      const plan_step& s = r_.steps[k];
+      if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu) r_.values[s.source].death = c_.steps;
+    }
+    return c_;
+  }
+
+ private:
+  constexpr void form_units(const bool* split) {
+    for (int n = 0; n < g_.count; ++n) {
+      r_.unit[n] = root_[n];
+      r_.first_member[n] = -1;
+      r_.next_member[n] = -1;
+      r_.value_of[n] = -1;
+      r_.done[n] = false;
+    }
+    for (int n = 0; n < g_.count; ++n) {
+      const int root = root_[n];
+      if (root >= 0 && !(where_[n].where == where_[root].where)) r_.done[root] = true;  // members on several devices
+    }
+    for (int n = g_.count - 1; n >= 0; --n) {
+      const int root = root_[n];
+      if (root < 0) continue;
+      if (r_.done[root] || (split && split[root])) r_.unit[n] = n;
+      r_.next_member[n] = r_.first_member[r_.unit[n]];
+      r_.first_member[r_.unit[n]] = n;
+    }
+    for (int n = 0; n < g_.count; ++n) r_.done[n] = false;
+  }
+
+  constexpr bool ready(int unit) const {
+    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int b = base_of(g_, root_, g_.operand(m, k));
+        const int u = r_.unit[b];
+        if (u >= 0 && u != unit && !r_.done[u]) return false;
+      }
+    }
+    return true;
+  }
+
+  constexpr int find_value(int node, const place& at) const {
+    for (int v = r_.value_of[node]; v >= 0; v = r_.values[v].next)
+      if (r_.values[v].at == at) return v;
+    return -1;
+  }
+
+  constexpr int new_value(int node, const place& at, int birth) {
+    plan_value& v = r_.values[c_.values];
+    v = plan_value{};
+    v.node = node;
+    v.at = at;
+    v.birth = birth;
+    v.death = birth;
+    v.bytes = bytes_of(g_[node].type, shapes_[node]);
+    v.next = r_.value_of[node];
+    r_.value_of[node] = c_.values;
+    return c_.values++;
+  }
+
+  /// Makes the value of `node` available at a place; the value's number, or -1 where it is in the caller's memory.
+  constexpr int bring(int node, const place& at) {
+    if (const int v = find_value(node, at); v >= 0) return v;
+    const graph_node& n = g_[node];
+    if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
+    const place from = in_host_memory(n) ? host : where_[node].where;
+    if (n.kind() == op_kind::variable && from == at) return -1;
+    plan_step s;
+    s.kind = step_kind::transfer;
+    s.node = node;
+    s.at = at;
+    s.from = from;
+    s.source = find_value(node, from);
+    if (s.source >= 0) r_.values[s.source].death = c_.steps;
+    s.value = new_value(node, at, c_.steps);
+    const std::int64_t bytes = r_.values[s.value].bytes;
+    c_.transfer_bytes = bytes < 0 || c_.transfer_bytes < 0 ? -1 : c_.transfer_bytes + bytes;
+    ++c_.transfers;
+    r_.steps[c_.steps++] = s;
+    return s.value;
+  }
+
+  constexpr void emit(int unit) {
+    const place at = where_[unit].where;
+    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int o = g_.operand(m, k);
+        if (g_[o].kind() == op_kind::scalar) continue;
+        const int b = base_of(g_, root_, o);
+        if (r_.unit[b] != unit) bring(b, at);
+      }
+      const std::int64_t f = flops_of(g_, shapes_, m);
+      c_.flops = f < 0 || c_.flops < 0 ? -1 : c_.flops + f;
+    }
+    // Only now is the number of this step known: what it reads lives until here.
+    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int b = base_of(g_, root_, g_.operand(m, k));
+        if (r_.unit[b] == unit) continue;
+        if (const int v = find_value(b, at); v >= 0) r_.values[v].death = c_.steps;
+      }
+    }
+    plan_step s;
+    s.node = unit;
+    s.at = at;
+    s.whole = r_.unit[unit] == root_[unit] && r_.first_member[unit] >= 0 && !is_split(unit);
+    s.value = new_value(unit, at, c_.steps);
+    if (g_[unit].kind() == op_kind::assign) {
+      r_.values[s.value].variable = true;
+      r_.values[s.value].death = 1 << 30;
+    }
+    r_.steps[c_.steps++] = s;
+    ++c_.kernels;
+    r_.done[unit] = true;
+  }
+
+  /// Whether the kernel this node is the root of lost members to other units.
+  constexpr bool is_split(int unit) const {
+    for (int n = 0; n < unit; ++n)
+      if (root_[n] == unit && r_.unit[n] != unit) return true;
+    return false;
+  }
+
+  constexpr void deliver(int fetch) {
+    const int node = g_.fetches[fetch];
+    const bool runs = r_.unit[node] >= 0;
+    const place at = where_[node].where;
+    int v = find_value(node, host);
+    if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = bring(node, host);
+    if (v >= 0 && r_.values[v].fetch < 0 && !r_.values[v].variable && (runs || at.kind != device_kind::cpu)) {
+      r_.values[v].fetch = fetch;
+      r_.values[v].death = 1 << 30;
+      return;
+    }
+    if (v >= 0 && !r_.values[v].variable) r_.values[v].death = c_.steps > r_.values[v].death ? c_.steps : r_.values[v].death;
+    plan_step s;
+    s.kind = step_kind::deliver;
+    s.node = node;
+    s.at = host;
+    s.source = v;
+    s.fetch = fetch;
+    r_.steps[c_.steps++] = s;
+    ++c_.kernels;
+  }
+
+  const graph_view& g_;
+  const int* root_;
+  const extents* shapes_;
+  const node_placement* where_;
+  schedule_room r_;
+  schedule_counts c_{};
+};
+
+/// Memory is handed out in pieces of this many bytes.
+inline constexpr std::int64_t alignment = 256;
+
+constexpr std::int64_t rounded(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
+
+/// Gives the values of one device offsets in one block: first fit in order of birth. Returns the block's size, or -1 where an
+/// extent is not known. Values written straight to a result or kept by a variable are elsewhere.
+constexpr std::int64_t assign_offsets(plan_value* values, int count, const place& at) {
+  std::int64_t top = 0;
+  for (int v = 0; v < count; ++v) {
+    plan_value& x = values[v];
+    if (!(x.at == at) || x.fetch >= 0 || x.variable) continue;
+    if (x.bytes < 0) return -1;
+    const std::int64_t size = rounded(x.bytes);
+    std::int64_t offset = 0;
+    bool moved = true;
+    while (moved) {
+      moved = false;
+      for (int u = 0; u < v; ++u) {
+        const plan_value& y = values[u];
+        if (!(y.at == at) || y.fetch >= 0 || y.variable || y.death < x.birth) continue;
+        const std::int64_t end = y.offset + rounded(y.bytes);
+        if (offset < end && y.offset < offset + size) {
+          offset = end;
+          moved = true;
+        }
+      }
+    }
+    x.offset = offset;
+    if (offset + size > top) top = offset + size;
+  }
+  return top;
+}
+
+}  // namespace detail
+
+}  // namespace onto

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSL-1.0
+// Arithmetic between tensors, element by element with NumPy's broadcasting: + - * / and their like.
+#pragma once
+
+#include <onto/ops/math.hpp>
+#include <onto/ops/operation_base.hpp>
+
+#include <tuple>
+
+namespace onto {
+
+namespace op {
+
+struct add : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Add";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return math::add(a, b);
+  }
+};
+
+struct sub : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Sub";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return math::subtract(a, b);
+  }
+};
+
+struct mul : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Mul";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return math::multiply(a, b);
+  }
+};
+
+struct div : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Div";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return math::divide(a, b);
+  }
+};
+
+struct mod : detail::packed_elementwise<numeric_elements, 8> {
+  static constexpr std::string_view name = "FloorMod";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    if constexpr (math::is_pack<T>) {
+      return math::each_lane([](auto x, auto y) { return math::mod(x, y); }, a, b);
+    } else {
+      return math::mod(a, b);
+    }
+  }
+};
+
+struct pow : detail::packed_elementwise<numeric_elements, 20> {
+  static constexpr std::string_view name = "Pow";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    if constexpr (math::is_pack<T>) {
+      return math::each_lane([](auto x, auto y) { return math::pow(x, y); }, a, b);
+    } else {
+      return math::pow(a, b);
+    }
+  }
+};
+
+struct atan2 : detail::packed_elementwise<floating_elements, 20> {
+  static constexpr std::string_view name = "Atan2";
+  template <class T>
+  ONTO_HD static T apply(T y, T x) {
+    if constexpr (math::is_pack<T>) {
+      return math::each_lane([](auto b, auto a) { return math::atan2(b, a); }, y, x);
+    } else {
+      return math::atan2(y, x);
+    }
+  }
+};
+
+struct maximum : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Maximum";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    using math::select;
+    return select(a >= b || !(a == a), a, b);
+  }
+};
+
+struct minimum : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Minimum";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    using math::select;
+    return select(a <= b || !(a == a), a, b);
+  }
+};
+
+struct neg : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "Neg";
+  template <class T>
+  ONTO_HD static T apply(T x) {
+    if constexpr (std::is_integral_v<T>) {
+      return math::subtract(T{0}, x);
+    } else {
+      return -x;
+    }
+  }
+};
+
+/// The sum of any number of operands of one shape.
+struct add_n : detail::packed_elementwise<> {
+  static constexpr std::string_view name = "AddN";
+
+  static constexpr inferred infer(const extents* operands, int count) {
+    inferred r;
+    r.shape = operands[0];
+    for (int n = 1; n < count; ++n) {
+      if (operands[n].rank != r.shape.rank) return {r.shape, shape_fault::broadcast};
+      for (int k = 0; k < r.shape.rank; ++k) {
+        if (r.shape[k] == dyn) {
+          r.shape[k] = operands[n][k];
+        } else if (operands[n][k] != dyn && operands[n][k] != r.shape[k]) {
+          return {r.shape, shape_fault::broadcast};
+        }
+      }
+    }
+    return r;
+  }
+
+  template <class T, class... More>
+  ONTO_HD static T apply(T first, More... more) {
+    ((first = math::add(first, static_cast<T>(more))), ...);
+    return first;
+  }
+};
+
+}  // namespace op
+
+/// `a + b`, element by element. One operand may be a scalar. Integers wrap around.
+/// *Mandates* operands of one element type, of numbers, whose shapes broadcast.
+/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator+(const L& l, const R& r) {
+  return detail::combine<op::add>(l, r);
+}
+
+/// `a - b`, as `+`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator-(const L& l, const R& r) {
+  return detail::combine<op::sub>(l, r);
+}
+
+/// `a * b`, element by element, as `+`. The product of matrices is `matmul`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator*(const L& l, const R& r) {
+  return detail::combine<op::mul>(l, r);
+}
+
+/// `a / b`, as `+`. Integers are cut off towards zero as in C++; `x / 0` is 0 for them.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator/(const L& l, const R& r) {
+  return detail::combine<op::div>(l, r);
+}
+
+/// The negative of each element.
+template <expression E>
+constexpr auto operator-(const E& x) {
+  return make<op::neg>(x);
+}
+template <expression E>
+constexpr auto neg(const E& x) {
+  return make<op::neg>(x);
+}
+
+/// The remainder of `a / b` with the sign of `b`, as NumPy's `%`; for integers `mod(x, 0)` is 0.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto mod(const L& l, const R& r) {
+  return detail::combine<op::mod>(l, r);
+}
+
+/// `a` to the power of `b`. Integers wrap around; their negative powers are 0 unless `a` is 1 or -1.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto pow(const L& l, const R& r) {
+  return detail::combine<op::pow>(l, r);
+}
+
+/// The angle of the point (`x`, `y`), in -pi to pi.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto atan2(const L& y, const R& x) {
+  return detail::combine<op::atan2>(y, x);
+}
+
+/// The greater of two elements; NaN where one of them is. The greatest element of a tensor is `max`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto maximum(const L& l, const R& r) {
+  return detail::combine<op::maximum>(l, r);
+}
+
+/// The smaller of two elements; NaN where one of them is.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto minimum(const L& l, const R& r) {
+  return detail::combine<op::minimum>(l, r);
+}
+
+/// The sum of tensors of one shape, added from left to right.
+/// *Mandates* 1 to 64 operands of equal extents, as far as they are known: nothing is broadcast.
+template <expression First, expression... More>
+constexpr auto add_n(const First& first, const More&... more) {
+  constexpr int count = 1 + static_cast<int>(sizeof...(More));
+  if constexpr (detail::too_many_operands<count>::ok) {
+    return make<op::add_n>(first, more...);
+  } else {
+    return ill_formed{};
+  }
+}
+/// The same for the results of towers: `add_n(std::tuple{c1, c2})`.
+template <expression... E>
+constexpr auto add_n(const std::tuple<E...>& towers) {
+  return std::apply([](const auto&... e) { return add_n(e...); }, towers);
+}
+
+}  // namespace onto

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// Comparisons between tensors, element by element: the result is a tensor of bool.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace op {
+
+/// The base of comparisons: operands of one element type, a result of bool (for packs, a mask).
+template <element_set Accepted>
+struct comparison : detail::packed_elementwise<Accepted> {
+  template <class... E>
+  static constexpr element result(E...) {
+    return element::boolean;
+  }
+};
+
+struct equal : comparison<all_elements> {
+  static constexpr std::string_view name = "Equal";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return a == b;
+  }
+};
+
+struct not_equal : comparison<all_elements> {
+  static constexpr std::string_view name = "NotEqual";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return !(a == b);  // xsimd 8's != is false for NaN with AVX
+  }
+};
+
+struct less : comparison<numeric_elements> {
+  static constexpr std::string_view name = "Less";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return a < b;
+  }
+};
+
+struct less_equal : comparison<numeric_elements> {
+  static constexpr std::string_view name = "LessEqual";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return a <= b;
+  }
+};
+
+struct greater : comparison<numeric_elements> {
+  static constexpr std::string_view name = "Greater";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return a > b;
+  }
+};
+
+struct greater_equal : comparison<numeric_elements> {
+  static constexpr std::string_view name = "GreaterEqual";
+  template <class T>
+  ONTO_HD static auto apply(T a, T b) {
+    return a >= b;
+  }
+};
+
+}  // namespace op
+
+/// Where elements are equal. NaN equals nothing. One operand may be a scalar.
+/// *Mandates* operands of one element type whose shapes broadcast.
+/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator==(const L& l, const R& r) {
+  return detail::combine<op::equal>(l, r);
+}
+
+/// Where elements differ, as `==`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator!=(const L& l, const R& r) {
+  return detail::combine<op::not_equal>(l, r);
+}
+
+/// Where elements of the left are less, as `==` but for numbers only.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator<(const L& l, const R& r) {
+  return detail::combine<op::less>(l, r);
+}
+
+/// Where elements of the left are less or equal, as `<`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator<=(const L& l, const R& r) {
+  return detail::combine<op::less_equal>(l, r);
+}
+
+/// Where elements of the left are greater, as `<`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator>(const L& l, const R& r) {
+  return detail::combine<op::greater>(l, r);
+}
+
+/// Where elements of the left are greater or equal, as `<`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator>=(const L& l, const R& r) {
+  return detail::combine<op::greater_equal>(l, r);
+}
+
+}  // namespace onto

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// Logic on tensors of bool, the choice between two tensors, and conversion of element types.
+#pragma once
+
+#include <onto/ops/math.hpp>
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace op {
+
+struct logical_and : detail::packed_elementwise<boolean_elements> {
+  static constexpr std::string_view name = "LogicalAnd";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return a && b;
+  }
+};
+
+struct logical_or : detail::packed_elementwise<boolean_elements> {
+  static constexpr std::string_view name = "LogicalOr";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return a || b;
+  }
+};
+
+struct logical_not : detail::packed_elementwise<boolean_elements> {
+  static constexpr std::string_view name = "LogicalNot";
+  template <class T>
+  ONTO_HD static T apply(T x) {
+    return !x;
+  }
+};
+
+/// A condition and two operands of one element type.
+struct where : detail::packed_elementwise<all_elements> {
+  static constexpr std::string_view name = "Select";
+
+  static constexpr detail::element_check check(element condition, element a, element b) {
+    if (condition != element::boolean) return detail::element_check::unsupported;
+    return detail::check_same(all_elements, a, b);
+  }
+  static constexpr element result(element, element a, element) { return a; }
+
+  template <class Condition, class T>
+  ONTO_HD static T apply(Condition condition, T a, T b) {
+    using math::select;
+    return select(condition, a, b);
+  }
+};
+
+/// The elements as `To`. A pack of `To` has another width, so there is no pack form.
+template <tensor_element To>
+struct cast : elementwise<all_elements> {
+  static constexpr std::string_view name = "Cast";
+
+  static constexpr element result(element) { return element_of<To>; }
+
+  template <class T>
+  ONTO_HD static To apply(T x) {
+    return math::convert<To>(x);
+  }
+};
+
+}  // namespace op
+
+/// Where both are true. Both are computed. One operand may be a scalar.
+/// *Mandates* operands of bool whose shapes broadcast.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator&&(const L& l, const R& r) {
+  return detail::combine<op::logical_and>(l, r);
+}
+
+/// Where one or both are true, as `&&`.
+template <class L, class R>
+  requires detail::operands<L, R>
+constexpr auto operator||(const L& l, const R& r) {
+  return detail::combine<op::logical_or>(l, r);
+}
+
+/// Where the operand is false.
+template <expression E>
+constexpr auto operator!(const E& x) {
+  return make<op::logical_not>(x);
+}
+
+/// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be scalars.
+/// *Mandates* a condition of bool, and `a` and `b` of one element type.
+/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+template <expression Condition, detail::operand A, detail::operand B>
+constexpr auto where(const Condition& condition, const A& a, const B& b) {
+  if constexpr (expression<A>) {
+    return make<op::where>(condition, a, detail::lift<A>(b));
+  } else if constexpr (expression<B>) {
+    return make<op::where>(condition, detail::lift<B>(a), b);
+  } else {
+    return make<op::where>(condition, scalar_node<A>{a}, scalar_node<B>{b});
+  }
+}
+
+/// The elements as `To`. Floating point to integer is cut off towards zero; outside the range it is the nearest integer there
+/// is, and NaN is 0. To bool: whether the element is not 0. A narrower integer keeps the low bits.
+template <tensor_element To, expression E>
+constexpr auto cast(const E& x) {
+  if constexpr (std::is_same_v<typename E::element_type, To>) {
+    return x;
+  } else {
+    return make<op::cast<To>>(x);
+  }
+}
+
+}  // namespace onto

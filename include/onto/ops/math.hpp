@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+// The scalar functions that operations are made of, for host and device. An operation's `apply` names them unqualified, after
+// `using math::exp;`, so that for SIMD packs the pack library's functions of the same names are found instead.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace onto::math {
+
+/// Whether `T` holds several values: a SIMD pack.
+template <class T>
+inline constexpr bool is_pack = !std::is_arithmetic_v<T>;
+
+/// `value` as a `T`; in a pack, in every lane.
+template <class T>
+ONTO_HD constexpr T splat(double value) {
+  if constexpr (is_pack<T>) {
+    return T(static_cast<typename T::value_type>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+/// `chosen ? a : b`. Both are computed.
+template <class T>
+  requires std::is_arithmetic_v<T>
+ONTO_HD constexpr T select(bool chosen, T a, T b) {
+  return chosen ? a : b;
+}
+
+/// Applies a scalar function to each lane of packs, for functions that pack libraries have only inexactly.
+template <class F, class Pack, class... More>
+Pack each_lane(F f, const Pack& x, const More&... more) {
+  using value_type = typename Pack::value_type;
+  constexpr int width = static_cast<int>(Pack::size);
+  constexpr int count = 1 + static_cast<int>(sizeof...(More));
+  value_type in[count][width];
+  int row = 0;
+  x.store_unaligned(in[row]);
+  (more.store_unaligned(in[++row]), ...);
+  for (int k = 0; k < width; ++k) {
+    if constexpr (count == 1) {
+      in[0][k] = f(in[0][k]);
+    } else {
+      in[0][k] = f(in[0][k], in[1][k]);
+    }
+  }
+  return Pack::load_unaligned(in[0]);
+}
+
+// Floating point: the standard library's, which under nvcc is CUDA's on the device.
+template <std::floating_point T>
+ONTO_HD T sqrt(T x) {
+  return std::sqrt(x);
+}
+template <std::floating_point T>
+ONTO_HD T exp(T x) {
+  return std::exp(x);
+}
+template <std::floating_point T>
+ONTO_HD T expm1(T x) {
+  return std::expm1(x);
+}
+template <std::floating_point T>
+ONTO_HD T log(T x) {
+  return std::log(x);
+}
+template <std::floating_point T>
+ONTO_HD T log1p(T x) {
+  return std::log1p(x);
+}
+template <std::floating_point T>
+ONTO_HD T sin(T x) {
+  return std::sin(x);
+}
+template <std::floating_point T>
+ONTO_HD T cos(T x) {
+  return std::cos(x);
+}
+template <std::floating_point T>
+ONTO_HD T tan(T x) {
+  return std::tan(x);
+}
+template <std::floating_point T>
+ONTO_HD T asin(T x) {
+  return std::asin(x);
+}
+template <std::floating_point T>
+ONTO_HD T acos(T x) {
+  return std::acos(x);
+}
+template <std::floating_point T>
+ONTO_HD T atan(T x) {
+  return std::atan(x);
+}
+template <std::floating_point T>
+ONTO_HD T sinh(T x) {
+  return std::sinh(x);
+}
+template <std::floating_point T>
+ONTO_HD T cosh(T x) {
+  return std::cosh(x);
+}
+template <std::floating_point T>
+ONTO_HD T tanh(T x) {
+  return std::tanh(x);
+}
+template <std::floating_point T>
+ONTO_HD T erf(T x) {
+  return std::erf(x);
+}
+template <std::floating_point T>
+ONTO_HD T erfc(T x) {
+  return std::erfc(x);
+}
+template <std::floating_point T>
+ONTO_HD T floor(T x) {
+  return std::floor(x);
+}
+template <std::floating_point T>
+ONTO_HD T ceil(T x) {
+  return std::ceil(x);
+}
+/// The nearest integer; of two, the even one.
+template <std::floating_point T>
+ONTO_HD T nearbyint(T x) {
+  return std::nearbyint(x);
+}
+template <std::floating_point T>
+ONTO_HD T atan2(T y, T x) {
+  return std::atan2(y, x);
+}
+template <std::floating_point T>
+ONTO_HD T pow(T base, T exponent) {
+  return std::pow(base, exponent);
+}
+template <std::floating_point T>
+ONTO_HD T abs(T x) {
+  return std::fabs(x);
+}
+
+// Integers wrap around: computed without a sign, where overflow is defined.
+template <class T>
+ONTO_HD constexpr T add(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<bits>(a) + static_cast<bits>(b));
+  } else {
+    return a + b;
+  }
+}
+template <class T>
+ONTO_HD constexpr T subtract(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<bits>(a) - static_cast<bits>(b));
+  } else {
+    return a - b;
+  }
+}
+template <class T>
+ONTO_HD constexpr T multiply(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<bits>(a) * static_cast<bits>(b));
+  } else {
+    return a * b;
+  }
+}
+/// *Returns* for integers the quotient cut off towards zero, and 0 where `b` is 0.
+template <class T>
+ONTO_HD constexpr T divide(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    if (b == -1) return subtract(T{0}, a);  // the lowest integer has no negative
+    return static_cast<T>(a / b);
+  } else {
+    return a / b;
+  }
+}
+template <std::signed_integral T>
+ONTO_HD constexpr T abs(T x) {
+  return x < 0 ? subtract(T{0}, x) : x;
+}
+/// By squaring. *Returns* for a negative exponent 0, and 1 or -1 where the base is one of them.
+template <std::signed_integral T>
+ONTO_HD constexpr T pow(T base, T exponent) {
+  if (exponent < 0) {
+    if (base == 1) return 1;
+    if (base == -1) return exponent % 2 == 0 ? T{1} : T{-1};
+    return 0;
+  }
+  T r = 1;
+  while (exponent > 0) {
+    if (exponent % 2 != 0) r = multiply(r, base);
+    base = multiply(base, base);
+    exponent = static_cast<T>(exponent / 2);
+  }
+  return r;
+}
+
+/// The remainder with the sign of the divisor. *Returns* for integers 0 where `b` is 0.
+template <class T>
+  requires std::is_arithmetic_v<T>
+ONTO_HD T mod(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0 || b == -1) return 0;
+    const T r = static_cast<T>(a % b);
+    return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+  } else {
+    const T r = std::fmod(a, b);
+    if (r == 0) return std::copysign(T{0}, b);
+    return (r < 0) != (b < 0) ? r + b : r;
+  }
+}
+
+/// Converts an element. *Returns* for floating point to integer the value cut off towards zero, the nearest integer there is
+/// where it is outside the range, and 0 for NaN; to bool, whether it is not 0; to a narrower integer, the low bits.
+template <class To, class From>
+ONTO_HD constexpr To convert(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return x != From{0};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    constexpr To lowest = std::numeric_limits<To>::min();
+    constexpr To highest = std::numeric_limits<To>::max();
+    constexpr From below = static_cast<From>(lowest);  // a power of two: exact
+    if (!(x == x)) return 0;
+    if (x < below) return lowest;
+    if (x >= -below) return highest;
+    return static_cast<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+}  // namespace onto::math

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+// What families of operations share: how operands' element types are checked, how shapes combine, how scalars join in.
+#pragma once
+
+#include <onto/expr/constant.hpp>
+#include <onto/expr/shape_check.hpp>
+#include <onto/shape/broadcast.hpp>
+
+namespace onto {
+
+namespace detail {
+
+constexpr inferred broadcast_all(const extents* operands, int count) {
+  inferred r;
+  if (count > 0) r.shape = operands[0];
+  bool ok = true;
+  for (int k = 1; k < count; ++k) r.shape = broadcast(r.shape, operands[k], ok);
+  if (!ok) r.fault = shape_fault::broadcast;
+  return r;
+}
+
+/// All operands of one element type, which is in `accepted`.
+template <class... Rest>
+constexpr element_check check_same(element_set accepted, element first, Rest... rest) {
+  if (((rest != first) || ...)) return element_check::differ;
+  return (accepted & one(first)) ? element_check::fine : element_check::unsupported;
+}
+
+}  // namespace detail
+
+/// The base of elementwise operations whose operands and result have one element type. Your own operation is a struct that
+/// derives from it, with a `name` and an `apply`; write it with `call<Op>(x...)`.
+template <element_set Accepted = numeric_elements, int Cost = 1>
+struct elementwise {
+  static constexpr op_kind kind = op_kind::map;
+  static constexpr int cost = Cost;
+  static constexpr kernel_set kernels{Accepted, Accepted};
+
+  /// Whether `apply` takes SIMD packs as well as scalars: it has no branch on data and finds its functions by argument.
+  static constexpr bool packs = false;
+
+  static constexpr inferred infer(const extents* operands, int count) { return detail::broadcast_all(operands, count); }
+
+  template <class... E>
+  static constexpr detail::element_check check(E... operands) {
+    return detail::check_same(Accepted, operands...);
+  }
+  template <class... E>
+  static constexpr element result(element first, E...) {
+    return first;
+  }
+};
+
+namespace detail {
+
+/// The base of the built-in elementwise operations: `apply` takes scalars, and on the host packs of float and double.
+template <element_set Accepted = numeric_elements, int Cost = 1>
+struct packed_elementwise : elementwise<Accepted, Cost> {
+  static constexpr bool packs = true;
+};
+
+/// The base of operations of one operand that take every element type and keep it.
+template <element_set Accepted>
+struct keeps_element {
+  static constexpr kernel_set kernels{Accepted, Accepted};
+
+  template <class... E>
+  static constexpr element_check check(E... operands) {
+    return check_same(Accepted, operands...);
+  }
+  template <class... E>
+  static constexpr element result(element first, E...) {
+    return first;
+  }
+};
+
+// One struct a mistake, as in shape_check.hpp.
+template <class Element, class Scalar>
+struct scalar_never_converts {
+  static constexpr bool ok = sizeof(Scalar) > 99;
+  static_assert(ok, "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type");
+};
+template <int Count>
+struct too_many_operands {
+  static constexpr bool ok = Count <= 64;
+  static_assert(ok, "[onto.operands] an operation takes at most 64 operands; combine them in groups");
+};
+
+/// What may stand beside an expression in an elementwise operation.
+template <class X>
+concept operand = expression<X> || scalar_value<X>;
+
+template <class L, class R>
+concept operands = operand<L> && operand<R> && (expression<L> || expression<R>);
+
+/// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
+template <class Beside, class X>
+constexpr auto lift(const X& x) {
+  if constexpr (expression<X>) {
+    return x;
+  } else if constexpr (any_ill_formed<Beside>) {
+    return ill_formed{};
+  } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
+    (void)scalar_never_converts<typename Beside::element_type, X>::ok;
+    return ill_formed{};
+  } else {
+    return lossless_scalar<typename Beside::element_type>(x);
+  }
+}
+
+/// An operation over two operands, one of which may be a scalar.
+template <class Op, class L, class R>
+constexpr auto combine(const L& l, const R& r) {
+  if constexpr (!expression<L>) {
+    return make<Op>(lift<R>(l), r);
+  } else if constexpr (!expression<R>) {
+    return make<Op>(l, lift<L>(r));
+  } else {
+    return make<Op>(l, r);
+  }
+}
+
+/// The axis counted from the front where `E` has it; else as it was given, for the error to show.
+template <int Axis, class E>
+inline constexpr int axis_in =
+    normalize_axis(Axis, E::facts.shape.rank) < 0 ? Axis : normalize_axis(Axis, E::facts.shape.rank);
+
+}  // namespace detail
+
+}  // namespace onto

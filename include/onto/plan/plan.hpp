@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSL-1.0
+// The plan of a program as a constexpr value: kernels, transfers, bytes, memory. `plan_of(e)` can be asserted on.
+#pragma once
+
+#include <onto/device/world.hpp>
+#include <onto/graph/builder.hpp>
+#include <onto/graph/schedule.hpp>
+
+#include <boost/hana/tuple.hpp>
+
+#include <string>
+
+namespace onto {
+
+/// A plan: what runs where, in which order, and what is copied. Counts are exact; bytes and operations are -1 while an extent
+/// is not known.
+template <int Nodes, int Steps, int Values, int Devices>
+struct plan {
+  int nodes = 0;                    ///< operations, symbols and constants; scalars are part of kernels
+  int kernels = 0;                  ///< launches, fused
+  int transfers = 0;                ///< copies between devices, feeds and fetches among them
+  std::int64_t transfer_bytes = 0;  ///< in all transfers
+  std::int64_t flops = 0;           ///< floating-point operations
+  bool placeable = true;            ///< whether every operation has a device, softly placed where need be
+
+  /// The most bytes that intermediate values take at one time in the memory of a device; -1 while an extent is not known.
+  constexpr std::int64_t peak_bytes(place where) const {
+    for (int d = 0; d < Devices; ++d)
+      if (devices[d] == where) return peaks[d];
+    return 0;
+  }
+  template <place_type Device>
+  constexpr std::int64_t peak_bytes(Device) const {
+    return peak_bytes(Device::value);
+  }
+
+  /// The steps in order, a line each.
+  std::string text() const;
+  /// The graph in Graphviz' language: a box per kernel, coloured by device.
+  std::string dot() const;
+
+  graph_view graph{};
+  node_placement placement[Nodes > 0 ? Nodes : 1]{};
+  int unit[Nodes > 0 ? Nodes : 1]{};  ///< per node: the root of the kernel it runs in, or -1
+  plan_step steps[Steps]{};
+  int step_count = 0;
+  plan_value values[Values]{};
+  int value_count = 0;
+  place devices[Devices > 0 ? Devices : 1]{};
+  std::int64_t peaks[Devices > 0 ? Devices : 1]{};
+};
+
+namespace detail {
+
+/// Fusion of a lowered graph; the same in every world.
+template <class Graph>
+struct fused {
+  static constexpr int count = Graph::view.count;
+  struct data {
+    int root[count > 0 ? count : 1]{};
+  };
+  static constexpr data run() {
+    data d;
+    int uses[count > 0 ? count : 1]{};
+    int target[count > 0 ? count : 1]{};
+    fuse(Graph::view, {d.root, uses, target});
+    return d;
+  }
+  static constexpr data value = run();
+};
+
+/// The devices a program names, and the CPU: the world in which it runs as it is written.
+template <class Graph>
+struct named_world {
+  static constexpr int capacity = Graph::view.count + 1;
+  place list[capacity]{};
+  int count = 0;
+
+  constexpr void add(const place& p) {
+    for (int k = 0; k < count; ++k)
+      if (list[k] == p) return;
+    list[count++] = p;
+  }
+  static constexpr named_world find() {
+    named_world w;
+    w.add(host);
+    for (int n = 0; n < Graph::view.count; ++n)
+      if (Graph::view[n].request.is_set()) w.add(Graph::view[n].request);
+    order_places(w.list, w.count);
+    return w;
+  }
+};
+
+template <class Graph, class World>
+struct devices_of {
+  static constexpr int count = World::size;
+  static constexpr void copy(place* out) {
+    for (int k = 0; k < count; ++k) out[k] = World::places[static_cast<std::size_t>(k)];
+  }
+};
+template <class Graph>
+struct devices_of<Graph, void> {
+  static constexpr named_world<Graph> found = named_world<Graph>::find();
+  static constexpr int count = found.count;
+  static constexpr void copy(place* out) {
+    const auto& w = found;
+    for (int k = 0; k < count; ++k) out[k] = w.list[k];
+  }
+};
+
+/// Placement of a lowered graph in a world, by `on` alone (guards are known at run time only).
+template <class Graph, class World, bool Soft>
+struct placed_in {
+  static constexpr int count = Graph::view.count;
+  struct data {
+    node_placement out[count > 0 ? count : 1]{};
+    bool all = true;
+  };
+  static constexpr data run() {
+    data d;
+    place requests[count > 0 ? count : 1]{};
+    for (int n = 0; n < count; ++n) requests[n] = Graph::view[n].request;
+    place devices[devices_of<Graph, World>::count + 1]{};
+    devices_of<Graph, World>::copy(devices);
+    d.all = place_nodes(Graph::view, {requests, nullptr, nullptr, devices, devices_of<Graph, World>::count, Soft}, d.out);
+    return d;
+  }
+  static constexpr data value = run();
+};
+
+template <class Graph, class World>
+struct planned {
+  static constexpr int nodes = Graph::view.count;
+  static constexpr int edges = Graph::lowered::sizes.operands;
+  static constexpr int room = nodes + edges + 2 * Graph::view.fetch_count + 1;
+  static constexpr int device_count = devices_of<Graph, World>::count;
+  using type = plan<nodes, room, room, device_count>;
+
+  static constexpr type run() {
+    type p;
+    p.graph = Graph::view;
+    devices_of<Graph, World>::copy(p.devices);
+    const auto& where = placed_in<Graph, World, true>::value;
+    p.placeable = where.all;
+    for (int n = 0; n < nodes; ++n) {
+      p.placement[n] = where.out[n];
+      p.nodes += Graph::view[n].kind() != op_kind::scalar ? 1 : 0;
+    }
+    if (!p.placeable) return p;
+    extents shapes[nodes > 0 ? nodes : 1]{};
+    for (int n = 0; n < nodes; ++n) shapes[n] = Graph::view[n].shape;
+    int first[nodes > 0 ? nodes : 1]{};
+    int next[nodes > 0 ? nodes : 1]{};
+    int value_of[nodes > 0 ? nodes : 1]{};
+    bool done[nodes > 0 ? nodes : 1]{};
+    scheduler s(Graph::view, fused<Graph>::value.root, shapes, p.placement,
+                {p.steps, p.values, p.unit, first, next, value_of, done});
+    const schedule_counts c = s.run(nullptr);
+    p.step_count = c.steps;
+    p.value_count = c.values;
+    p.kernels = c.kernels;
+    p.transfers = c.transfers;
+    p.transfer_bytes = c.transfer_bytes;
+    p.flops = c.flops;
+    for (int d = 0; d < device_count; ++d) p.peaks[d] = assign_offsets(p.values, p.value_count, p.devices[d]);
+    return p;
+  }
+  static constexpr type value = run();
+};
+
+}  // namespace detail
+
+/// Expressions that are fetched in one run: `sess.run(fetches(x, y), ...)`.
+template <expression... E>
+struct fetch_list {
+  boost::hana::tuple<E...> expressions;
+};
+
+/// Names several expressions to be fetched in one run.
+template <expression... E>
+constexpr fetch_list<E...> fetches(const E&... e) {
+  return {boost::hana::tuple<E...>(e...)};
+}
+
+/// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.
+/// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
+template <class World = void, expression E>
+constexpr const auto& plan_of(const E&) {
+  return detail::planned<detail::graph_of<E>, World>::value;
+}
+template <class World = void, expression... E>
+constexpr const auto& plan_of(const fetch_list<E...>&) {
+  return detail::planned<detail::graph_of<E...>, World>::value;
+}
+
+/// Whether every operation of `e` can run where it is put (or, where nothing is asked for, anywhere) in this world, without
+/// soft placement.
+template <class World, expression E>
+constexpr bool placeable(const E&) {
+  return detail::placed_in<detail::graph_of<E>, World, false>::value.all;
+}
+template <class World, expression... E>
+constexpr bool placeable(const fetch_list<E...>&) {
+  return detail::placed_in<detail::graph_of<E...>, World, false>::value.all;
+}
+
+}  // namespace onto

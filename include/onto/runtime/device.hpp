@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSL-1.0
+// A device as the runtime sees it: memory, copies and kernels in stream order. Backends answer by deriving; none is named here.
+#pragma once
+
+#include <onto/core/error.hpp>
+#include <onto/device/place.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace onto::detail {
+
+class thread_pool;   // of the CPU backend
+struct gpu_context;  // of a GPU backend: its stream and library handles
+
+/// A kernel's entry points: one for each kind of backend in this translation unit.
+struct kernel_entry {
+  void (*on_cpu)(thread_pool&, const kernel_call&) = nullptr;
+  void (*on_gpu)(gpu_context&, const kernel_call&) = nullptr;
+  std::size_t (*gpu_workspace)(const kernel_call&) = nullptr;  // bytes of device memory; null: none
+};
+
+/// What one run of a program has come to; shared with the devices that work for it. The first failure is kept, and what
+/// was issued after it does nothing.
+class run_state {
+ public:
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
+
+  ONTO_COLD void fail(std::exception_ptr e) {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = e;
+    failed_.store(true, std::memory_order_release);
+  }
+
+  void rethrow() const {
+    if (!failed()) return;
+    std::lock_guard lock(mutex_);
+    std::rethrow_exception(error_);
+  }
+
+ private:
+  std::atomic<bool> failed_{false};
+  mutable std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+/// A point in a device's stream that others can wait for.
+class device_event {
+ public:
+  virtual ~device_event() = default;
+  /// Blocks the calling thread until everything issued before the point is done.
+  virtual void wait() = 0;
+};
+
+/// Called before every allocation, copy and kernel, on the thread that does it; for tests that make them fail.
+struct fault_hook {
+  void (*before)(void* context, const char* what) = nullptr;
+  void* context = nullptr;
+};
+
+/// What a device has done since the session was made.
+struct device_counters {
+  std::atomic<std::int64_t> kernels{0};
+  std::atomic<std::int64_t> transfers{0};
+  std::atomic<std::int64_t> transfer_bytes{0};
+};
+
+/// One device. What is issued runs in order; nothing but `allocate`, `deallocate` and an event's `wait` blocks.
+class device {
+ public:
+  explicit device(place where) : where_(where) {}
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+  virtual ~device() = default;
+
+  place where() const { return where_; }
+  /// `device: 0, name: NVIDIA H200, pci bus id: 0000:05:00.0, compute capability: 9.0`; empty for the CPU.
+  virtual std::string description() const = 0;
+  /// Whether its memory is the host's, so that the host computes in it directly.
+  virtual bool is_host() const { return false; }
+  /// Devices of one family wait for each other's events and copy to each other's memory without the host.
+  virtual const void* family() const = 0;
+
+  /// *Throws* `resource_exhausted_error` where there is not so much memory.
+  virtual void* allocate(std::int64_t bytes) = 0;
+  /// Frees in stream order: what was issued before may still use the memory.
+  virtual void deallocate(void* memory, std::int64_t bytes) noexcept = 0;
+
+  virtual void copy_in(run_state& run, void* to, const void* host, std::int64_t bytes) = 0;
+  virtual void copy_out(run_state& run, void* host, const void* from, std::int64_t bytes) = 0;
+  /// Copies to another device of the family, in the order of this device's stream.
+  virtual void copy_to(run_state& run, device& other, void* to, const void* from, std::int64_t bytes) = 0;
+  /// Runs a kernel. `call` and what it points to must live until the run is over.
+  virtual void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) = 0;
+
+  virtual std::shared_ptr<device_event> record() = 0;
+  /// What is issued from now on waits for an event of a device of the same family.
+  virtual void wait(const std::shared_ptr<device_event>& event) = 0;
+
+  fault_hook fault{};
+  device_counters counters;
+
+ protected:
+  void before(const char* what) const {
+    if (fault.before) fault.before(fault.context, what);
+  }
+
+ private:
+  place where_;
+};
+
+}  // namespace onto::detail

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a kernel is given, on every backend: where its operands are and the space it runs over.
+#pragma once
+
+#include <onto/core/element.hpp>
+#include <onto/expr/operation.hpp>
+#include <onto/shape/extents.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace onto::detail {
+
+/// An operand: a pointer, and a stride in elements for each dimension of the kernel's space (0 where it is broadcast).
+struct operand_view {
+  void* data = nullptr;
+  element type = element::float32;
+  std::int64_t stride[max_rank] = {};
+};
+
+/// What follows a matrix product in the same kernel: `relu(alpha * product + beta * addend)`.
+struct matmul_form {
+  double alpha = 1;
+  double beta = 0;      // with inputs[2] as the addend, broadcast over the result; 0 where there is none
+  bool relu = false;
+};
+
+/// One launch of a kernel.
+/// For a map `space` is the shape of the result; for a reduction and softmax, of the operand. A matrix product has the
+/// space (batch..., m, n); its operands' last two strides are those of their own rows and columns: (m, k) and (k, n).
+/// `out` is contiguous over the result; only a copy (concat's parts) may have an `out` with other strides.
+struct kernel_call {
+  extents space{};
+  int inputs = 0;
+  const operand_view* in = nullptr;
+  operand_view out{};
+  const std::uint64_t* scalars = nullptr;  // the bits of each scalar, in its own element type
+  const op_info* op = nullptr;             // of the operation at the root
+  std::int64_t inner = 0;                  // of a matrix product: k
+  matmul_form form{};
+  void* workspace = nullptr;               // device memory, as many bytes as the kernel's `workspace` function asked for
+};
+
+/// Strides of a contiguous row-major tensor.
+constexpr void contiguous_strides(const extents& e, std::int64_t* stride) {
+  std::int64_t s = 1;
+  for (int k = e.rank - 1; k >= 0; --k) {
+    stride[k] = s;
+    s *= e.dims[k];
+  }
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// Extents: the shape of a tensor as a type (`shape<2, dyn>`) and as a value (`extents`).
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace onto {
+
+/// An extent known at run time. Every other extent is a number in the type.
+inline constexpr int dyn = -1;
+
+/// The highest rank of a tensor.
+inline constexpr int max_rank = 8;
+
+/// A shape as a type; how the compiler's errors spell it: `shape<2, 3>`. `-1` is `dyn`.
+template <int... Dims>
+struct shape {
+  static_assert(sizeof...(Dims) <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
+  static_assert(((Dims >= 0 || Dims == dyn) && ...), "[onto.shape] an extent is 0, positive, or dyn");
+};
+
+/// A shape as a value. An extent of `dyn` (-1) is not known yet.
+struct extents {
+  int rank = 0;
+  int dims[max_rank] = {};
+
+  constexpr extents() = default;
+
+  template <int... D>
+  constexpr extents(shape<D...>) : rank(sizeof...(D)), dims{D...} {}
+
+  constexpr int operator[](int axis) const { return dims[axis]; }
+  constexpr int& operator[](int axis) { return dims[axis]; }
+
+  constexpr bool is_static() const {
+    for (int k = 0; k < rank; ++k)
+      if (dims[k] == dyn) return false;
+    return true;
+  }
+
+  /// The number of elements, or -1 where an extent is not known.
+  constexpr std::int64_t size() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < rank; ++k) {
+      if (dims[k] == dyn) return -1;
+      n *= dims[k];
+    }
+    return n;
+  }
+
+  constexpr void push_back(int extent) { dims[rank++] = extent; }
+
+  friend constexpr bool operator==(const extents& a, const extents& b) {
+    if (a.rank != b.rank) return false;
+    for (int k = 0; k < a.rank; ++k)
+      if (a.dims[k] != b.dims[k]) return false;
+    return true;
+  }
+};
+
+/// `[2, 3]`; an extent that is not known prints `?`.
+inline std::string to_string(const extents& e) {
+  std::string s = "[";
+  for (int k = 0; k < e.rank; ++k) {
+    if (k) s += ", ";
+    s += e.dims[k] == dyn ? std::string("?") : std::to_string(e.dims[k]);
+  }
+  return s + "]";
+}
+
+}  // namespace onto

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which shapes a tensor may be given, and where its values lie: row-major, the last index next to each other.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
+#include <onto/core/error.hpp>
+#include <onto/shape/extents.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace onto::detail {
+
+/// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
+constexpr bool may_agree(const extents& from, const extents& to) {
+  if (from.rank != to.rank) return false;
+  for (int k = 0; k < from.rank; ++k)
+    if (from[k] != dyn && to[k] != dyn && from[k] != to[k]) return false;
+  return true;
+}
+
+/// True where a tensor of extents `from` always has extents `to`, so that a conversion needs no check.
+constexpr bool always_agree(const extents& from, const extents& to) {
+  if (from.rank != to.rank) return false;
+  for (int k = 0; k < from.rank; ++k)
+    if (to[k] != dyn && from[k] != to[k]) return false;
+  return true;
+}
+
+/// A shape given as a value: `extents`, or `std::array<int, Rank>` as `shape()` returns it.
+template <class Shape, int Rank>
+concept shape_value = std::is_same_v<Shape, extents> || std::is_same_v < Shape,
+        std::array < int, static_cast<std::size_t>(Rank)
+>> ;
+
+constexpr const extents& to_extents(const extents& e) { return e; }
+
+template <std::size_t N>
+constexpr extents to_extents(const std::array<int, N>& dims) {
+  extents e;
+  for (int d : dims) e.push_back(d);
+  return e;
+}
+
+template <std::size_t N>
+constexpr extents to_extents(const int (&dims)[N]) {
+  static_assert(N <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
+  extents e;
+  for (std::size_t k = 0; k < N; ++k) e.push_back(dims[k]);
+  return e;
+}
+
+template <int Rank>
+constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents& e) {
+  std::array<int, static_cast<std::size_t>(Rank)> dims{};
+  int k = 0;
+  for (int& d : dims) d = e.dims[k++];
+  return dims;
+}
+
+/// The number of elements of a tensor whose type says `declared` and which is given `given`.
+/// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
+ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
+  if (given.rank != declared.rank)
+    throw invalid_argument_error("[onto.tensor] a shape of " + std::to_string(given.rank) +
+                                 " extents was given to a tensor of shape " + to_string(declared) +
+                                 "; give one extent per axis");
+  for (int k = 0; k < given.rank; ++k)
+    if (given[k] < 0)
+      throw invalid_argument_error("[onto.tensor] axis " + std::to_string(k) + " was given extent " +
+                                   std::to_string(given[k]) + "; an extent is 0 or positive");
+  if (!may_agree(given, declared))
+    throw invalid_argument_error("[onto.tensor] shape " + to_string(given) + " does not fit a tensor of type shape " +
+                                 to_string(declared) + "; change the shape, or make the extent dyn in the type");
+  for (int k = 0; k < given.rank; ++k)
+    if (given[k] == 0) return 0;
+  const auto most =
+      static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / static_cast<std::size_t>(size_of(type));
+  std::size_t count = 1;
+  for (int k = 0; k < given.rank; ++k) {
+    const auto extent = static_cast<std::size_t>(given[k]);
+    if (count > most / extent)
+      throw invalid_argument_error("[onto.tensor] a tensor of shape " + to_string(given) +
+                                   " has more bytes than memory has addresses; use a smaller shape");
+    count *= extent;
+  }
+  return count;
+}
+
+/// *Throws* `invalid_argument_error` unless `given` values are as many as `count` says for `shape`.
+inline void check_values(std::size_t given, std::size_t count, const extents& shape) {
+  if (given != count)
+    throw invalid_argument_error("[onto.tensor] " + std::to_string(given) + " values were given for shape " +
+                                 to_string(shape) + ", which has " + std::to_string(count) +
+                                 "; give exactly one value per element");
+}
+
+/// Extents for `values` values without a shape: every extent from the type, and a single dyn axis takes them all.
+inline extents shape_of_values(std::size_t values, extents declared) {
+  if (declared.rank == 1) {
+    if (values > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw invalid_argument_error("[onto.tensor] " + std::to_string(values) +
+                                   " values do not fit on one axis; an extent is at most 2147483647");
+    declared[0] = static_cast<int>(values);
+  }
+  return declared;
+}
+
+template <std::size_t Rank, class... Index>
+bool inside(const std::array<int, Rank>& shape, Index... index) {
+  bool all = true;
+  std::size_t axis = 0;
+  ((all = all && static_cast<std::int64_t>(index) >= 0 && static_cast<std::int64_t>(index) < shape[axis++]), ...);
+  static_cast<void>(axis);
+  static_cast<void>(shape);
+  return all;
+}
+
+/// The place of an element: ((i * extent 1 + j) * extent 2 + k) ...
+template <std::size_t Rank, class... Index>
+std::size_t offset_of(const std::array<int, Rank>& shape, Index... index) {
+  std::size_t offset = 0;
+  std::size_t axis = 0;
+  ((offset = offset * static_cast<std::size_t>(shape[axis++]) + static_cast<std::size_t>(index)), ...);
+  static_cast<void>(axis);
+  static_cast<void>(shape);
+  return offset;
+}
+
+[[noreturn]] ONTO_COLD inline void throw_outside(const extents& shape, const std::int64_t* index) {
+  std::string s = "[onto.tensor] index (";
+  for (int k = 0; k < shape.rank; ++k) s += (k ? ", " : "") + std::to_string(index[k]);
+  throw invalid_argument_error(s + ") is outside a tensor of shape " + to_string(shape) +
+                               "; an index goes from 0 to its extent less one");
+}
+
+template <std::size_t Rank, class... Index>
+std::size_t checked_offset_of(const std::array<int, Rank>& shape, Index... index) {
+  if (!inside(shape, index...)) {
+    const std::int64_t values[] = {static_cast<std::int64_t>(index)..., 0};
+    throw_outside(to_extents(shape), values);
+  }
+  return offset_of(shape, index...);
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+// Values written in nested braces: `{{1, 2}, {3, 4}}` as a type, its shape, and its values in row-major order.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/error.hpp>
+#include <onto/shape/extents.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+
+namespace onto::detail {
+
+[[noreturn]] ONTO_COLD inline void throw_value_lost() {
+  throw invalid_argument_error(
+      "[onto.tensor] a value in the list is outside what the element type holds; choose a wider element type");
+}
+
+/// True where a number of type `U` may stand in the list of a tensor of `T`: anything but a fraction for an integer.
+template <class U, class T>
+concept list_value = std::is_arithmetic_v<U> &&(std::is_floating_point_v<T> || !std::is_floating_point_v<U>);
+
+/// The number as an element. *Throws* `invalid_argument_error` where an integer does not fit.
+template <class T, class U>
+constexpr T element_from(U value) {
+  const T result = static_cast<T>(value);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, U>) {
+    if (static_cast<U>(result) != value || (result < T{}) != (value < U{})) throw_value_lost();
+  }
+  return result;
+}
+
+template <class T, int Rank>
+struct nested {
+  using list = std::initializer_list<typename nested<T, Rank - 1>::list>;
+};
+template <class T>
+struct nested<T, 1> {
+  using list = std::initializer_list<T>;
+};
+
+/// What the values of a tensor of rank 2 and more are written as: lists in lists, as many as it has axes.
+template <class T, int Rank>
+struct values_list {
+  using type = typename nested<T, Rank>::list;
+};
+/// Rank 1 is not a list to the compiler: `t({5})` would be ambiguous between one value and five zeros.
+template <class T>
+struct values_list<T, 1> {
+  struct type {};
+};
+template <class T>
+struct values_list<T, 0> {
+  struct type {};
+};
+
+[[noreturn]] ONTO_COLD inline void throw_ragged(int axis, int first, std::size_t other) {
+  throw invalid_argument_error("[onto.tensor] the nested lists are ragged: on axis " + std::to_string(axis) +
+                               " one list has " + std::to_string(first) + " entries and another has " +
+                               std::to_string(other) + "; give all lists of an axis the same length");
+}
+
+/// The shape of a nested list, read along the first list of every axis.
+template <class Entry>
+void list_shape(std::initializer_list<Entry> list, extents& shape) {
+  shape.push_back(static_cast<int>(list.size()));
+}
+template <class Entry>
+void list_shape(std::initializer_list<std::initializer_list<Entry>> list, extents& shape) {
+  shape.push_back(static_cast<int>(list.size()));
+  list_shape(list.size() ? *list.begin() : std::initializer_list<Entry>{}, shape);
+}
+
+template <class Entry>
+void check_list(std::initializer_list<Entry> list, const extents& shape, int axis) {
+  if (list.size() != static_cast<std::size_t>(shape[axis])) throw_ragged(axis, shape[axis], list.size());
+}
+template <class Entry>
+void check_list(std::initializer_list<std::initializer_list<Entry>> list, const extents& shape, int axis) {
+  if (list.size() != static_cast<std::size_t>(shape[axis])) throw_ragged(axis, shape[axis], list.size());
+  for (const auto& entry : list) check_list(entry, shape, axis + 1);
+}
+
+template <class T>
+T* copy_list(std::initializer_list<T> list, T* to) {
+  for (T value : list) *to++ = value;
+  return to;
+}
+template <class Entry, class T>
+T* copy_list(std::initializer_list<std::initializer_list<Entry>> list, T* to) {
+  for (const auto& entry : list) to = copy_list(entry, to);
+  return to;
+}
+
+/// The shape of a nested list. *Throws* `invalid_argument_error` where lists of one axis differ in length.
+template <class Entry>
+extents shape_of_list(std::initializer_list<Entry> list) {
+  extents shape;
+  list_shape(list, shape);
+  check_list(list, shape, 0);
+  return shape;
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSL-1.0
+// A tensor: values of one element type in host memory that it owns, with a shape that is known to the compiler, at run
+// time, or some of each.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
+#include <onto/shape/extents.hpp>
+#include <onto/tensor/layout.hpp>
+#include <onto/tensor/nested_list.hpp>
+#include <onto/tensor/storage.hpp>
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace onto {
+
+template <tensor_element T, int... Dims>
+class tensor_ref;
+
+namespace detail {
+/// Asks for memory whose values are not set: `tensor(detail::uninitialized, shape)`.
+struct uninitialized_t {};
+inline constexpr uninitialized_t uninitialized{};
+}  // namespace detail
+
+/// Owned values in host memory, row-major, aligned to 64 bytes; a `bool` takes one byte.
+///
+/// `tensor<float, dyn, dyn> t({2, 3})` is zeros of that shape, `tensor<float, 3> t{1, 2, 3}` is values, and nested braces
+/// give more axes. Parentheses with a list of integers are always a shape, braces are always values. Copies are deep,
+/// moves are cheap; a tensor that was moved from holds no values and may be assigned to or destroyed.
+template <tensor_element T, int... Dims>
+class tensor {
+  using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
+
+ public:
+  using element_type = T;
+  using shape_type = onto::shape<Dims...>;
+
+  /// The number of axes.
+  static constexpr int rank = static_cast<int>(sizeof...(Dims));
+
+  /// The extents as the type says them; `dyn` where it leaves them open.
+  static constexpr extents declared = extents(shape_type{});
+
+  /// Zeros; an extent that is `dyn` is 0.
+  tensor() : tensor(closed_shape()) {}
+
+  /// Zeros of a shape: `tensor<float, dyn, dyn> t({2, 3})`.
+  /// *Mandates* one extent per axis. *Throws* `invalid_argument_error` where the type says otherwise or an extent is
+  /// negative, `resource_exhausted_error` where memory is used up.
+  template <std::size_t N>
+  explicit tensor(const int (&dims)[N]) : tensor(detail::to_extents(dims)) {
+    static_assert(N == sizeof...(Dims),
+                  "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
+  }
+
+  /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`.
+  /// *Throws* as above.
+  template <class Shape>
+    requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
+  explicit tensor(const Shape& shape) : tensor(detail::uninitialized, shape) { storage_.set_zero(); }
+
+  /// Values of rank 1: `tensor<float, 3> t{1, 2, 3}`.
+  /// *Throws* `invalid_argument_error` where the type says another length or an integer does not fit the element type.
+  template <class... Value>
+    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 0 && (detail::list_value<Value, T> && ...))
+  explicit(sizeof...(Value) == 1) tensor(Value... value)
+      : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
+    T* to = data();
+    ((*to++ = detail::element_from<T>(value)), ...);
+  }
+
+  /// Values of rank 2 and more: `tensor<float, 2, 2> t{{1, 2}, {3, 4}}`.
+  /// *Throws* `invalid_argument_error` where the lists are ragged or do not have the shape the type says.
+  tensor(values_list values) requires(sizeof...(Dims) > 1)
+      : tensor(detail::uninitialized, detail::shape_of_list(values)) {
+    detail::copy_list(values, data());
+  }
+
+  /// One value, as a tensor of rank 0.
+  tensor(T value) requires(sizeof...(Dims) == 0) : tensor(detail::uninitialized, extents{}) { *data() = value; }
+
+  /// Copies a vector, for tensors of rank 1 or of a shape the type knows.
+  /// *Throws* `invalid_argument_error` where the number of values is another.
+  template <class Allocator>
+    requires(sizeof...(Dims) == 1 || extents(onto::shape<Dims...>{}).is_static())
+  tensor(const std::vector<T, Allocator>& values)
+      : tensor(detail::uninitialized, detail::shape_of_values(values.size(), declared)) {
+    detail::check_values(values.size(), size(), extent_values());
+    T* to = data();
+    for (T value : values) *to++ = value;
+  }
+
+  /// Copies values in row-major order: `tensor<float, dyn, dyn> t(values, {2, 3})`.
+  /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
+  template <std::size_t N>
+  tensor(std::span<const T> values, const int (&dims)[N]) : tensor(values, detail::to_extents(dims)) {
+    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
+  }
+  template <class Shape>
+    requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
+  tensor(std::span<const T> values, const Shape& shape) : shape_(detail::to_array<rank>(detail::to_extents(shape))) {
+    const std::size_t count = detail::checked_count(detail::to_extents(shape), declared, element_of<T>);
+    detail::check_values(values.size(), count, detail::to_extents(shape));
+    storage_ = detail::storage<T>(count);
+    storage_.copy_from(values.data());
+  }
+
+  /// Memory of a shape whose values are not set.
+  template <class Shape>
+    requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
+  tensor(detail::uninitialized_t, const Shape& shape)
+      : shape_(detail::to_array<rank>(detail::to_extents(shape))),
+        storage_(detail::checked_count(detail::to_extents(shape), declared, element_of<T>)) {}
+
+  /// The same values under a type that knows other extents of the same rank. Implicit where it cannot fail.
+  /// *Mandates* extents that are not known to differ. *Throws* `invalid_argument_error` where they differ at run time.
+  template <int... Other>
+    requires(sizeof...(Other) == sizeof...(Dims))
+  explicit(!detail::always_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}))
+      tensor(const tensor<T, Other...>& other)
+      : tensor(tensor<T, Other...>(other)) {}
+  template <int... Other>
+    requires(sizeof...(Other) == sizeof...(Dims))
+  explicit(!detail::always_agree(onto::shape<Other...>{}, onto::shape<Dims...>{})) tensor(tensor<T, Other...>&& other)
+      : shape_(other.shape_) {
+    static_assert(detail::may_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}),
+                  "[onto.tensor] the extents of the two tensor types differ; reshape, or use dyn");
+    detail::checked_count(other.extent_values(), declared, element_of<T>);
+    storage_ = std::move(other.storage_);
+    other.shape_ = other.closed_shape();
+  }
+
+  /// Copies what a tensor_ref of the same type refers to.
+  explicit tensor(const tensor_ref<T, Dims...>& other) : tensor(other.values(), other.shape()) {}
+
+  tensor(const tensor&) = default;
+  tensor(tensor&& other) noexcept
+      : shape_(std::exchange(other.shape_, closed_shape())), storage_(std::move(other.storage_)) {}
+  tensor& operator=(const tensor& other) {
+    storage_ = other.storage_;
+    shape_ = other.shape_;
+    return *this;
+  }
+  tensor& operator=(tensor&& other) noexcept {
+    std::swap(shape_, other.shape_);
+    storage_ = std::move(other.storage_);
+    return *this;
+  }
+  ~tensor() = default;
+
+  /// The values, row-major.
+  T* data() { return storage_.data(); }
+  const T* data() const { return storage_.data(); }
+  std::span<T> values() { return {data(), size()}; }
+  std::span<const T> values() const { return {data(), size()}; }
+
+  T* begin() { return data(); }
+  T* end() { return data() + size(); }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size(); }
+
+  /// The number of values.
+  std::size_t size() const { return storage_.size(); }
+
+  /// The extents, one per axis.
+  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+
+  /// The extents as the value that shape rules work on.
+  extents extent_values() const { return detail::to_extents(shape_); }
+
+  /// An element. *Preconditions* every index is inside; asserted in debug builds.
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  T& operator()(Index... index) {
+    assert(size() && detail::inside(shape_, index...));
+    return data()[detail::offset_of(shape_, index...)];
+  }
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  const T& operator()(Index... index) const {
+    assert(size() && detail::inside(shape_, index...));
+    return data()[detail::offset_of(shape_, index...)];
+  }
+
+  /// An element. *Throws* `invalid_argument_error` where an index is outside.
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  T& at(Index... index) { return data()[detail::checked_offset_of(shape_, index...)]; }
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  const T& at(Index... index) const { return data()[detail::checked_offset_of(shape_, index...)]; }
+
+  /// The value of a tensor of rank 0.
+  operator T() const requires(sizeof...(Dims) == 0) { return *data(); }
+
+ private:
+  template <tensor_element, int...>
+  friend class tensor;
+
+  static constexpr std::array<int, sizeof...(Dims)> closed_shape() { return {(Dims == dyn ? 0 : Dims)...}; }
+
+  std::array<int, sizeof...(Dims)> shape_ = closed_shape();
+  detail::storage<T> storage_;
+};
+
+namespace detail {
+template <class>
+inline constexpr bool is_tensor = false;
+template <class T, int... Dims>
+inline constexpr bool is_tensor<tensor<T, Dims...>> = true;
+
+template <class A, class B>
+bool same_values(const A& a, const B& b) {
+  if (a.shape() != b.shape() || a.size() != b.size()) return false;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (!(a.data()[k] == b.data()[k])) return false;
+  return true;
+}
+}  // namespace detail
+
+/// True where two tensors of one rank have the same shape and the same values; NaN differs from itself.
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+bool operator==(const tensor<T, A...>& a, const tensor<T, B...>& b) { return detail::same_values(a, b); }
+
+}  // namespace onto

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+// A tensor_ref: values of somebody else, seen with a shape. It owns nothing and must not outlive what it refers to.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
+#include <onto/shape/extents.hpp>
+#include <onto/tensor/layout.hpp>
+#include <onto/tensor/tensor.hpp>
+
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace onto {
+
+namespace detail {
+template <class T, int... Dims>
+inline constexpr bool is_tensor<tensor_ref<T, Dims...>> = true;
+
+/// Something with `T`s next to each other and no shape: std::vector, std::array, std::span, a C array of one axis.
+template <class Range, class T>
+concept contiguous_values = !is_tensor<Range> && requires(const Range& r) {
+  requires std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(r))>>, T>;
+  static_cast<std::size_t>(std::size(r));
+};
+
+/// A C array of `T` with `Rank` axes: `float m[2][3]`.
+template <class Array, class T, int Rank>
+concept array_values = std::is_array_v<Array> &&
+                       std::is_same_v<std::remove_cv_t<std::remove_all_extents_t<Array>>, T> &&
+                       static_cast<int>(std::rank_v<Array>) == Rank;
+
+template <class Array, std::size_t... Axis>
+constexpr extents array_extents(std::index_sequence<Axis...>) {
+  extents e;
+  (e.push_back(static_cast<int>(std::extent_v<Array, static_cast<unsigned>(Axis)>)), ...);
+  return e;
+}
+
+template <class Pointer, class T>
+concept pointer_to = std::is_same_v<Pointer, T*> || std::is_same_v<Pointer, const T*>;
+}  // namespace detail
+
+/// Constant values that belong to somebody else, row-major, with a shape; reads like a `tensor`.
+///
+/// It is made from a tensor, a vector, an array, or a pointer or span with a shape, copies nothing, and is valid as long as
+/// the memory it refers to.
+template <tensor_element T, int... Dims>
+class tensor_ref {
+ public:
+  using element_type = T;
+  using shape_type = onto::shape<Dims...>;
+
+  /// The number of axes.
+  static constexpr int rank = static_cast<int>(sizeof...(Dims));
+
+  /// The extents as the type says them; `dyn` where it leaves them open.
+  static constexpr extents declared = extents(shape_type{});
+
+  /// The values from `data` on, as many as the shape has. *Preconditions* they are there.
+  /// *Mandates* one extent per axis. *Throws* `invalid_argument_error` where the shape is not the type's.
+  template <class Pointer, std::size_t N>
+    requires(detail::pointer_to<Pointer, T>)
+  tensor_ref(const Pointer& data, const int (&dims)[N]) : tensor_ref(data, detail::to_extents(dims)) {
+    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
+  }
+  template <class Pointer, class Shape>
+    requires(detail::pointer_to<Pointer, T>&& detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
+  tensor_ref(const Pointer& data, const Shape& shape)
+      : shape_(detail::to_array<rank>(detail::to_extents(shape))),
+        data_(data),
+        size_(detail::checked_count(detail::to_extents(shape), declared, element_of<T>)) {}
+
+  /// The values of a span, vector or array, with a shape.
+  /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
+  template <std::size_t N>
+  tensor_ref(std::span<const T> values, const int (&dims)[N]) : tensor_ref(values, detail::to_extents(dims)) {
+    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
+  }
+  template <class Shape>
+    requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
+  tensor_ref(std::span<const T> values, const Shape& shape) : tensor_ref(values.data(), shape) {
+    detail::check_values(values.size(), size_, extent_values());
+  }
+
+  /// The values of a vector, array or span, for rank 1 or a shape the type knows.
+  /// *Throws* `invalid_argument_error` where their number is another.
+  template <class Range>
+    requires(detail::contiguous_values<Range, T> && sizeof...(Dims) > 0 &&
+             (sizeof...(Dims) == 1 || extents(onto::shape<Dims...>{}).is_static()))
+  tensor_ref(const Range& values)
+      : tensor_ref(static_cast<const T*>(std::data(values)), detail::shape_of_values(std::size(values), declared)) {
+    detail::check_values(std::size(values), size_, extent_values());
+  }
+
+  /// A C array with an axis for every extent: `float m[2][3]`. *Mandates* the extents of the type.
+  template <class Array>
+    requires(detail::array_values<Array, T, static_cast<int>(sizeof...(Dims))> && sizeof...(Dims) > 1)
+  tensor_ref(const Array& values)
+      : tensor_ref(static_cast<const T*>(static_cast<const void*>(&values)),
+                   detail::array_extents<Array>(std::make_index_sequence<sizeof...(Dims)>{})) {
+    static_assert(
+        detail::may_agree(detail::array_extents<Array>(std::make_index_sequence<sizeof...(Dims)>{}), shape_type{}),
+        "[onto.tensor] the array has other extents than the tensor type; change one, or use dyn");
+  }
+
+  /// The values of a tensor. Implicit where the extents cannot differ.
+  /// *Mandates* extents that are not known to differ. *Throws* `invalid_argument_error` where they differ at run time.
+  template <int... Other>
+    requires(sizeof...(Other) == sizeof...(Dims))
+  explicit(!detail::always_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}))
+      tensor_ref(const tensor<T, Other...>& other)
+      : tensor_ref(other.data(), other.size(), other.extent_values(), onto::shape<Other...>{}) {}
+
+  /// The same values under a type that knows other extents of the same rank; as from a tensor.
+  template <int... Other>
+    requires(sizeof...(Other) == sizeof...(Dims) && !std::is_same_v<onto::shape<Other...>, onto::shape<Dims...>>)
+  explicit(!detail::always_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}))
+      tensor_ref(const tensor_ref<T, Other...>& other)
+      : tensor_ref(other.data(), other.size(), other.extent_values(), onto::shape<Other...>{}) {}
+
+  /// The values, row-major.
+  const T* data() const { return data_; }
+  std::span<const T> values() const { return {data_, size_}; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+
+  /// The number of values.
+  std::size_t size() const { return size_; }
+
+  /// The extents, one per axis.
+  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+
+  /// The extents as the value that shape rules work on.
+  extents extent_values() const { return detail::to_extents(shape_); }
+
+  /// An element. *Preconditions* every index is inside; asserted in debug builds.
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  const T& operator()(Index... index) const {
+    assert(size_ && detail::inside(shape_, index...));
+    return data_[detail::offset_of(shape_, index...)];
+  }
+
+  /// An element. *Throws* `invalid_argument_error` where an index is outside.
+  template <class... Index>
+    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
+  const T& at(Index... index) const { return data_[detail::checked_offset_of(shape_, index...)]; }
+
+  /// The value of a tensor of rank 0.
+  operator T() const requires(sizeof...(Dims) == 0) { return *data_; }
+
+ private:
+  template <int... Other>
+  tensor_ref(const T* data, std::size_t size, const extents& given, onto::shape<Other...>)
+      : shape_(detail::to_array<rank>(given)), data_(data), size_(size) {
+    static_assert(detail::may_agree(onto::shape<Other...>{}, shape_type{}),
+                  "[onto.tensor] the extents of the two tensor types differ; reshape, or use dyn");
+    detail::checked_count(given, declared, element_of<T>);
+  }
+
+  std::array<int, sizeof...(Dims)> shape_;
+  const T* data_;
+  std::size_t size_;
+};
+
+/// True where two tensors of one rank have the same shape and the same values.
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+bool operator==(const tensor_ref<T, A...>& a, const tensor_ref<T, B...>& b) { return detail::same_values(a, b); }
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+bool operator==(const tensor_ref<T, A...>& a, const tensor<T, B...>& b) { return detail::same_values(a, b); }
+
+}  // namespace onto

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSL-1.0
+# What the test scripts share: which compilers there are, running one on a file, remembering what passed, the closing line.
+import concurrent.futures
+import functools
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include"
+JOBS = int(os.environ.get("ONTO_JOBS", "0")) or os.cpu_count() or 1
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
+SYSTEM_INCLUDES = [f"-isystem{d}" for d in os.environ.get("ONTO_SYSTEM_INCLUDES", "").split(":") if d]
+
+
+class Compiler:
+    """One compiler and how it is asked to check a file without keeping what it makes."""
+
+    def __init__(self, name, path, flags):
+        self.name, self.path, self.flags = name, path, flags
+
+    @functools.cached_property
+    def version(self):
+        return subprocess.run([self.path, "--version"], capture_output=True, text=True, check=False).stdout
+
+    def command(self, file, *extra):
+        return [self.path, *self.flags, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
+
+    def check(self, file, *extra, text=None):
+        """Compiles `file` (or `text` from standard input where `file` is `-`); (succeeded, everything it said)."""
+        done = subprocess.run(self.command(file, *extra), input=text, capture_output=True, text=True, check=False,
+                              cwd=ROOT, env={**os.environ, "LC_ALL": "C"})
+        return done.returncode == 0, done.stdout + done.stderr
+
+
+def nvcc_path():
+    for path in (shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc"):
+        if path and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def compilers(wanted=("g++", "clang++", "nvcc")):
+    """The compilers of `wanted` that are installed, and the names of those that are not."""
+    found, missing = [], []
+    for name in wanted:
+        path = nvcc_path() if name == "nvcc" else shutil.which(name)
+        if not path:
+            missing.append(name)
+        elif name == "nvcc":
+            # As far as C++ for the host and PTX for the device: both front ends have seen everything by then.
+            found.append(Compiler(name, path, ["-std=c++20", "-arch=sm_90", "-x", "cu", "--expt-relaxed-constexpr",
+                                               "-cuda", "-o", os.devnull]))
+        else:
+            found.append(Compiler(name, path, ["-std=c++20", "-fsyntax-only", "-x", "c++"]))
+    return found, missing
+
+
+class Memory:
+    """Remembers under build/ which checks passed, by the text of everything they depend on."""
+
+    def __init__(self, name):
+        self.path = ROOT / "build" / "passed" / name
+        self.keys = set(self.path.read_text().split()) if self.path.is_file() else set()
+        self.used = set()
+        digest = hashlib.sha256()
+        for header in sorted(INCLUDE.rglob("*")):
+            if header.is_file():
+                digest.update(str(header.relative_to(ROOT)).encode() + header.read_bytes())
+        for script in sorted((ROOT / "tests").glob("**/*.py")):
+            digest.update(script.read_bytes())
+        self.base = digest.hexdigest()
+
+    def key(self, *parts):
+        return hashlib.sha256("\0".join((self.base, *map(str, parts))).encode()).hexdigest()
+
+    def knows(self, key):
+        return key in self.keys and not self.used.add(key)
+
+    def passed(self, key):
+        self.used.add(key)
+
+    def save(self):
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text("\n".join(sorted(self.used)) + "\n")
+
+
+def parallel(function, items):
+    """`function` of each item, several at a time; the results in the order of the items."""
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        return list(pool.map(function, items))
+
+
+def is_ours(line, file):
+    """Whether a line of a compiler's output names our headers, the file under test, or carries an `[onto.` tag."""
+    return "include/onto" in line or "[onto." in line or pathlib.Path(file).name in line
+
+
+def indent(text, limit=60):
+    lines = text.rstrip().splitlines()
+    more = [f"... {len(lines) - limit} lines more"] if len(lines) > limit else []
+    return "\n".join("    " + line for line in lines[:limit] + more)
+
+
+def relative(path):
+    return str(pathlib.Path(path).resolve().relative_to(ROOT))
+
+
+def without_root(text):
+    return re.sub(re.escape(str(ROOT)) + "/", "", text)
+
+
+def close(name, passed, failed, skipped):
+    """Prints the closing line that ./run adds up, and ends the script."""
+    print(f"{name}: {passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
+# as errors. Headers of backend/cuda are for nvcc only.
+"""usage: headers.py [COMPILER...]"""
+import sys
+
+from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, indent, parallel, without_root
+
+
+def main():
+    wanted = sys.argv[1:] or ["g++", "clang++"]
+    found, missing = compilers(wanted)
+    memory = Memory("headers-" + "-".join(wanted))
+    headers = sorted(h.relative_to(INCLUDE).as_posix() for h in INCLUDE.rglob("*.hpp"))
+    statics = sorted(t.relative_to(ROOT).as_posix() for t in ROOT.glob("tests/static/**/*.cpp"))
+    tasks = []
+    for compiler in found:
+        if compiler.name == "nvcc":
+            # The CMake tree for nvcc compiles the rest.
+            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h == "onto/onto.hpp"]
+        else:
+            tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/")]
+            if compiler.name != "g++":  # CMake compiles them with g++
+                tasks += [(compiler, t) for t in statics]
+
+    scratch = ROOT / "build" / "headers"
+    scratch.mkdir(parents=True, exist_ok=True)
+
+    def check(task):
+        compiler, name = task
+        header = name.startswith("onto/")
+        source = (INCLUDE if header else ROOT) / name
+        key = memory.key(compiler.version, name, source.read_text())
+        if memory.knows(key):
+            return None
+        file = source
+        if header:
+            file = scratch / (name.replace("/", "_") + ".cpp")
+            file.write_text(f"#include <{name}>\n#include <{name}>\n")
+        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings"] if compiler.name == "nvcc" else WARNINGS
+        good, said = compiler.check(file, *warnings)
+        if good:
+            memory.passed(key)
+            return None
+        return f"FAIL {compiler.name}: {name} does not compile alone\n{indent(without_root(said), 15)}"
+
+    failures = [f for f in parallel(check, tasks) if f]
+    memory.save()
+    print("\n".join(failures), end="\n" if failures else "")
+    for name in missing:
+        print(f"skipped: {name} is not installed")
+    close("headers alone and static tests, " + ", ".join(c.name for c in found), len(tasks) - len(failures),
+          len(failures), len(missing))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tensors: how they are made, read, copied, moved and compared, and what they refuse.
+#include "../catch.hpp"
+
+#include <onto/tensor/tensor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace onto;
+
+namespace {
+
+/// What an error of type `Error` says, or why there was none.
+template <class Error, class F>
+std::string refusal(F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+template <class T>
+bool all_zero(const T& t) {
+  for (auto v : t)
+    if (v != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("parentheses with integers are a shape, braces are values", "[tensor]", float, double, std::int32_t,
+                   std::int64_t) {
+  using T = TestType;
+  SECTION("rank 1") {
+    tensor<T, dyn> zeros({5});
+    CHECK(zeros.shape() == std::array{5});
+    CHECK(all_zero(zeros));
+    tensor<T, dyn> one{5};
+    CHECK(one.shape() == std::array{1});
+    CHECK(one(0) == T(5));
+    tensor<T, dyn> three{1, 2, 3};
+    CHECK(three.shape() == std::array{3});
+    CHECK(three(2) == T(3));
+    tensor<T, 3> assigned = {4, 5, 6};
+    CHECK(assigned(0) == T(4));
+  }
+  SECTION("rank 2") {
+    tensor<T, dyn, dyn> zeros({2, 3});
+    CHECK(zeros.shape() == std::array{2, 3});
+    CHECK(all_zero(zeros));
+    tensor<T, dyn, dyn> flat{{2, 3}};
+    CHECK(flat.shape() == std::array{1, 2});
+    CHECK(flat(0, 1) == T(3));
+    tensor<T, 2, 2> values{{1, 2}, {3, 4}};
+    CHECK(values(1, 0) == T(3));
+    tensor<T, dyn, dyn> column{{1}, {2}};
+    CHECK(column.shape() == std::array{2, 1});
+  }
+  SECTION("rank 3") {
+    tensor<T, dyn, 2, dyn> zeros({4, 2, 3});
+    CHECK(zeros.size() == 24);
+    CHECK(all_zero(zeros));
+    tensor<T, dyn, dyn, dyn> values{{{1, 2}}, {{3, 4}}, {{5, 6}}};
+    CHECK(values.shape() == std::array{3, 1, 2});
+    CHECK(values(2, 0, 1) == T(6));
+  }
+}
+
+TEST_CASE("bool takes one byte each and has both forms", "[tensor]") {
+  tensor<bool, dyn> zeros({2});
+  CHECK(zeros.size() == 2);
+  CHECK(!zeros(0));
+  tensor<bool, dyn> values{true, false, true};
+  CHECK(values.size() == 3);
+  CHECK(values(2));
+  bool* bytes = values.data();
+  CHECK(bytes[0]);
+  tensor<bool, 2, 2> square{{true, false}, {false, true}};
+  CHECK(square(1, 1));
+  CHECK(!square(1, 0));
+}
+
+TEST_CASE("without values a tensor is zeros, and dyn extents are 0", "[tensor]") {
+  const tensor<float, 2, 2> zeros;
+  CHECK(zeros.size() == 4);
+  CHECK(all_zero(zeros));
+  const tensor<float, dyn, 3> empty;
+  CHECK(empty.shape() == std::array{0, 3});
+  CHECK(empty.size() == 0);
+  CHECK(empty.begin() == empty.end());
+  const tensor<float> scalar;
+  CHECK(scalar == 0.0f);
+  const tensor<float, dyn> braces{};
+  CHECK(braces.size() == 0);
+}
+
+TEST_CASE("shapes come as values too", "[tensor]") {
+  const tensor<int, dyn, dyn> a({2, 3});
+  const tensor<float, dyn, dyn> b(a.shape()), c(a.extent_values());
+  CHECK(b.shape() == a.shape());
+  CHECK(c.shape() == a.shape());
+  CHECK(a.extent_values() == extents(shape<2, 3>{}));
+  const tensor<float, dyn, dyn> d(detail::uninitialized, a.shape());
+  CHECK(d.size() == 6);
+}
+
+TEST_CASE("vectors and spans are copied", "[tensor]") {
+  const std::vector<float> six{1, 2, 3, 4, 5, 6};
+  const tensor<float, dyn> row(six);
+  CHECK(row.shape() == std::array{6});
+  CHECK(row.data() != six.data());
+  const tensor<float, dyn> braces{six};
+  CHECK(braces == row);
+  const tensor<float, 2, 3> square(six);
+  CHECK(square(1, 0) == 4.0f);
+  const tensor<float, dyn, dyn> shaped(six, {3, 2});
+  CHECK(shaped(2, 1) == 6.0f);
+  const tensor<float, dyn, dyn> spanned(std::span<const float>(six).subspan(2), {2, 2});
+  CHECK(spanned(0, 0) == 3.0f);
+  CHECK(tensor<bool, dyn>(std::vector<bool>{true, false}) == tensor<bool, 2>{true, false});
+
+  CHECK(refusal<invalid_argument_error>([&] { tensor<float, 2, 2> t(six); }) ==
+        "[onto.tensor] 6 values were given for shape [2, 2], which has 4; give exactly one value per element");
+  CHECK_THROWS_AS((tensor<float, dyn, dyn>(six, {2, 2})), invalid_argument_error);
+  CHECK_THROWS_AS((tensor<float, 5>(six)), invalid_argument_error);
+}
+
+TEST_CASE("ragged lists are refused", "[tensor]") {
+  using matrix = tensor<float, dyn, dyn>;
+  CHECK(refusal<invalid_argument_error>([] {
+          matrix t{{1, 2}, {3}};
+        }) ==
+        "[onto.tensor] the nested lists are ragged: on axis 1 one list has 2 entries and another has 1; give all lists "
+        "of an axis the same length");
+  CHECK_THROWS_AS((tensor<int, dyn, dyn, dyn>{{{1}, {2}}, {{3}}}), invalid_argument_error);
+  CHECK_THROWS_AS((tensor<int, dyn, dyn, dyn>{{{1}, {2}}, {{3}, {4, 5}}}), invalid_argument_error);
+  CHECK(matrix{{}, {}}.shape() == std::array{2, 0});
+}
+
+TEST_CASE("extents that the type fixes must agree", "[tensor]") {
+  CHECK(
+      refusal<invalid_argument_error>([] {
+        tensor<float, 2, 2> t{{1, 2, 3}, {4, 5, 6}};
+      }) ==
+      "[onto.tensor] shape [2, 3] does not fit a tensor of type shape [2, 2]; change the shape, or make the extent dyn "
+      "in the type");
+  CHECK(refusal<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[2, 3]") != std::string::npos);
+  CHECK(refusal<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[?, 4]") != std::string::npos);
+  CHECK_THROWS_AS((tensor<float, 4>{1, 2, 3}), invalid_argument_error);
+  CHECK_NOTHROW(tensor<float, 2, 3>({2, 3}));
+}
+
+TEST_CASE("shapes that cannot be are refused", "[tensor]") {
+  CHECK(refusal<invalid_argument_error>([] {
+          tensor<float, dyn, dyn> t({2, -1});
+        }) == "[onto.tensor] axis 1 was given extent -1; an extent is 0 or positive");
+  constexpr int most = std::numeric_limits<int>::max();
+  CHECK(refusal<invalid_argument_error>([] {
+          tensor<double, dyn, dyn, dyn> t({most, most, most});
+        }).find("[2147483647, 2147483647, 2147483647]") != std::string::npos);
+  CHECK_NOTHROW(tensor<double, dyn, dyn, dyn>({most, most, 0}));
+  extents three;
+  for (int k = 0; k < 3; ++k) three.push_back(1);
+  CHECK_THROWS_AS((tensor<float, dyn, dyn>(three)), invalid_argument_error);
+}
+
+TEST_CASE("values that the element type cannot hold are refused", "[tensor]") {
+  const std::int64_t large = std::int64_t{1} << 40;
+  const unsigned half = 0x80000000u;
+  CHECK_THROWS_AS((tensor<std::int32_t, 1>{large}), invalid_argument_error);
+  CHECK_THROWS_AS((tensor<std::int32_t, 1>{half}), invalid_argument_error);
+  CHECK_THROWS_AS((tensor<bool, 2>{1, 2}), invalid_argument_error);
+  CHECK(tensor<std::int64_t, 1>{half}(0) == 2147483648);
+  CHECK(tensor<float, 2>{1.5, large}(1) == 1099511627776.0f);
+}
+
+TEST_CASE("elements are found by their indices", "[tensor]") {
+  tensor<int, dyn, dyn, dyn> t({2, 3, 4});
+  std::iota(t.begin(), t.end(), 0);
+  CHECK(t(0, 0, 0) == 0);
+  CHECK(t(1, 2, 3) == 23);
+  CHECK(t.at(1, 0, 2) == 14);
+  CHECK(t(1u, std::size_t{0}, 2L) == 14);
+  t(0, 1, 1) = 50;
+  t.at(0, 1, 2) = 60;
+  CHECK(std::as_const(t)(0, 1, 1) == 50);
+  CHECK(std::as_const(t).at(0, 1, 2) == 60);
+  CHECK(t.values()[5] == 50);
+  CHECK(std::accumulate(t.begin(), t.end(), 0) == 23 * 12 + 45 + 54);
+
+  CHECK(refusal<invalid_argument_error>([&] { t.at(0, 3, 0); }) ==
+        "[onto.tensor] index (0, 3, 0) is outside a tensor of shape [2, 3, 4]; an index goes from 0 to its extent less "
+        "one");
+  CHECK_THROWS_AS(t.at(0, 0, -1), invalid_argument_error);
+  CHECK_THROWS_AS(t.at(2, 0, 0), invalid_argument_error);
+  CHECK_THROWS_AS(t.at(std::int64_t{1} << 32, 0, 0), invalid_argument_error);
+}
+
+TEST_CASE("rank 0 is a value", "[tensor]") {
+  const tensor<float> t(3.5f);
+  const float value = t;
+  CHECK(value == 3.5f);
+  CHECK(t() == 3.5f);
+  CHECK(t.at() == 3.5f);
+  CHECK(t.size() == 1);
+  CHECK(t * 2 == 7.0f);
+  CHECK(t == tensor<float>{3.5f});
+  const tensor<bool> truth = true;
+  CHECK((truth ? 1 : 0) == 1);
+}
+
+TEST_CASE("copies are deep", "[tensor]") {
+  tensor<float, dyn> a{1, 2, 3};
+  tensor<float, dyn> b = a;
+  b(0) = 9;
+  CHECK(a(0) == 1.0f);
+  const float* before = b.data();
+  b = a;
+  CHECK(b == a);
+  CHECK(b.data() == before);  // the same size: the memory is used again
+  b = tensor<float, dyn>{4};
+  CHECK(b.shape() == std::array{1});
+  const auto& self = b;
+  b = self;
+  CHECK(b == tensor<float, 1>{4});
+}
+
+TEST_CASE("moves take the memory", "[tensor]") {
+  tensor<float, dyn> a{1, 2, 3};
+  const float* data = a.data();
+  tensor<float, dyn> b = std::move(a);
+  CHECK(b.data() == data);
+  CHECK(a.size() == 0);
+  CHECK(a.shape() == std::array{0});
+  a = std::move(b);
+  CHECK(a.data() == data);
+  a = tensor<float, dyn>({7});
+  CHECK(a.size() == 7);
+  tensor<float, 2, 2> c{{1, 2}, {3, 4}};
+  const tensor<float, 2, 2> d = std::move(c);
+  c = d;
+  CHECK(c == d);
+}
+
+TEST_CASE("tensors that know their extents become dyn without a check, and back with one", "[tensor]") {
+  tensor<float, 2, 2> fixed{{1, 2}, {3, 4}};
+  const tensor<float, dyn, dyn> open = fixed;
+  CHECK(open == fixed);
+  const tensor<float, 2, 2> again(open);
+  CHECK(again == fixed);
+  const tensor<float, dyn, 2> half(open);
+  CHECK(half == fixed);
+  CHECK(
+      refusal<invalid_argument_error>([&] { tensor<float, 3, 2> t(open); }) ==
+      "[onto.tensor] shape [2, 2] does not fit a tensor of type shape [3, 2]; change the shape, or make the extent dyn "
+      "in the type");
+  const float* data = fixed.data();
+  const tensor<float, dyn, dyn> moved = std::move(fixed);
+  CHECK(moved.data() == data);
+}
+
+TEST_CASE("a conversion that is refused leaves its tensor whole", "[tensor]") {
+  tensor<float, dyn> open{1, 2, 3};
+  CHECK_THROWS_AS((tensor<float, 2>(std::move(open))), invalid_argument_error);
+  CHECK(open == tensor<float, 3>{1, 2, 3});
+}
+
+TEST_CASE("equal means the same shape and values", "[tensor]") {
+  CHECK(tensor<int, 2>{1, 2} == tensor<int, dyn>{1, 2});
+  CHECK(tensor<int, 2>{1, 2} != tensor<int, 2>{1, 3});
+  CHECK(tensor<int, dyn>{1, 2} != tensor<int, dyn>{1, 2, 3});
+  CHECK(tensor<int, dyn, dyn>({2, 3}) != tensor<int, dyn, dyn>({3, 2}));
+  CHECK(tensor<int, dyn, dyn>({0, 3}) != tensor<int, dyn, dyn>({0, 2}));
+  CHECK(tensor<float, 1>{0.0f} == tensor<float, 1>{-0.0f});
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(tensor<float, 1>{nan} != tensor<float, 1>{nan});
+}
+
+TEST_CASE("memory is aligned, also in large blocks", "[tensor]") {
+  for (const int n : {1, 3, 17, 1000, 524287, 524288, 1000000}) {
+    tensor<float, dyn> t({n});
+    CHECK(reinterpret_cast<std::uintptr_t>(t.data()) % 64 == 0);
+    CHECK(all_zero(t));
+    t(n - 1) = 1;
+    const tensor<float, dyn> copy = t;
+    CHECK(copy(n - 1) == 1.0f);
+  }
+  CHECK(reinterpret_cast<std::uintptr_t>(tensor<double, dyn>({262144}).data()) % (2 << 20) == 0);
+}
