@@ -68,25 +68,39 @@ struct element_type_not_supported {
   static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
 };
 
+// The struct that reports a fault. It is reported by asking for its size: calling a function would cost lines in the message.
 template <shape_fault Fault, class Op, class... Shapes>
-constexpr bool report_shapes() {
-  if constexpr (Fault == shape_fault::broadcast)
-    return shapes_do_not_broadcast<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::inner)
-    return inner_extents_differ<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::rank)
-    return too_few_dimensions<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::axis)
-    return no_such_axis<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::size)
-    return number_of_elements_differs<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::range)
-    return slice_out_of_range<Op, Shapes...>::ok;
-  else if constexpr (Fault == shape_fault::concat)
-    return concat_extents_differ<Op, Shapes...>::ok;
-  else
-    return nothing_to_reduce<Op, Shapes...>::ok;
-}
+struct shape_mistake {
+  using type = nothing_to_reduce<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::broadcast, Op, Shapes...> {
+  using type = shapes_do_not_broadcast<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::inner, Op, Shapes...> {
+  using type = inner_extents_differ<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::rank, Op, Shapes...> {
+  using type = too_few_dimensions<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::axis, Op, Shapes...> {
+  using type = no_such_axis<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::size, Op, Shapes...> {
+  using type = number_of_elements_differs<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::range, Op, Shapes...> {
+  using type = slice_out_of_range<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::concat, Op, Shapes...> {
+  using type = concat_extents_differ<Op, Shapes...>;
+};
 
 template <class Op, class... X>
 constexpr shape_fault fault_of() {
@@ -112,15 +126,15 @@ constexpr auto make(const X&... x) {
   } else {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
     if constexpr (elements == detail::element_check::differ) {
-      (void)detail::element_types_differ<Op, typename X::element_type...>::ok;
+      (void)sizeof(detail::element_types_differ<Op, typename X::element_type...>);
       return ill_formed{};
     } else if constexpr (elements == detail::element_check::unsupported) {
-      (void)detail::element_type_not_supported<Op, typename X::element_type...>::ok;
+      (void)sizeof(detail::element_type_not_supported<Op, typename X::element_type...>);
       return ill_formed{};
     } else {
       constexpr shape_fault fault = detail::fault_of<Op, X...>();
       if constexpr (fault != shape_fault::none) {
-        (void)detail::report_shapes<fault, Op, detail::shape_of_t<X>...>();
+        (void)sizeof(typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type);
         return ill_formed{};
       } else {
         return apply_node<Op, X...>{detail::join_states(x.state...)};

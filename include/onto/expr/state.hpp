@@ -78,6 +78,12 @@ ONTO_COLD inline void state_ref::release() const {
   if (p_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete p_;
 }
 
+/// Another reference to a state that is held elsewhere.
+inline state_ref shared_state(const state* s) {
+  if (s) s->references.fetch_add(1, std::memory_order_relaxed);
+  return state_ref{s};
+}
+
 ONTO_COLD inline state_ref make_state(const state_ref* const* operands, int count) {
   bool any = innermost_guard() != nullptr;
   for (int k = 0; k < count; ++k) any = any || *operands[k];

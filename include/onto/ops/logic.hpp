@@ -70,14 +70,14 @@ struct cast : elementwise<all_elements> {
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator&&(const L& l, const R& r) {
-  return detail::combine<op::logical_and>(l, r);
+  return make<op::logical_and>(detail::lift<R>(l), detail::lift<L>(r));
 }
 
 /// Where one or both are true, as `&&`.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator||(const L& l, const R& r) {
-  return detail::combine<op::logical_or>(l, r);
+  return make<op::logical_or>(detail::lift<R>(l), detail::lift<L>(r));
 }
 
 /// Where the operand is false.
@@ -86,9 +86,9 @@ constexpr auto operator!(const E& x) {
   return make<op::logical_not>(x);
 }
 
-/// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be scalars.
-/// *Mandates* a condition of bool, and `a` and `b` of one element type.
-/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+/// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be
+/// scalars. *Mandates* a condition of bool, and `a` and `b` of one element type. *Throws* `invalid_argument_error`
+/// where a scalar has no exact value in the element type of the other operand.
 template <expression Condition, detail::operand A, detail::operand B>
 constexpr auto where(const Condition& condition, const A& a, const B& b) {
   if constexpr (expression<A>) {
@@ -100,8 +100,8 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
   }
 }
 
-/// The elements as `To`. Floating point to integer is cut off towards zero; outside the range it is the nearest integer there
-/// is, and NaN is 0. To bool: whether the element is not 0. A narrower integer keeps the low bits.
+/// The elements as `To`. Floating point to integer is cut off towards zero; outside the range it is the nearest integer
+/// there is, and NaN is 0. To bool: whether the element is not 0. A narrower integer keeps the low bits.
 template <tensor_element To, expression E>
 constexpr auto cast(const E& x) {
   if constexpr (std::is_same_v<typename E::element_type, To>) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The scalar functions that operations are made of, for host and device. An operation's `apply` names them unqualified, after
-// `using math::exp;`, so that for SIMD packs the pack library's functions of the same names are found instead.
+// The scalar functions that operations are made of, for host and device. An operation's `apply` names them unqualified,
+// after `using math::exp;`, so that for SIMD packs the pack library's functions of the same names are found instead.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -29,10 +29,7 @@ ONTO_HD constexpr T splat(double value) {
 
 /// `chosen ? a : b`. Both are computed.
 template <class T>
-  requires std::is_arithmetic_v<T>
-ONTO_HD constexpr T select(bool chosen, T a, T b) {
-  return chosen ? a : b;
-}
+requires std::is_arithmetic_v<T> ONTO_HD constexpr T select(bool chosen, T a, T b) { return chosen ? a : b; }
 
 /// Applies a scalar function to each lane of packs, for functions that pack libraries have only inexactly.
 template <class F, class Pack, class... More>
@@ -207,21 +204,21 @@ ONTO_HD constexpr T pow(T base, T exponent) {
 
 /// The remainder with the sign of the divisor. *Returns* for integers 0 where `b` is 0.
 template <class T>
-  requires std::is_arithmetic_v<T>
-ONTO_HD T mod(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    if (b == 0 || b == -1) return 0;
-    const T r = static_cast<T>(a % b);
-    return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
-  } else {
-    const T r = std::fmod(a, b);
-    if (r == 0) return std::copysign(T{0}, b);
-    return (r < 0) != (b < 0) ? r + b : r;
+  requires std::is_arithmetic_v<T> ONTO_HD T mod(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+      if (b == 0 || b == -1) return 0;
+      const T r = static_cast<T>(a % b);
+      return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+    } else {
+      const T r = std::fmod(a, b);
+      if (r == 0) return std::copysign(T{0}, b);
+      return (r < 0) != (b < 0) ? r + b : r;
+    }
   }
-}
 
-/// Converts an element. *Returns* for floating point to integer the value cut off towards zero, the nearest integer there is
-/// where it is outside the range, and 0 for NaN; to bool, whether it is not 0; to a narrower integer, the low bits.
+/// Converts an element. *Returns* for floating point to integer the value cut off towards zero, the nearest integer
+/// there is where it is outside the range, and 0 for NaN; to bool, whether it is not 0; to a narrower integer, the low
+/// bits.
 template <class To, class From>
 ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {

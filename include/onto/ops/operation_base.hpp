@@ -28,8 +28,8 @@ constexpr element_check check_same(element_set accepted, element first, Rest... 
 
 }  // namespace detail
 
-/// The base of elementwise operations whose operands and result have one element type. Your own operation is a struct that
-/// derives from it, with a `name` and an `apply`; write it with `call<Op>(x...)`.
+/// The base of elementwise operations whose operands and result have one element type. Your own operation is a struct
+/// that derives from it, with a `name` and an `apply`; write it with `call<Op>(x...)`.
 template <element_set Accepted = numeric_elements, int Cost = 1>
 struct elementwise {
   static constexpr op_kind kind = op_kind::map;
@@ -78,11 +78,12 @@ struct keeps_element {
 template <class Element, class Scalar>
 struct scalar_never_converts {
   static constexpr bool ok = sizeof(Scalar) > 99;
-  static_assert(ok, "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type");
+  static_assert(
+      ok, "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type");
 };
 template <int Count>
 struct too_many_operands {
-  static constexpr bool ok = Count <= 64;
+  static constexpr bool ok = Count <= 0;
   static_assert(ok, "[onto.operands] an operation takes at most 64 operands; combine them in groups");
 };
 
@@ -91,39 +92,30 @@ template <class X>
 concept operand = expression<X> || scalar_value<X>;
 
 template <class L, class R>
-concept operands = operand<L> && operand<R> && (expression<L> || expression<R>);
+concept operands = operand<L> && operand<R> &&(expression<L> || expression<R>);
 
 /// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
-template <class Beside, class X>
-constexpr auto lift(const X& x) {
-  if constexpr (expression<X>) {
-    return x;
-  } else if constexpr (any_ill_formed<Beside>) {
-    return ill_formed{};
-  } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
-    (void)scalar_never_converts<typename Beside::element_type, X>::ok;
-    return ill_formed{};
-  } else {
-    return lossless_scalar<typename Beside::element_type>(x);
-  }
+template <class Beside, expression X>
+constexpr const X& lift(const X& x) {
+  return x;
 }
-
-/// An operation over two operands, one of which may be a scalar.
-template <class Op, class L, class R>
-constexpr auto combine(const L& l, const R& r) {
-  if constexpr (!expression<L>) {
-    return make<Op>(lift<R>(l), r);
-  } else if constexpr (!expression<R>) {
-    return make<Op>(l, lift<L>(r));
+template <class Beside, scalar_value S>
+constexpr auto lift(const S& value) {
+  if constexpr (any_ill_formed<Beside>) {
+    return ill_formed{};
+  } else if constexpr (std::is_same_v<S, bool> != std::is_same_v<typename Beside::element_type, bool>) {
+    (void)sizeof(scalar_never_converts<typename Beside::element_type, S>);
+    return ill_formed{};
   } else {
-    return make<Op>(l, r);
+    return lossless_scalar<typename Beside::element_type>(value);
   }
 }
 
 /// The axis counted from the front where `E` has it; else as it was given, for the error to show.
 template <int Axis, class E>
-inline constexpr int axis_in =
-    normalize_axis(Axis, E::facts.shape.rank) < 0 ? Axis : normalize_axis(Axis, E::facts.shape.rank);
+inline constexpr int axis_in = normalize_axis(Axis, E::facts.shape.rank) < 0
+                                   ? Axis
+                                   : normalize_axis(Axis, E::facts.shape.rank);
 
 }  // namespace detail
 

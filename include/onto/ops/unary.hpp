@@ -206,44 +206,6 @@ struct erf : detail::packed_elementwise<floating_elements, 20> {
   }
 };
 
-struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
-  static constexpr std::string_view name = "Sigmoid";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::abs;
-    using math::exp;
-    using math::select;
-    const T one = math::splat<T>(1);
-    const T e = exp(-abs(x));  // never overflows
-    return select(x >= math::splat<T>(0), one, e) / (one + e);
-  }
-};
-
-struct relu : detail::packed_elementwise<> {
-  static constexpr std::string_view name = "Relu";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::select;
-    const T zero = math::splat<T>(0);
-    return select(x <= zero, zero, x);
-  }
-};
-
-struct gelu : detail::packed_elementwise<floating_elements, 22> {
-  static constexpr std::string_view name = "Gelu";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::select;
-    T tail{};  // 2 * the normal distribution's share below x; erfc keeps its digits where 1 + erf would cancel
-    if constexpr (math::is_pack<T>) {
-      tail = math::each_lane([](auto v) { return math::erfc(v * math::splat<decltype(v)>(-0.7071067811865476)); }, x);
-    } else {
-      tail = math::erfc(x * math::splat<T>(-0.7071067811865476));
-    }
-    return select(x < math::splat<T>(-40), math::splat<T>(0), math::splat<T>(0.5) * x * tail);
-  }
-};
-
 struct floor : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "Floor";
   template <class T>
@@ -367,21 +329,6 @@ constexpr auto tanh(const E& x) {
 template <expression E>
 constexpr auto erf(const E& x) {
   return make<op::erf>(x);
-}
-/// `1 / (1 + exp(-x))`.
-template <expression E>
-constexpr auto sigmoid(const E& x) {
-  return make<op::sigmoid>(x);
-}
-/// `x` where it is above 0, else 0; NaN stays NaN. For all numbers.
-template <expression E>
-constexpr auto relu(const E& x) {
-  return make<op::relu>(x);
-}
-/// `x` times the share of a normal distribution below `x`: `x * (1 + erf(x / sqrt(2))) / 2`.
-template <expression E>
-constexpr auto gelu(const E& x) {
-  return make<op::gelu>(x);
 }
 /// The greatest integer that is not above `x`, as floating point.
 template <expression E>

@@ -109,6 +109,13 @@ class device {
   void before(const char* what) const {
     if (fault.before) fault.before(fault.context, what);
   }
+  void count_kernel(const kernel_call& call) {
+    if (!call.continues) counters.kernels.fetch_add(1, std::memory_order_relaxed);
+  }
+  void count_transfer(std::int64_t bytes) {
+    counters.transfers.fetch_add(1, std::memory_order_relaxed);
+    counters.transfer_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  }
 
  private:
   place where_;

@@ -38,6 +38,7 @@ struct kernel_call {
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};
+  bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
   void* workspace = nullptr;               // device memory, as many bytes as the kernel's `workspace` function asked for
 };
 

@@ -22,12 +22,20 @@ namespace onto::detail {
 template <class U, class T>
 concept list_value = std::is_arithmetic_v<U> &&(std::is_floating_point_v<T> || !std::is_floating_point_v<U>);
 
+template <class U>
+constexpr bool is_negative(U value) {
+  if constexpr (std::is_signed_v<U>)
+    return value < 0;
+  else
+    return false;
+}
+
 /// The number as an element. *Throws* `invalid_argument_error` where an integer does not fit.
 template <class T, class U>
 constexpr T element_from(U value) {
   const T result = static_cast<T>(value);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, U>) {
-    if (static_cast<U>(result) != value || (result < T{}) != (value < U{})) throw_value_lost();
+    if (static_cast<U>(result) != value || is_negative(result) != is_negative(value)) throw_value_lost();
   }
   return result;
 }

@@ -184,9 +184,9 @@ ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::
 
 /// Reads an .npy file: versions 1 to 3, C and Fortran order, either byte order.
 ///
-/// The element type and the rank are those of the file; `dyn` takes an extent as it is. What follows the values is ignored,
-/// as NumPy does. Memory is allocated only once the file is known to hold the values.
-/// *Throws* `not_found_error` where there is no such file, `invalid_argument_error` with a sentence for any other.
+/// The element type and the rank are those of the file; `dyn` takes an extent as it is. What follows the values is
+/// ignored, as NumPy does. Memory is allocated only once the file is known to hold the values. *Throws*
+/// `not_found_error` where there is no such file, `invalid_argument_error` with a sentence for any other.
 /// `tensor<float, dyn, dyn> a = load_npy<float, dyn, dyn>("a.npy");`
 template <tensor_element T, int... Dims>
 tensor<T, Dims...> load_npy(const std::string& path) {
@@ -197,8 +197,8 @@ tensor<T, Dims...> load_npy(const std::string& path) {
 }
 
 /// Writes an .npy file, byte for byte as `numpy.save` does: version 1.0, C order, this machine's byte order.
-/// *Throws* `not_found_error` where the folder does not exist, `invalid_argument_error` where the file cannot be created,
-/// `internal_error` where writing fails; then the file is not complete.
+/// *Throws* `not_found_error` where the folder does not exist, `invalid_argument_error` where the file cannot be
+/// created, `internal_error` where writing fails; then the file is not complete.
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor<T, Dims...>& t) {
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The header of an .npy file, read from bytes that may be wrong or hostile. It allocates nothing a file could make large.
+// The header of an .npy file, read from bytes that may be wrong or hostile. It allocates nothing a file could make
+// large.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -49,7 +50,7 @@ class npy_dictionary {
       expect(':');
       if (key == "descr" && !type) {
         type = true;
-        if (peek() != '\'' && peek() != '"')
+        if (peek() == '[' || peek() == '(' || peek() == '{')
           throw_npy(name_, "the elements are structures with fields; save one field as an array of its own");
         h.type = quoted();
       } else if (key == "fortran_order" && !order) {

@@ -17,6 +17,7 @@
 #include <iosfwd>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace onto {
@@ -43,7 +44,7 @@ ONTO_COLD inline decimal read_decimal(const char* s, const char* end) {
     ++s;
   }
   for (; s != end && *s != 'e'; ++s)
-    if (*s != '.') d.digits += *s;
+    if (*s >= '0' && *s <= '9') d.digits += *s;  // the point is another character in some locales
   d.point = (s != end ? static_cast<int>(std::strtol(std::string(s + 1, end).c_str(), nullptr, 10)) : 0) + 1;
   while (!d.digits.empty() && d.digits.back() == '0') d.digits.pop_back();
   if (d.digits.empty()) d.point = 1;
@@ -156,8 +157,8 @@ std::vector<std::string> float_words(const T* data, const std::vector<std::size_
       w = std::string(left + tail - p.left.size(), ' ') + p.left;
       continue;
     }
-    // Scientific notation fills a column with the digits the number really has, not with zeros: 1.e+10 beside 1.2345e+20
-    // stays 1.0000e+10, but 5.755301e+03f in a column of 7 digits is 5.7553008e+03.
+    // Scientific notation fills a column with the digits the number really has, not with zeros: 1.e+10
+    // beside 1.2345e+20 stays 1.0000e+10, but 5.755301e+03f in a column of 7 digits is 5.7553008e+03.
     if (is_scientific && p.right.size() < right) {
       p = scientific(rounded(static_cast<double>(data[visible[k]]), static_cast<int>(right) + 1));
       if (p.power.size() > power) power = p.power.size();

@@ -30,7 +30,8 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
     throw resource_exhausted_error("[onto.tensor] " + std::to_string(bytes) +
                                    " bytes of host memory for one tensor are not available; use a smaller shape");
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-  // The first pass over a fresh block is 4.5 times faster with huge pages. It is advice: a kernel that has none says no.
+  // The first pass over a fresh block is 4.5 times faster with huge pages. It is advice: a kernel that has none says
+  // no.
   if (bytes >= huge_page) ::madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   return block;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -31,12 +32,13 @@ inline constexpr uninitialized_t uninitialized{};
 
 /// Owned values in host memory, row-major, aligned to 64 bytes; a `bool` takes one byte.
 ///
-/// `tensor<float, dyn, dyn> t({2, 3})` is zeros of that shape, `tensor<float, 3> t{1, 2, 3}` is values, and nested braces
-/// give more axes. Parentheses with a list of integers are always a shape, braces are always values. Copies are deep,
-/// moves are cheap; a tensor that was moved from holds no values and may be assigned to or destroyed.
+/// `tensor<float, dyn, dyn> t({2, 3})` is zeros of that shape, `tensor<float, 3> t{1, 2, 3}` is values, and nested
+/// braces give more axes. Parentheses with a list of integers are always a shape, braces are always values. Copies are
+/// deep, moves are cheap; a tensor that was moved from holds no values and may be assigned to or destroyed.
 template <tensor_element T, int... Dims>
 class tensor {
   using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
+  using nested_once = std::initializer_list<std::initializer_list<T>>;
 
  public:
   using element_type = T;
@@ -136,6 +138,19 @@ class tensor {
     storage_ = std::move(other.storage_);
     other.shape_ = other.closed_shape();
   }
+
+  // What looks like a value or a conversion and is none: deleted, not missing, so that compilers show its line, not a
+  // list.
+  // clang-format off
+  template <class... Value>
+    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...) &&
+             !(sizeof...(Dims) == 1 && (detail::list_value<Value, T> && ...)))
+  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and a fraction is no integer
+  tensor(nested_once) requires(sizeof...(Dims) == 1) = delete;  // one axis has one pair of braces: t{1, 2, 3}
+  template <class U, int... Other>
+    requires(!std::is_same_v<T, U> || sizeof...(Other) != sizeof...(Dims))
+  tensor(const tensor<U, Other...>&) = delete;  // nothing converts between element types, or between ranks
+  // clang-format on
 
   /// Copies what a tensor_ref of the same type refers to.
   explicit tensor(const tensor_ref<T, Dims...>& other) : tensor(other.values(), other.shape()) {}

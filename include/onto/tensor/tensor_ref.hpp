@@ -48,8 +48,8 @@ concept pointer_to = std::is_same_v<Pointer, T*> || std::is_same_v<Pointer, cons
 
 /// Constant values that belong to somebody else, row-major, with a shape; reads like a `tensor`.
 ///
-/// It is made from a tensor, a vector, an array, or a pointer or span with a shape, copies nothing, and is valid as long as
-/// the memory it refers to.
+/// It is made from a tensor, a vector, an array, or a pointer or span with a shape, copies nothing, and is valid as
+/// long as the memory it refers to.
 template <tensor_element T, int... Dims>
 class tensor_ref {
  public:
@@ -97,6 +97,13 @@ class tensor_ref {
       : tensor_ref(static_cast<const T*>(std::data(values)), detail::shape_of_values(std::size(values), declared)) {
     detail::check_values(std::size(values), size_, extent_values());
   }
+
+  // clang-format off
+  template <class Range>
+    requires(detail::contiguous_values<Range, T> && sizeof...(Dims) > 1 &&
+             !extents(onto::shape<Dims...>{}).is_static())
+  tensor_ref(const Range&) = delete;  // neither the values nor the type have a shape: give {rows, columns} as well
+  // clang-format on
 
   /// A C array with an axis for every extent: `float m[2][3]`. *Mandates* the extents of the type.
   template <class Array>

@@ -295,5 +295,26 @@ TEST_CASE("headers that are malformed are refused", "[npy]") {
   }
   CHECK(has(said("{'descr': '', 'fortran_order': False, 'shape': (2, 2), }"), "element type is ''"));
   CHECK(has(said("{'descr': '<<f4', 'fortran_order': False, 'shape': (2, 2), }"), "'<<f4'"));
-  CHECK(has(said(std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }\0", 57)), "follows its '}'"));
+  CHECK(has(said("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }" + std::string(1, '\0')),
+            "follows its '}'"));
+}
+
+TEST_CASE("the program of docs/reference/tensor.md", "[npy]") {
+  const folder temporary;
+  const std::string path = temporary.file("a.npy");
+  // [tensors]
+  tensor<float, dyn, dyn> zeros({2, 3});  // parentheses and extents: zeros of that shape
+  tensor<float, 2, 2> a{{1, 2}, {3, 4}};  // braces: values
+  tensor<float, dyn> row{1, 2, 3};        // dyn: the extent is known at run time
+  tensor<float, dyn, dyn> open = a;       // forgetting extents is implicit
+  tensor<float, 2, 2> known(open);        // learning them is explicit, and checked
+  float m[2][2] = {{5, 6}, {7, 8}};
+  tensor_ref<float, 2, 2> seen = m;    // refers to m, copies nothing
+  zeros(1, 2) = a(0, 1) + seen(1, 0);  // 9
+  save_npy(path, zeros);
+  auto back = load_npy<float, dyn, 3>(path);
+  // [/tensors]
+  CHECK(back(1, 2) == 9.0f);
+  CHECK(row.size() == 3);
+  CHECK(known == a);
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// Elements of views (broadcast, strided, transposed) brought next to each other. Elements are moved as words of their size, so
+// nothing here depends on a program or a type.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace onto::detail {
+
+// Words that may hold a value of any type: the compiler must not take them for other objects than the floats they are.
+#if defined(__GNUC__)
+#define ONTO_MAY_ALIAS __attribute__((may_alias))
+#else
+#define ONTO_MAY_ALIAS
+#endif
+template <int Size>
+struct word_of;
+template <>
+struct word_of<1> {
+  typedef std::uint8_t ONTO_MAY_ALIAS type;
+};
+template <>
+struct word_of<4> {
+  typedef std::uint32_t ONTO_MAY_ALIAS type;
+};
+template <>
+struct word_of<8> {
+  typedef std::uint64_t ONTO_MAY_ALIAS type;
+};
+#undef ONTO_MAY_ALIAS
+
+template <int Size>
+using word = typename word_of<Size>::type;
+
+/// An array for a short while: on the stack up to `N` elements, on the heap beyond. Not initialized.
+template <class T, int N>
+class small_array {
+ public:
+  explicit small_array(std::int64_t n) : data_(n <= N ? local_ : new T[static_cast<std::size_t>(n)]) {}
+  small_array(const small_array&) = delete;
+  small_array& operator=(const small_array&) = delete;
+  ~small_array() {
+    if (data_ != local_) delete[] data_;
+  }
+  T* data() { return data_; }
+  T& operator[](std::int64_t k) { return data_[k]; }
+  const T& operator[](std::int64_t k) const { return data_[k]; }
+
+ private:
+  alignas(64) T local_[static_cast<std::size_t>(N)];
+  T* data_;
+};
+
+/// A view with as few dimensions as say the same: no extent is 1 and no two neighbours could be one. Rank is at least 1.
+struct layout {
+  int rank;
+  std::int64_t dims[max_rank];
+  std::int64_t stride[max_rank];
+
+  std::int64_t inner_extent() const { return dims[rank - 1]; }
+  std::int64_t inner_stride() const { return stride[rank - 1]; }
+  bool contiguous() const { return rank == 1 && stride[0] == 1; }
+  bool uniform() const { return rank == 1 && stride[0] == 0; }
+};
+
+inline layout simplify(const extents& space, const std::int64_t* stride) {
+  layout l;
+  l.rank = 0;
+  for (int k = 0; k < space.rank; ++k) {
+    const std::int64_t n = space.dims[k];
+    if (n == 1) continue;
+    if (l.rank > 0 && l.stride[l.rank - 1] == stride[k] * n) {
+      l.dims[l.rank - 1] *= n;
+      l.stride[l.rank - 1] = stride[k];
+    } else {
+      l.dims[l.rank] = n;
+      l.stride[l.rank++] = stride[k];
+    }
+  }
+  if (l.rank == 0) {
+    l.rank = 1;
+    l.dims[0] = l.stride[0] = 1;
+  }
+  return l;
+}
+
+inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
+  std::int64_t expected = 1;
+  for (int k = space.rank - 1; k >= 0; --k) {
+    if (space.dims[k] != 1 && stride[k] != expected) return false;
+    expected *= space.dims[k];
+  }
+  return true;
+}
+
+template <int Size>
+void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
+  if (n * Size >= 128) {
+    std::memcpy(out, in, static_cast<std::size_t>(n * Size));
+  } else {
+    for (std::int64_t j = 0; j < n; ++j) out[j] = in[j];
+  }
+}
+
+/// out(i, j) = in(i, j) for two matrices of any strides.
+template <int Size>
+void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in, std::int64_t in_row,
+                 std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+  if (out_column == 1 && in_column == 1) {
+    if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
+      copy_run<Size>(out, in, columns);
+      std::int64_t done = 1;
+      while (done < rows) {
+        const std::int64_t more = done < rows - done ? done : rows - done;
+        copy_run<Size>(out + done * columns, out, more * columns);
+        done += more;
+      }
+      return;
+    }
+    for (std::int64_t i = 0; i < rows; ++i) copy_run<Size>(out + i * out_row, in + i * in_row, columns);
+    return;
+  }
+  if (out_column == 1 && in_column == 0) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const word<Size> value = in[i * in_row];
+      word<Size>* const row = out + i * out_row;
+      for (std::int64_t j = 0; j < columns; ++j) row[j] = value;
+    }
+    return;
+  }
+  // Tiles, so that a transposed matrix is read and written by whole cache lines, and few pages are in use at a time.
+  constexpr std::int64_t tile_rows = 64, tile_columns = 16;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += tile_rows) {
+    const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
+    for (std::int64_t j0 = 0; j0 < columns; j0 += tile_columns) {
+      const std::int64_t j1 = j0 + tile_columns < columns ? j0 + tile_columns : columns;
+      for (std::int64_t i = i0; i < i1; ++i)
+        for (std::int64_t j = j0; j < j1; ++j) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
+    }
+  }
+}
+
+template <int Size>
+void gather_words(const layout& l, const void* source, std::int64_t first, std::int64_t count, void* target) {
+  const auto* const in = static_cast<const word<Size>*>(source);
+  auto* out = static_cast<word<Size>*>(target);
+  const int inner = l.rank - 1;
+  const std::int64_t n = l.dims[inner], step = l.stride[inner];
+  std::int64_t index[max_rank];
+  std::int64_t offset = 0;
+  for (int k = inner; k >= 0; --k) {
+    index[k] = first % l.dims[k];
+    first /= l.dims[k];
+    offset += index[k] * l.stride[k];
+  }
+  while (count > 0) {
+    std::int64_t done;
+    if (index[inner] == 0 && inner > 0 && count >= n) {
+      std::int64_t rows = l.dims[inner - 1] - index[inner - 1];
+      if (rows > count / n) rows = count / n;
+      copy_matrix<Size>(out, n, 1, in + offset, l.stride[inner - 1], step, rows, n);
+      index[inner - 1] += rows;
+      offset += rows * l.stride[inner - 1];
+      done = rows * n;
+    } else {
+      done = n - index[inner] < count ? n - index[inner] : count;
+      copy_matrix<Size>(out, done, 1, in + offset, 0, step, 1, done);
+      index[inner] += done;
+      offset += done * step;
+    }
+    out += done;
+    count -= done;
+    for (int k = inner; k > 0; --k) {
+      if (index[k] < l.dims[k]) continue;
+      offset += l.stride[k - 1] - l.dims[k] * l.stride[k];
+      index[k] = 0;
+      ++index[k - 1];
+    }
+  }
+}
+
+/// Elements `[first, first + count)` of a view, in row-major order, to `out`.
+inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count, void* out) {
+  if (element_size == 4)
+    gather_words<4>(l, in, first, count, out);
+  else if (element_size == 8)
+    gather_words<8>(l, in, first, count, out);
+  else
+    gather_words<1>(l, in, first, count, out);
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSL-1.0
+// SIMD packs where xsimd is installed: right and fast whatever the user's compiler flags say about mathematics.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#if !defined(__CUDACC__) && !defined(ONTO_NO_XSIMD) && !(defined(ONTO_HAS_XSIMD) && !ONTO_HAS_XSIMD) && \
+    __has_include(<xsimd/xsimd.hpp>)
+#include <xsimd/xsimd.hpp>
+#if !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
+#define ONTO_PACKS
+#endif
+#endif
+
+namespace onto::detail {
+
+#if defined(ONTO_PACKS)
+inline constexpr bool has_packs = true;
+template <class T>
+using pack = xsimd::batch<T>;
+#else
+inline constexpr bool has_packs = false;
+template <class T>
+struct pack {};
+#endif
+
+}  // namespace onto::detail
+
+#undef ONTO_PACKS

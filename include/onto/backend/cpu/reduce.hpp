@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reductions on the CPU, fused with the map before them: values are made run by run in the nearest cache and folded there, along
+// memory whatever the axes.
+#pragma once
+
+#include <onto/backend/cpu/fold.hpp>
+#include <onto/backend/cpu/map.hpp>
+#include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace onto::detail {
+
+/// What distinguishes one reduction's code from another's: how its values are made and how they are folded.
+struct reduction {
+  const fold_table& fold;
+  span_function span;  // null where the values are those of the only operand
+  element type;        // of the values
+  int cost;
+};
+
+/// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left out.
+struct reduce_shape {
+  int rank = 0;
+  std::int64_t dims[max_rank] = {};
+  bool kept[max_rank] = {};
+  std::int64_t results = 1;
+  std::int64_t folded = 1;
+
+  explicit reduce_shape(const kernel_call& call) {
+    bool fold_axis[max_rank] = {};
+    const std::int64_t axes = call.op->attribute[2];
+    for (std::int64_t k = 0; k < axes; ++k) {
+      const std::int64_t axis = call.op->attribute[3 + k];
+      fold_axis[axis < 0 ? axis + call.space.rank : axis] = true;
+    }
+    for (int k = 0; k < call.space.rank; ++k) {
+      const bool keep = axes != 0 && !fold_axis[k];
+      const std::int64_t n = call.space.dims[k];
+      (keep ? results : folded) *= n;
+      if (n == 1) continue;
+      if (rank > 0 && kept[rank - 1] == keep) {
+        dims[rank - 1] *= n;
+      } else {
+        dims[rank] = n;
+        kept[rank++] = keep;
+      }
+    }
+    if (rank == 0) dims[rank++] = 1;
+  }
+  /// The longest dimension of one kind, or -1.
+  int longest(bool keep) const {
+    int best = -1;
+    for (int k = 0; k < rank; ++k)
+      if (kept[k] == keep && (best < 0 || dims[k] > dims[best])) best = k;
+    return best;
+  }
+};
+
+/// The values of a reduction's program, read in runs.
+class value_reader {
+ public:
+  value_reader(const map_plan& plan, const reduction& r)
+      : span_(r.span),
+        type_(r.type),
+        direct_(!r.span && plan.in[0].contiguous()),
+        most_(direct_ ? plan.total : plan.step < 4096 ? plan.step : r.span || !plan.bytes ? 4096 : plan.step),
+        stage_(plan, most_),
+        buffer_(r.span ? most_ * size_of(r.type) : 0) {}
+
+  bool direct() const { return direct_; }
+  /// The most values one read gives.
+  std::int64_t most() const { return most_; }
+
+  const void* read(std::int64_t first, std::int64_t count) {
+    if (!span_) return stage_.read(0, first, count);
+    stage_.run(span_, first, count, buffer_.data());
+    return buffer_.data();
+  }
+
+ private:
+  span_function span_;
+  element type_;
+  bool direct_;
+  std::int64_t most_;
+  map_stage stage_;
+  small_array<char, 32768> buffer_;
+};
+
+/// Part of a reduction: all of its space, but `[lo, hi)` in dimension `cut`.
+struct reduce_box {
+  const reduce_shape& shape;
+  int cut;
+  std::int64_t lo;
+  std::int64_t hi;
+
+  std::int64_t begin(int k) const { return k == cut ? lo : 0; }
+  std::int64_t extent(int k) const { return k == cut ? hi - lo : shape.dims[k]; }
+};
+
+/// Folds a box of values into accumulators for its results, which are in row-major order.
+inline void fold_box(const fold_table& fold, value_reader& values, element type, const reduce_box& box, char* accumulators) {
+  const reduce_shape& s = box.shape;
+  const int inner = s.rank - 1;
+  const std::int64_t n = box.extent(inner), pitch = s.dims[inner];
+  const std::int64_t rows = inner > 0 ? box.extent(inner - 1) : 1, row0 = inner > 0 ? box.begin(inner - 1) : 0;
+  const std::int64_t most = values.most();
+  const bool kept = s.kept[inner];
+  // Rows are read together where they lie together.
+  std::int64_t together = 1;
+  if (values.direct() && (kept || n == pitch))
+    together = rows;
+  else if (n == pitch && n < most)
+    together = most / n;
+
+  std::int64_t groups = 1;  // settings of the dimensions outside the two innermost
+  for (int k = 0; k < inner - 1; ++k) groups *= box.extent(k);
+  for (std::int64_t g = 0; g < groups; ++g) {
+    std::int64_t first = row0, rest = g, place = 0, results = 1, size = inner > 0 ? s.dims[inner - 1] : 1;
+    if (inner > 0) results = kept ? n : rows;
+    for (int k = inner - 2; k >= 0; --k) {
+      const std::int64_t index = rest % box.extent(k);
+      rest /= box.extent(k);
+      first += (box.begin(k) + index) * size;
+      size *= s.dims[k];
+      if (!s.kept[k]) continue;
+      place += index * results;
+      results *= box.extent(k);
+    }
+    first = first * pitch + box.begin(inner);
+    for (std::int64_t r = 0; r < rows; r += together, first += together * pitch) {
+      const std::int64_t some = rows - r < together ? rows - r : together;
+      if (kept && (some > 1 || n <= most)) {
+        const bool apart = values.direct();
+        const void* v = values.read(first, apart ? (some - 1) * pitch + n : some * n);
+        fold.columns(accumulators + place * fold.accumulator_size, v, some, n, apart ? pitch : n, row0 + r);
+      } else if (kept) {
+        for (std::int64_t c = 0; c < n; c += most) {
+          const std::int64_t count = n - c < most ? n - c : most;
+          fold.columns(accumulators + (place + c) * fold.accumulator_size, values.read(first + c, count), 1, count, count,
+                       row0 + r);
+        }
+      } else {
+        char* const to = accumulators + (place + r) * fold.accumulator_size;
+        if (some > 1 || n <= most) {
+          fold.rows(to, values.read(first, some * n), some, n, box.begin(inner));
+          continue;
+        }
+        for (std::int64_t c = 0; c < n; c += most) {
+          const std::int64_t count = n - c < most ? n - c : most;
+          fold.rows(to, values.read(first + c, count), 1, count, box.begin(inner) + c);
+        }
+      }
+    }
+  }
+}
+
+/// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded dimension, each
+/// with accumulators of its own that are joined in order, so that the result does not depend on which thread was faster.
+inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
+  const reduce_shape shape(call);
+  if (shape.results == 0) return;
+  const std::int64_t size = r.fold.accumulator_size;
+  char* const out = static_cast<char*>(call.out.data);
+  if (shape.folded == 0) {
+    small_array<char, 64> accumulator(size);
+    r.fold.start(accumulator.data(), 1);
+    for (std::int64_t k = 0; k < shape.results; ++k)
+      r.fold.finish(accumulator.data(), 1, 0, out + k * r.fold.result_size);
+    return;
+  }
+  const map_plan plan(call);
+  const std::int64_t grain = map_grain(r.cost), total = shape.results * shape.folded;
+  const std::int64_t shares = total / grain < 1 ? 1 : total / grain;
+  const std::int64_t wanted = shares < 4 * pool.size() ? shares : 4 * pool.size();
+
+  // Blocks of results: few enough for their accumulators to stay in the nearest cache.
+  const int across = shape.longest(true);
+  const std::int64_t extent = across < 0 ? 1 : shape.dims[across], others = shape.results / extent;
+  const std::int64_t least = across == shape.rank - 1 ? 512 : 1;  // columns are read along memory
+  std::int64_t width = 4096 / others;
+  if (pool.size() > 1 && width > (extent + wanted - 1) / wanted) width = (extent + wanted - 1) / wanted;
+  if (width < least) width = least;
+  if (width > extent) width = extent;
+  const std::int64_t blocks = (extent + width - 1) / width;
+
+  const int along = shape.longest(false);
+  if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * pool.size() && shape.results * wanted * size <= 4 << 20) {
+    const std::int64_t length = shape.dims[along], parts = wanted < length ? wanted : length;
+    small_array<char, 1024> accumulators(parts * shape.results * size);
+    r.fold.start(accumulators.data(), parts * shape.results);
+    auto body = [&](std::int64_t lo, std::int64_t hi) {
+      value_reader values(plan, r);
+      for (std::int64_t p = lo; p < hi; ++p)
+        fold_box(r.fold, values, r.type, {shape, along, length * p / parts, length * (p + 1) / parts},
+                 accumulators.data() + p * shape.results * size);
+    };
+    split(pool, parts, 1, body);
+    for (std::int64_t p = 1; p < parts; ++p)
+      r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
+    r.fold.finish(accumulators.data(), shape.results, shape.folded, out);
+    return;
+  }
+
+  std::int64_t before = 1;  // results that differ only in kept dimensions outside `across`
+  for (int k = 0; k < across; ++k)
+    if (shape.kept[k]) before *= shape.dims[k];
+  const std::int64_t after = others / before;
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    value_reader values(plan, r);
+    small_array<char, 32768> accumulators(width * others * size);
+    for (std::int64_t b = lo; b < hi; ++b) {
+      const std::int64_t first = b * width, last = first + width < extent ? first + width : extent;
+      const std::int64_t run = (last - first) * after;
+      r.fold.start(accumulators.data(), before * run);
+      fold_box(r.fold, values, r.type, {shape, across, first, last}, accumulators.data());
+      for (std::int64_t k = 0; k < before; ++k)
+        r.fold.finish(accumulators.data() + k * run * size, run, shape.folded,
+                      out + (k * extent + first) * after * r.fold.result_size);
+    }
+  };
+  split(pool, blocks, grain / (total / blocks) + 1, body);
+}
+
+/// The kernel of a reduction by `F` of a fused program.
+template <class Program, fold F, bool Packs = has_packs && Program::packable>
+void cpu_reduce(thread_pool& pool, const kernel_call& call) {
+  span_function span = nullptr;
+  if constexpr (!is_bare_load(Program{})) span = &run_span<Program, Packs>;
+  run_reduce(pool,
+             {fold_table_of<F, element_t<Program::result>>, span, Program::result, program_cost(Program{}) + 1}, call);
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSL-1.0
+// The inner loop of every fused kernel: a program over elements that lie next to each other, on packs or on scalars.
+#pragma once
+
+#include <onto/backend/cpu/packs.hpp>
+#include <onto/core/element.hpp>
+#include <onto/runtime/program.hpp>
+
+#include <cstdint>
+#include <cstring>
+
+namespace onto::detail {
+
+/// `count` elements of a map. Each input and `out` is a run of `count` elements; `out` may be one of the inputs.
+struct span_call {
+  const void* const* in;
+  void* out;
+  std::int64_t first;  // the index of the first element in the space
+  std::int64_t count;
+  const std::uint64_t* scalars;
+};
+
+/// A function that evaluates a program over a run of elements.
+using span_function = void (*)(const span_call&);
+
+template <class Op, class Kind, element Type, int... Slot>
+constexpr int slots_used(instruction<Op, Type, Slot...>) {
+  if constexpr (std::is_same_v<Op, Kind>)
+    return (Slot + ... + 1);
+  else
+    return 0;
+}
+
+/// How many inputs (`Kind` is load_input) or scalars (load_scalar) a program reads: one more than the highest slot.
+template <class Kind, class... I>
+constexpr int slot_count(program<I...>) {
+  int most = 0;
+  ((most = slots_used<typename I::operation, Kind>(I{}) > most ? slots_used<typename I::operation, Kind>(I{}) : most), ...);
+  return most;
+}
+
+template <class Op>
+concept costed = requires { Op::cost; };
+
+template <class Op>
+constexpr int cost_of() {
+  if constexpr (costed<Op>)
+    return Op::cost;
+  else
+    return 0;
+}
+
+/// Operations per element of a program, at least 1.
+template <class... I>
+constexpr int program_cost(program<I...>) {
+  const int cost = (cost_of<typename I::operation>() + ... + 0);
+  return cost > 0 ? cost : 1;
+}
+
+/// Whether a program is nothing but an input.
+template <class... I>
+constexpr bool is_bare_load(program<I...> p) {
+  return sizeof...(I) == 1 && slot_count<load_input>(p) == 1;
+}
+
+template <class T>
+ONTO_INLINE T scalar_bits(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// Both sources hold pointers and scalars as members, by value: what the loop stores cannot then be one of them, and the
+// compiler keeps them in registers.
+template <int Inputs, int Scalars>
+struct element_source {
+  template <element E>
+  using value = element_t<E>;
+
+  const void* in[Inputs + 1];
+  std::uint64_t scalars[Scalars + 1];
+  std::int64_t first;
+  std::int64_t k;
+
+  template <element E, int Slot>
+  ONTO_INLINE element_t<E> load() const {
+    return static_cast<const element_t<E>*>(in[Slot])[k];
+  }
+  template <element E, int Slot>
+  ONTO_INLINE element_t<E> scalar() const {
+    return scalar_bits<element_t<E>>(scalars[Slot]);
+  }
+  ONTO_INLINE std::int64_t index() const { return first + k; }
+};
+
+template <class Pack, element E>
+struct pack_value {
+  using type = Pack;
+};
+template <class Pack>
+struct pack_value<Pack, element::boolean> {
+  using type = typename Pack::batch_bool_type;
+};
+
+template <class T, int Inputs, int Scalars>
+struct pack_source {
+  template <element E>
+  using value = typename pack_value<pack<T>, E>::type;
+
+  const T* in[Inputs + 1];
+  T scalars[Scalars + 1];
+  std::int64_t k;
+
+  template <element E, int Slot>
+  ONTO_INLINE pack<T> load() const {
+    return pack<T>::load_unaligned(in[Slot] + k);
+  }
+  template <element E, int Slot>
+  ONTO_INLINE pack<T> scalar() const {
+    return pack<T>(scalars[Slot]);
+  }
+};
+
+template <class Program>
+void run_span_on_packs(const span_call& c) {
+  using T = element_t<Program::result>;
+  constexpr int inputs = slot_count<load_input>(Program{}), scalars = slot_count<load_scalar>(Program{});
+  constexpr std::int64_t width = pack<T>::size;
+  pack_source<T, inputs, scalars> source;
+  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
+  T* out = static_cast<T*>(c.out);
+
+  // What is left after the last whole pack is copied into packs of its own and goes through the same loop, so that the
+  // program is compiled once. Spare lanes repeat an element: no lane computes what the program was not asked for.
+  alignas(64) T rest[inputs + 1][width];
+  alignas(64) T rest_out[width];
+  const std::int64_t left = c.count % width;
+  std::int64_t n = c.count - left;
+  T* target = out;
+  for (bool whole = true;; whole = false) {
+    for (source.k = 0; source.k < n; source.k += width) Program::evaluate(source).store_unaligned(target + source.k);
+    if (!whole || left == 0) break;
+    for (int i = 0; i < inputs; ++i) {
+      const T* from = source.in[i] + n;
+      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = from[j < left ? j : 0];
+      source.in[i] = rest[i];
+    }
+    target = rest_out;
+    n = width;
+  }
+  if (left != 0) std::memcpy(out + (c.count - left), rest_out, static_cast<std::size_t>(left) * sizeof(T));
+}
+
+template <class Program>
+void run_span_on_scalars(const span_call& c) {
+  using T = element_t<Program::result>;
+  constexpr int inputs = slot_count<load_input>(Program{}), scalars = slot_count<load_scalar>(Program{});
+  // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
+  constexpr std::int64_t block = 64;
+  element_source<inputs, scalars> source;
+  for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+  source.first = c.first;
+  T* const out = static_cast<T*>(c.out);
+  std::int64_t lo = 0;
+  for (; lo + block <= c.count; lo += block) {
+#if defined(__clang__)
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+    for (std::int64_t k = 0; k < block; ++k) {
+      auto here = source;
+      here.k = lo + k;
+      out[lo + k] = static_cast<T>(Program::evaluate(here));
+    }
+  }
+  for (; lo < c.count; ++lo) {
+    source.k = lo;
+    out[lo] = static_cast<T>(Program::evaluate(source));
+  }
+}
+
+/// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and files for the
+/// host compiler, whose answers differ, has two functions and not two definitions of one.
+template <class Program, bool Packs = has_packs && Program::packable>
+void run_span(const span_call& c) {
+  if constexpr (Packs)
+    run_span_on_packs<Program>(c);
+  else
+    run_span_on_scalars<Program>(c);
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSL-1.0
+// What the threads of a kernel know of a program's operands, and how a program loads them: element by element at strided
+// positions, or several neighbours at a time where everything is contiguous. Plain arithmetic, the same on host and device.
+#pragma once
+
+#include <onto/backend/cuda/index.hpp>
+#include <onto/runtime/program.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace onto::detail {
+
+/// Kernels' parameters end at 32764 bytes; the strides of this many inputs, kept and folded, fit.
+inline constexpr int max_kernel_inputs = 192;
+inline constexpr std::size_t max_parameter_bytes = 32764;
+
+/// Which input an instruction loads, or which scalar, or -1.
+template <class Load, class Op, element Type, int... A>
+constexpr int loaded_slot(instruction<Op, Type, A...>) {
+  if constexpr (std::is_same_v<Op, Load>)
+    return (A + ...);
+  else
+    return -1;
+}
+
+/// How many inputs and scalars a program loads, and of which types.
+template <class Program>
+struct program_operands;
+
+template <class... I>
+struct program_operands<program<I...>> {
+  template <class Load>
+  static constexpr int slots() {
+    int n = 0;
+    ((n = loaded_slot<Load>(I{}) < n ? n : loaded_slot<Load>(I{}) + 1), ...);
+    return n;
+  }
+  static constexpr int inputs = slots<load_input>();
+  static constexpr int scalars = slots<load_scalar>();
+
+  static constexpr element type_of_input(int slot) {
+    element e = element::float32;
+    ((e = loaded_slot<load_input>(I{}) == slot ? I::type : e), ...);
+    return e;
+  }
+
+  /// The size of the widest element that is loaded or stored.
+  static constexpr int widest() {
+    int bytes = size_of(program<I...>::result);
+    for (int k = 0; k < inputs; ++k)
+      if (size_of(type_of_input(k)) > bytes) bytes = size_of(type_of_input(k));
+    return bytes;
+  }
+
+  static constexpr bool few_inputs = inputs <= max_kernel_inputs;
+  static_assert(few_inputs, "[onto.cuda] a kernel takes at most 192 tensors; give a part of the expression a name with named<\"h\">(e)");
+};
+
+/// The value of a scalar from its bits.
+template <class T>
+ONTO_HD T from_bits(std::uint64_t bits) {
+  T value;
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+/// The first elements of a program's inputs, and its scalars.
+template <int Inputs, int Scalars>
+struct operand_values {
+  const void* data[Inputs > 0 ? Inputs : 1];
+  std::uint64_t scalars[Scalars > 0 ? Scalars : 1];
+};
+
+template <int Inputs, int Scalars>
+constexpr operand_values<Inputs, Scalars> operand_values_of(const kernel_call& call) {
+  operand_values<Inputs, Scalars> v{};
+  for (int k = 0; k < Inputs; ++k) v.data[k] = call.in[k].data;
+  for (int k = 0; k < Scalars; ++k) v.scalars[k] = call.scalars[k];
+  return v;
+}
+
+/// The operands of a map, at strided positions.
+template <class Program>
+struct strided_operands {
+  using program_type = Program;
+  static constexpr int inputs = program_operands<Program>::inputs;
+  static constexpr int scalars = program_operands<Program>::scalars;
+
+  operand_values<inputs, scalars> values;
+  strided_space<inputs> space;
+  void* out;
+};
+
+/// Loads at one index of a map.
+template <class Operands>
+struct strided_source {
+  const Operands& operands;
+  std::int64_t position;
+  coordinates where;
+
+  template <element Type>
+  using value = element_t<Type>;
+
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE element_t<Type> load() const {
+    return static_cast<const element_t<Type>*>(operands.values.data[Slot])[offset(operands.space, where, Slot)];
+  }
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
+    return from_bits<element_t<Type>>(operands.values.scalars[Slot]);
+  }
+  ONTO_HD std::int64_t index() const { return position; }
+};
+
+/// Computes one element of a map.
+template <class Program>
+ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, std::int64_t index) {
+  const strided_source<strided_operands<Program>> source{operands, index, locate(operands.space, index)};
+  static_cast<element_t<Program::result>*>(operands.out)[index] = Program::evaluate(source);
+}
+
+/// The operands of a map that are all contiguous in the same order, or one element for all.
+template <class Program>
+struct flat_operands {
+  static constexpr int inputs = program_operands<Program>::inputs;
+  static constexpr int scalars = program_operands<Program>::scalars;
+  /// Elements at a time: 16 bytes of the widest.
+  static constexpr int lanes = program_operands<Program>::widest() > 4 ? 2 : 4;
+
+  operand_values<inputs, scalars> values;
+  bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
+  std::int64_t size;
+  void* out;
+};
+
+/// Neighbouring elements, loaded and stored at once where they are aligned so.
+template <class T, int Lanes>
+struct alignas(sizeof(T) * Lanes > 16 ? 16 : sizeof(T) * Lanes) lane_pack {
+  T at[Lanes];
+};
+
+template <int Slot, class T, int Lanes>
+struct lane_slot {
+  lane_pack<T, Lanes> pack;
+};
+
+template <class Program, int Lanes, class Slots>
+struct lane_slots;
+template <class Program, int Lanes, int... Slot>
+struct lane_slots<Program, Lanes, std::integer_sequence<int, Slot...>>
+    : lane_slot<Slot, element_t<program_operands<Program>::type_of_input(Slot)>, Lanes>... {};
+
+template <int Slot, class T, int Lanes>
+ONTO_HD ONTO_INLINE lane_pack<T, Lanes>& pack_of(lane_slot<Slot, T, Lanes>& s) {
+  return s.pack;
+}
+template <int Slot, class T, int Lanes>
+ONTO_HD ONTO_INLINE const lane_pack<T, Lanes>& pack_of(const lane_slot<Slot, T, Lanes>& s) {
+  return s.pack;
+}
+
+/// Fills `pack` with the elements from `first` on, as many as there are.
+template <class T, int Lanes>
+ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, bool advances, std::int64_t first,
+                                   std::int64_t left) {
+  const T* p = static_cast<const T*>(data);
+  if (!advances) {
+    const T same = *p;
+    for (int k = 0; k < Lanes; ++k) pack.at[k] = same;
+  } else if (left >= Lanes) {
+    pack = *reinterpret_cast<const lane_pack<T, Lanes>*>(p + first);
+  } else {
+    for (int k = 0; k < Lanes; ++k) pack.at[k] = k < left ? p[first + k] : T{};
+  }
+}
+
+/// Takes one lane of what was loaded.
+template <class Program, class Slots>
+struct lane_source {
+  const flat_operands<Program>& operands;
+  const Slots& slots;
+  std::int64_t position;
+  int lane;
+
+  template <element Type>
+  using value = element_t<Type>;
+
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE element_t<Type> load() const {
+    return pack_of<Slot>(slots).at[lane];
+  }
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
+    return from_bits<element_t<Type>>(operands.values.scalars[Slot]);
+  }
+  ONTO_HD std::int64_t index() const { return position; }
+};
+
+template <class Program, int... Slot, int... Lane>
+ONTO_HD ONTO_INLINE void map_lanes(const flat_operands<Program>& operands, std::int64_t first,
+                                   std::integer_sequence<int, Slot...> slots, std::integer_sequence<int, Lane...>) {
+  constexpr int lanes = sizeof...(Lane);
+  using loaded = lane_slots<Program, lanes, decltype(slots)>;
+  using result = element_t<Program::result>;
+  const std::int64_t left = operands.size - first;
+  loaded in;
+  (load_pack(pack_of<Slot>(in), operands.values.data[Slot], operands.advances[Slot], first, left), ...);
+  lane_pack<result, lanes> out;
+  ((out.at[Lane] = Program::evaluate(lane_source<Program, loaded>{operands, in, first + Lane, Lane})), ...);
+  result* to = static_cast<result*>(operands.out) + first;
+  if (left >= lanes) {
+    *reinterpret_cast<lane_pack<result, lanes>*>(to) = out;
+  } else {
+    for (int k = 0; k < lanes; ++k)
+      if (k < left) to[k] = out.at[k];
+  }
+}
+
+/// Computes the elements of a map from `first` on: as many as there are lanes, or as are left.
+template <class Program>
+ONTO_HD ONTO_INLINE void map_flat(const flat_operands<Program>& operands, std::int64_t first) {
+  map_lanes(operands, first, std::make_integer_sequence<int, flat_operands<Program>::inputs>{},
+            std::make_integer_sequence<int, flat_operands<Program>::lanes>{});
+}
+
+/// Whether packs of `lanes` elements of this size may be read or written at `data`.
+inline bool is_aligned(const void* data, int bytes, int lanes) {
+  const auto unit = static_cast<std::uintptr_t>(bytes * lanes > 16 ? 16 : bytes * lanes);
+  return reinterpret_cast<std::uintptr_t>(data) % unit == 0;
+}
+
+template <class Program>
+strided_operands<Program> strided_operands_of(const kernel_call& call) {
+  constexpr int inputs = strided_operands<Program>::inputs;
+  return {operand_values_of<inputs, strided_operands<Program>::scalars>(call),
+          collapse<inputs>(call.space, all_dimensions(call.space.rank), call.in), call.out.data};
+}
+
+/// Rewrites `from` as contiguous operands. False where they are not.
+template <class Program>
+bool flatten(const strided_operands<Program>& from, flat_operands<Program>& to) {
+  using facts = program_operands<Program>;
+  constexpr int lanes = flat_operands<Program>::lanes;
+  if (from.space.rank > 1 || !is_aligned(from.out, size_of(Program::result), lanes)) return false;
+  for (int k = 0; k < facts::inputs; ++k) {
+    const std::int64_t step = from.space.rank == 0 ? 0 : from.space.stride[k][0];
+    if (step != 0 && step != 1) return false;
+    if (step == 1 && !is_aligned(from.values.data[k], size_of(facts::type_of_input(k)), lanes)) return false;
+    to.advances[k] = step == 1;
+  }
+  to.values = from.values;
+  to.size = from.space.size;
+  to.out = from.out;
+  return true;
+}
+
+}  // namespace onto::detail

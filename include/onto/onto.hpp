@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+// onto: tensor programs whose placement is part of their type. This header is all there is to include.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
+#include <onto/core/error.hpp>
+#include <onto/core/text.hpp>
+#include <onto/device/device_name.hpp>
+#include <onto/device/place.hpp>
+#include <onto/device/world.hpp>
+#include <onto/expr/constant.hpp>
+#include <onto/expr/device_guard.hpp>
+#include <onto/expr/named.hpp>
+#include <onto/expr/scope.hpp>
+#include <onto/expr/symbol.hpp>
+#include <onto/ops/all.hpp>
+#include <onto/plan/plan.hpp>
+#include <onto/session/session.hpp>
+#include <onto/shape/extents.hpp>
+#include <onto/tensor/npy.hpp>
+#include <onto/tensor/print.hpp>
+#include <onto/tensor/tensor.hpp>
+#include <onto/tensor/tensor_ref.hpp>

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// New values for variables: `assign`, `assign_add`, `assign_sub`. Their result is the new value.
+#pragma once
+
+#include <onto/expr/scope.hpp>
+#include <onto/expr/symbol.hpp>
+#include <onto/ops/math.hpp>
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace op {
+
+/// Operands: a variable and what it is given, which is broadcast to the variable's shape.
+template <element_set Accepted>
+struct writes_variable : detail::keeps_element<Accepted> {
+  static constexpr op_kind kind = op_kind::assign;
+  static constexpr int cost = 1;
+  // As variables: int32 state stays in host memory.
+  static constexpr kernel_set kernels{Accepted, static_cast<element_set>(Accepted & ~one(element::int32))};
+  static constexpr bool packs = true;
+
+  static constexpr inferred infer(const extents* operands, int) {
+    inferred r;
+    r.shape = operands[0];
+    const extents& value = operands[1];
+    if (value.rank > r.shape.rank) return {r.shape, shape_fault::broadcast};
+    for (int k = 1; k <= value.rank; ++k) {
+      int& mine = r.shape[r.shape.rank - k];
+      const int theirs = value[value.rank - k];
+      if (theirs == dyn || theirs == 1 || theirs == mine) continue;
+      if (mine != dyn) return {r.shape, shape_fault::broadcast};
+      mine = theirs;
+    }
+    return r;
+  }
+};
+
+struct assign : writes_variable<all_elements> {
+  static constexpr std::string_view name = "Assign";
+  template <class T>
+  ONTO_HD static T apply(T, T value) {
+    return value;
+  }
+};
+
+struct assign_add : writes_variable<numeric_elements> {
+  static constexpr std::string_view name = "AssignAdd";
+  template <class T>
+  ONTO_HD static T apply(T old, T value) {
+    return math::add(old, value);
+  }
+};
+
+struct assign_sub : writes_variable<numeric_elements> {
+  static constexpr std::string_view name = "AssignSub";
+  template <class T>
+  ONTO_HD static T apply(T old, T value) {
+    return math::subtract(old, value);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class E>
+inline constexpr bool is_variable = false;
+template <class Name, class Initial, class T, int... Dims>
+inline constexpr bool is_variable<variable_node<Name, Initial, T, Dims...>> = true;
+template <class Device, class E>
+inline constexpr bool is_variable<placed_node<Device, E>> = is_variable<E>;
+
+template <class Op, class E>
+struct not_a_variable {
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(
+      ok,
+      "[onto.variable] only a variable, or on<D>(variable), can be assigned to; make one with variable<\"w\", T, ...>");
+};
+
+template <class Op, class Variable, class X>
+constexpr auto write_variable(const Variable& w, const X& x) {
+  if constexpr (is_variable<Variable> || any_ill_formed<Variable>) {
+    return make<Op>(w, lift<Variable>(x));
+  } else {
+    (void)sizeof(not_a_variable<Op, Variable>);
+    return ill_formed{};
+  }
+}
+
+}  // namespace detail
+
+/// Gives `variable` the values of `x`, an expression or a scalar, broadcast to its shape. Runs where the variable is.
+/// *Mandates* a variable, or `on<D>(variable)`, the same element type, and a shape that broadcasts to the variable's.
+/// *Throws* `invalid_argument_error` where a scalar cannot be of the variable's element type without loss.
+template <expression Variable, detail::operand X>
+constexpr auto assign(const Variable& variable, const X& x) {
+  return detail::write_variable<op::assign>(variable, x);
+}
+
+/// Adds `x` to the variable, as `assign`.
+template <expression Variable, detail::operand X>
+constexpr auto assign_add(const Variable& variable, const X& x) {
+  return detail::write_variable<op::assign_add>(variable, x);
+}
+
+/// Subtracts `x` from the variable, as `assign`.
+template <expression Variable, detail::operand X>
+constexpr auto assign_sub(const Variable& variable, const X& x) {
+  return detail::write_variable<op::assign_sub>(variable, x);
+}
+
+}  // namespace onto

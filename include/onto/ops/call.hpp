@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSL-1.0
+// `call<Op>(x...)`: your own elementwise operation in an expression. It fuses like the built-in ones.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace detail {
+
+template <class Op>
+struct not_an_elementwise_operation {
+  static constexpr bool ok = sizeof(Op) == 0;
+  static_assert(ok, "[onto.operation] an operation of your own is a struct that derives from elementwise<>");
+};
+template <class Op>
+struct operation_has_no_name {
+  static constexpr bool ok = sizeof(Op) == 0;
+  static_assert(ok,
+                "[onto.operation] the operation has no name; add static constexpr std::string_view name = \"Mine\";");
+};
+template <class Op, class... Elements>
+struct apply_does_not_take {
+  static constexpr bool ok = sizeof...(Elements) > 99;
+  static_assert(ok, "[onto.operation] the operation's apply cannot be called with one element of each operand");
+};
+template <class Op, class Returned, class Wanted>
+struct apply_returns_another_type {
+  static constexpr bool ok = sizeof(Returned) > 9999;
+  static_assert(ok, "[onto.operation] the operation's apply must return the element type of its result");
+};
+
+template <class Op>
+concept map_operation = requires {
+  { Op::infer(static_cast<const extents*>(nullptr), 0) } -> std::same_as<inferred>;
+  requires Op::kind == op_kind::map;
+  Op::kernels;
+  Op::cost;
+};
+
+template <class Op>
+concept has_name = requires {
+  std::string_view(Op::name);
+};
+
+template <class Op, class... T>
+concept applies_to = requires(T... x) {
+  Op::apply(x...);
+};
+
+template <class First, class... More>
+struct first_expression {
+  using type = typename first_expression<More...>::type;
+};
+template <expression First, class... More>
+struct first_expression<First, More...> {
+  using type = First;
+};
+
+template <class Op, class... E>
+constexpr auto make_checked(const E&... x) {
+  if constexpr (any_ill_formed<E...>) {
+    return ill_formed{};
+  } else if constexpr (Op::check(E::facts.type...) != element_check::fine) {
+    return make<Op>(x...);  // reports it
+  } else if constexpr (!applies_to<Op, typename E::element_type...>) {
+    (void)sizeof(apply_does_not_take<Op, typename E::element_type...>);
+    return ill_formed{};
+  } else {
+    using returned = decltype(Op::apply(typename E::element_type{}...));
+    using wanted = element_t<Op::result(E::facts.type...)>;
+    if constexpr (std::is_same_v<returned, wanted>) {
+      return make<Op>(x...);
+    } else {
+      (void)sizeof(apply_returns_another_type<Op, returned, wanted>);
+      return ill_formed{};
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Your own operation over operands; scalars take the element type of the first expression among them.
+///
+/// The operation is a struct: it derives from `elementwise<>` (or `elementwise<floating_elements, cost>`), has a
+/// `name`, and `template <class T> static T apply(T x, T y)`, marked `__host__ __device__` where it is to run on a GPU.
+/// *Mandates* such a struct, an `apply` that takes one element of each operand and returns one of the result, operands
+/// of one element type that it accepts, and shapes that broadcast.
+template <class Op, detail::operand... X>
+  requires(expression<X> || ...)
+constexpr auto call(const X&... x) {
+  if constexpr (!detail::map_operation<Op>) {
+    (void)sizeof(detail::not_an_elementwise_operation<Op>);
+    return ill_formed{};
+  } else if constexpr (!detail::has_name<Op>) {
+    (void)sizeof(detail::operation_has_no_name<Op>);
+    return ill_formed{};
+  } else {
+    using beside = typename detail::first_expression<X...>::type;
+    return detail::make_checked<Op>(detail::lift<beside>(x)...);
+  }
+}
+
+}  // namespace onto

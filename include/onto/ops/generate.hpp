@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSL-1.0
+// Tensors made of nothing: zeros, ones, one value, the unit matrix, counting numbers.
+#pragma once
+
+#include <onto/ops/math.hpp>
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace op {
+
+/// The base of operations that make an element from its index, in a shape the type knows. An operand is one value.
+template <class T, int... Dims>
+struct generator {
+  static constexpr op_kind kind = op_kind::generator;
+  static constexpr int cost = 1;
+  static constexpr kernel_set kernels{one(element_of<T>), one(element_of<T>)};
+  static constexpr int attribute_count = 1 + static_cast<int>(sizeof...(Dims));
+  static constexpr std::int64_t attribute[attribute_count] = {sizeof...(Dims), Dims...};
+
+  static constexpr inferred infer(const extents*, int) { return {extents(shape<Dims...>{}), shape_fault::none}; }
+
+  template <class... E>
+  static constexpr detail::element_check check(E...) {
+    return detail::element_check::fine;
+  }
+  template <class... E>
+  static constexpr element result(E...) {
+    return element_of<T>;
+  }
+};
+
+template <class Element, int... Dims>
+struct zeros : generator<Element, Dims...> {
+  static constexpr std::string_view name = "Zeros";
+  template <class T>
+  ONTO_HD static T at(std::int64_t) {
+    return T(0);
+  }
+};
+
+template <class Element, int... Dims>
+struct ones : generator<Element, Dims...> {
+  static constexpr std::string_view name = "Ones";
+  template <class T>
+  ONTO_HD static T at(std::int64_t) {
+    return T(1);
+  }
+};
+
+/// Its operand is the value.
+template <class Element, int... Dims>
+struct fill : generator<Element, Dims...> {
+  static constexpr std::string_view name = "Fill";
+  template <class T>
+  ONTO_HD static T at(std::int64_t, T value) {
+    return value;
+  }
+};
+
+template <class Element, int N, int M>
+struct eye : generator<Element, N, M> {
+  static constexpr std::string_view name = "Eye";
+  template <class T>
+  ONTO_HD static T at(std::int64_t index) {
+    constexpr std::int64_t columns = M > 0 ? M : 1;
+    return T(index / columns == index % columns ? 1 : 0);
+  }
+};
+
+template <class Element, int N>
+struct iota : generator<Element, N> {
+  static constexpr std::string_view name = "Range";
+  template <class T>
+  ONTO_HD static T at(std::int64_t index) {
+    return static_cast<T>(index);
+  }
+};
+
+/// Zeros in the shape of the operand, for extents that are not known to the compiler.
+struct zeros_like : detail::packed_elementwise<all_elements> {
+  static constexpr std::string_view name = "ZerosLike";
+  template <class T>
+  ONTO_HD static T apply(T) {
+    return math::splat<T>(0);
+  }
+};
+
+/// Ones in the shape of the operand.
+struct ones_like : detail::packed_elementwise<all_elements> {
+  static constexpr std::string_view name = "OnesLike";
+  template <class T>
+  ONTO_HD static T apply(T) {
+    return math::splat<T>(1);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, class Shape>
+struct extents_not_known {
+  static constexpr bool ok = sizeof(Op) > 99;
+  static_assert(ok,
+                "[onto.shape] a tensor made of nothing needs its extents in the type; beside x write zeros_like(x)");
+};
+
+/// Writes a generator, unless an extent is `dyn`.
+template <class Op, int... Dims, class... X>
+constexpr auto generate(shape<Dims...>, const X&... x) {
+  if constexpr (((Dims == dyn) || ...)) {
+    (void)sizeof(extents_not_known<Op, shape<Dims...>>);
+    return ill_formed{};
+  } else {
+    return make<Op>(x...);
+  }
+}
+
+template <template <class, int...> class Op, class T, int... Dims>
+constexpr auto generate_as(shape<Dims...>) {
+  return make<Op<T, Dims...>>();
+}
+
+}  // namespace detail
+
+/// Zeros: `zeros<float, 2, 3>()`. *Mandates*, here and below, extents other than `dyn`.
+template <tensor_element T, int... Dims>
+constexpr auto zeros() {
+  return detail::generate<op::zeros<T, Dims...>>(shape<Dims...>{});
+}
+
+/// Ones: `ones<float, 2, 3>()`.
+template <tensor_element T, int... Dims>
+constexpr auto ones() {
+  return detail::generate<op::ones<T, Dims...>>(shape<Dims...>{});
+}
+
+/// One value everywhere: `fill<float, 2, 3>(0.5f)`.
+/// *Throws* `invalid_argument_error` where the value cannot be a `T` without loss.
+template <tensor_element T, int... Dims, detail::scalar_value S>
+constexpr auto fill(S value) {
+  return detail::generate<op::fill<T, Dims...>>(shape<Dims...>{}, detail::lift<scalar_node<T>>(value));
+}
+
+/// The unit matrix: `eye<float, 3>()`; with more columns or rows than the other, `eye<float, 2, 3>()`.
+template <tensor_element T, int N, int M = N>
+constexpr auto eye() {
+  return detail::generate<op::eye<T, N, M>>(shape<N, M>{});
+}
+
+/// 0, 1, 2 to `N - 1`: `iota<float, 4>()`.
+template <tensor_element T, int N>
+  requires(!std::same_as<T, bool>)
+constexpr auto iota() { return detail::generate<op::iota<T, N>>(shape<N>{}); }
+
+/// Zeros of the element type and shape of `x`. Where the compiler knows the shape, `x` itself is not needed to run.
+template <expression E>
+constexpr auto zeros_like(const E& x) {
+  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+    return detail::generate_as<op::zeros, typename E::element_type>(detail::shape_of_t<E>{});
+  } else {
+    return make<op::zeros_like>(x);
+  }
+}
+
+/// Ones of the element type and shape of `x`, as `zeros_like`.
+template <expression E>
+constexpr auto ones_like(const E& x) {
+  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+    return detail::generate_as<op::ones, typename E::element_type>(detail::shape_of_t<E>{});
+  } else {
+    return make<op::ones_like>(x);
+  }
+}
+
+}  // namespace onto

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random numbers from a counter: element i is a function of the seed and of i, so a seed gives the same numbers on
+// every device, in any order, on any number of threads.
+#pragma once
+
+#include <onto/ops/generate.hpp>
+
+namespace onto {
+
+namespace detail {
+
+struct philox_words {
+  std::uint32_t word[4];
+};
+
+/// Philox 4x32 with 10 rounds: 128 random bits for a counter and a key.
+/// *Source* J. K. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+ONTO_HD constexpr philox_words philox(philox_words counter, std::uint32_t key0, std::uint32_t key1) {
+  std::uint32_t a = counter.word[0], b = counter.word[1], c = counter.word[2], d = counter.word[3];
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t p = std::uint64_t{0xD2511F53u} * a;
+    const std::uint64_t q = std::uint64_t{0xCD9E8D57u} * c;
+    a = static_cast<std::uint32_t>(q >> 32) ^ b ^ key0;
+    b = static_cast<std::uint32_t>(q);
+    c = static_cast<std::uint32_t>(p >> 32) ^ d ^ key1;
+    d = static_cast<std::uint32_t>(p);
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return {{a, b, c, d}};
+}
+
+/// The random bits of element `index` under `seed`.
+ONTO_HD constexpr philox_words random_bits(std::int64_t index, std::int64_t seed) {
+  const auto i = static_cast<std::uint64_t>(index);
+  const auto s = static_cast<std::uint64_t>(seed);
+  return philox({{static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32), 0, 0}},
+                static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(s >> 32));
+}
+
+/// 53 bits of two words.
+ONTO_HD constexpr std::uint64_t bits53(std::uint32_t low, std::uint32_t high) {
+  return ((std::uint64_t{high} << 32) | low) >> 11;
+}
+
+}  // namespace detail
+
+namespace op {
+
+/// The base of random generators: the operand is the seed.
+template <class Element, int... Dims>
+struct random : generator<Element, Dims...> {
+  static constexpr int cost = 30;
+  // The kernel is chosen by the seed, which is int64.
+  static constexpr kernel_set kernels{floating_elements | one(element::int64), floating_elements | one(element::int64)};
+};
+
+template <class Element, int... Dims>
+struct random_uniform : random<Element, Dims...> {
+  static constexpr std::string_view name = "RandomUniform";
+  template <class T>
+  ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
+    const detail::philox_words r = detail::random_bits(index, seed);
+    if constexpr (sizeof(T) == 4) {
+      return static_cast<T>(r.word[0] >> 8) * T(0x1p-24);
+    } else {
+      return static_cast<T>(detail::bits53(r.word[0], r.word[1])) * T(0x1p-53);
+    }
+  }
+};
+
+template <class Element, int... Dims>
+struct random_normal : random<Element, Dims...> {
+  static constexpr std::string_view name = "RandomStandardNormal";
+
+  // Box and Muller, in double for float too: libraries differ in the last bits of log and cos, which the rounding
+  // removes.
+  template <class T>
+  ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
+    const detail::philox_words r = detail::random_bits(index, seed);
+    const double radius = static_cast<double>(detail::bits53(r.word[0], r.word[1]) + 1) * 0x1p-53;  // never 0
+    const double turn = static_cast<double>(detail::bits53(r.word[2], r.word[3])) * 0x1p-53;
+    return static_cast<T>(math::sqrt(-2.0 * math::log(radius)) * math::cos(6.283185307179586 * turn));
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, class T, class Seed, int... Dims>
+constexpr auto randomize(shape<Dims...> dims, Seed seed) {
+  if constexpr (!std::floating_point<T>) {
+    (void)sizeof(element_type_not_supported<Op, T>);
+    return ill_formed{};
+  } else {
+    return generate<Op>(dims, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
+  }
+}
+
+}  // namespace detail
+
+/// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`. The same bits on every device.
+/// *Mandates* float or double, and extents other than `dyn`.
+template <tensor_element T, int... Dims, std::integral Seed>
+constexpr auto random_uniform(Seed seed) {
+  return detail::randomize<op::random_uniform<T, Dims...>, T>(shape<Dims...>{}, seed);
+}
+
+/// Random numbers of the normal distribution with mean 0 and variance 1. Devices agree to the last bit but for one
+/// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates*
+/// float or double, and extents other than `dyn`.
+template <tensor_element T, int... Dims, std::integral Seed>
+constexpr auto random_normal(Seed seed) {
+  return detail::randomize<op::random_normal<T, Dims...>, T>(shape<Dims...>{}, seed);
+}
+
+}  // namespace onto

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reductions: axes are folded away. `sum(x)` folds all of them, `sum<0, -1>(x)` the first and the last.
+#pragma once
+
+#include <onto/ops/arithmetic.hpp>
+
+namespace onto {
+
+/// What a reduction does with its elements.
+enum class fold : int { sum, prod, min, max, mean, any, all, argmin, argmax };
+
+struct keep_extents_t {
+  explicit keep_extents_t() = default;
+};
+
+/// Folded axes stay, with an extent of 1: `sum<0>(x, keep_extents)`.
+inline constexpr keep_extents_t keep_extents{};
+
+namespace detail {
+
+constexpr bool is_argument(fold f) { return f == fold::argmin || f == fold::argmax; }
+
+constexpr std::string_view name_of(fold f) {
+  constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "Mean", "Any", "All", "ArgMin", "ArgMax"};
+  return names[static_cast<int>(f)];
+}
+
+constexpr element_set elements_of(fold f) {
+  if (f == fold::any || f == fold::all) return boolean_elements;
+  return f == fold::mean ? floating_elements : numeric_elements;
+}
+
+/// The shape after folding `axes` away (all of them where there are none).
+/// *Returns* a fault for an axis that is not there or named twice, and for a minimum, maximum or index of nothing.
+constexpr inferred reduced(fold f, bool keep, const int* axes, int count, const extents& x) {
+  bool folded[max_rank] = {};
+  for (int k = 0; k < count; ++k) {
+    const int axis = normalize_axis(axes[k], x.rank);
+    if (axis < 0 || folded[axis]) return {x, shape_fault::axis};
+    folded[axis] = true;
+  }
+  const bool needs_one = f == fold::min || f == fold::max || is_argument(f);
+  inferred r;
+  for (int k = 0; k < x.rank; ++k) {
+    if (!(folded[k] || count == 0)) {
+      r.shape.push_back(x[k]);
+      continue;
+    }
+    if (needs_one && x[k] == 0) r.fault = shape_fault::empty;
+    if (keep) r.shape.push_back(1);
+  }
+  return r;
+}
+
+}  // namespace detail
+
+/// The meaning of a fold, for scalars and packs: where it starts, how two partial results join. `mean` is `sum`,
+/// divided by the number of elements at the end.
+template <fold F>
+struct folding {
+  template <class T>
+  ONTO_HD static T identity() {
+    if constexpr (F == fold::prod || F == fold::all) {
+      return math::splat<T>(1);
+    } else if constexpr (F == fold::min || F == fold::max) {
+      return extreme<T>();
+    } else {
+      return math::splat<T>(0);
+    }
+  }
+
+  template <class T>
+  ONTO_HD static T combine(const T& a, const T& b) {
+    if constexpr (F == fold::prod) {
+      return math::multiply(a, b);
+    } else if constexpr (F == fold::min) {
+      return op::minimum::apply(a, b);
+    } else if constexpr (F == fold::max) {
+      return op::maximum::apply(a, b);
+    } else if constexpr (F == fold::any) {
+      return a || b;
+    } else if constexpr (F == fold::all) {
+      return a && b;
+    } else {
+      return math::add(a, b);
+    }
+  }
+
+  /// For `argmin` and `argmax`: whether the element `a` at `i` is the answer rather than `b` at `j`. NaN comes before
+  /// any number, as in NumPy, and of equals the first.
+  template <class T>
+  ONTO_HD static bool prefers(T a, std::int64_t i, T b, std::int64_t j) {
+    const bool a_is_nan = !(a == a), b_is_nan = !(b == b);
+    if (a_is_nan || b_is_nan) return a_is_nan && (!b_is_nan || i < j);
+    if (a == b) return i < j;
+    return F == fold::argmax ? a > b : a < b;
+  }
+
+ private:
+  template <class T>
+  ONTO_HD static T extreme() {
+    if constexpr (math::is_pack<T>) {
+      return T(folding::template extreme<typename T::value_type>());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      constexpr T infinity = std::numeric_limits<T>::infinity();
+      return F == fold::min ? infinity : -infinity;
+    } else {
+      constexpr T lowest = std::numeric_limits<T>::min();
+      constexpr T highest = std::numeric_limits<T>::max();
+      return F == fold::min ? highest : lowest;
+    }
+  }
+};
+
+namespace op {
+
+/// A reduction. Its attributes: the fold, whether folded axes stay, how many axes are named (0: all), the axes.
+template <fold F, bool Keep, int... Axes>
+struct reduce {
+  static_assert(sizeof...(Axes) <= max_rank, "[onto.axis] more axes are named than a tensor can have");
+  using meaning = folding<F>;
+
+  static constexpr op_kind kind = op_kind::reduce;
+  static constexpr std::string_view name = detail::name_of(F);
+  static constexpr int cost = 1;
+  static constexpr kernel_set kernels{detail::elements_of(F), detail::elements_of(F)};
+  static constexpr int attribute_count = 3 + static_cast<int>(sizeof...(Axes));
+  static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(F), Keep, sizeof...(Axes),
+                                                              Axes...};
+
+  static constexpr inferred infer(const extents* operands, int) {
+    constexpr int axes[sizeof...(Axes) + 1] = {Axes...};
+    return detail::reduced(F, Keep, axes, static_cast<int>(sizeof...(Axes)), operands[0]);
+  }
+  static constexpr detail::element_check check(element x) { return detail::check_same(detail::elements_of(F), x); }
+  static constexpr element result(element x) { return detail::is_argument(F) ? element::int64 : x; }
+};
+
+}  // namespace op
+
+/// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers wrap around.
+/// *Returns* a tensor without the folded axes; with `keep_extents`, with an extent of 1 for each.
+/// *Mandates* axes the operand has, none named twice.
+template <int... Axes, expression E>
+constexpr auto sum(const E& x) {
+  return make<op::reduce<fold::sum, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto sum(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::sum, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The product, as `sum`. Nothing multiplies to 1.
+template <int... Axes, expression E>
+constexpr auto prod(const E& x) {
+  return make<op::reduce<fold::prod, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto prod(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::prod, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The smallest element, as `sum`; NaN where one is. *Mandates*, as far as it is known, an element to find.
+template <int... Axes, expression E>
+constexpr auto min(const E& x) {
+  return make<op::reduce<fold::min, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto min(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::min, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The greatest element, as `min`. The greater of two tensors' elements is `maximum`.
+template <int... Axes, expression E>
+constexpr auto max(const E& x) {
+  return make<op::reduce<fold::max, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto max(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::max, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The mean, as `sum`, of float or double. The mean of nothing is NaN.
+template <int... Axes, expression E>
+constexpr auto mean(const E& x) {
+  return make<op::reduce<fold::mean, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto mean(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::mean, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// Whether one of the elements, which are bool, is true; of nothing, false.
+template <int... Axes, expression E>
+constexpr auto any(const E& x) {
+  return make<op::reduce<fold::any, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto any(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::any, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// Whether all elements, which are bool, are true; of nothing, true.
+template <int... Axes, expression E>
+constexpr auto all(const E& x) {
+  return make<op::reduce<fold::all, false, detail::axis_in<Axes, E>...>>(x);
+}
+template <int... Axes, expression E>
+constexpr auto all(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::all, true, detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The index (int64) of the smallest element in row-major order; of equals the first, of NaNs the first NaN.
+template <expression E>
+constexpr auto argmin(const E& x) {
+  return make<op::reduce<fold::argmin, false>>(x);
+}
+/// The index along one axis.
+template <int Axis, expression E>
+constexpr auto argmin(const E& x) {
+  return make<op::reduce<fold::argmin, false, detail::axis_in<Axis, E>>>(x);
+}
+template <int Axis, expression E>
+constexpr auto argmin(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::argmin, true, detail::axis_in<Axis, E>>>(x);
+}
+
+/// The index of the greatest element, as `argmin`.
+template <expression E>
+constexpr auto argmax(const E& x) {
+  return make<op::reduce<fold::argmax, false>>(x);
+}
+template <int Axis, expression E>
+constexpr auto argmax(const E& x) {
+  return make<op::reduce<fold::argmax, false, detail::axis_in<Axis, E>>>(x);
+}
+template <int Axis, expression E>
+constexpr auto argmax(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::argmax, true, detail::axis_in<Axis, E>>>(x);
+}
+
+}  // namespace onto

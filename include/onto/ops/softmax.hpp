@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// Softmax and its logarithm: each row's exponentials, divided by their sum.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+
+namespace onto {
+
+namespace op {
+
+/// Attributes: whether the logarithm is meant, the axis.
+template <bool Log, int Axis>
+struct softmax : detail::keeps_element<floating_elements> {
+  static constexpr op_kind kind = op_kind::row;
+  static constexpr std::string_view name = Log ? "LogSoftmax" : "Softmax";
+  static constexpr int cost = 14;
+  static constexpr int attribute_count = 2;
+  static constexpr std::int64_t attribute[attribute_count] = {Log, Axis};
+
+  static constexpr inferred infer(const extents* operands, int) {
+    const bool there = normalize_axis(Axis, operands[0].rank) >= 0;
+    return {operands[0], there ? shape_fault::none : shape_fault::axis};
+  }
+};
+
+}  // namespace op
+
+/// `exp(x) / sum(exp(x))` along one axis, the last unless another is named: `softmax(x)`, `softmax<0>(x)`. The row's
+/// maximum is taken off first, so nothing overflows. *Mandates* float or double, and an axis the operand has.
+template <int Axis = -1, expression E>
+constexpr auto softmax(const E& x) {
+  return make<op::softmax<false, detail::axis_in<Axis, E>>>(x);
+}
+
+/// The logarithm of `softmax`, computed without it.
+template <int Axis = -1, expression E>
+constexpr auto log_softmax(const E& x) {
+  return make<op::softmax<true, detail::axis_in<Axis, E>>>(x);
+}
+
+}  // namespace onto

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSL-1.0
+// Views: the elements of an operand in another order, another shape, or some of them. Nothing is computed.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+
+#include <limits>
+
+namespace onto {
+
+enum class view_kind : int { permute, reshape, slice };
+
+/// The end of a `range` that goes to the end of the axis.
+inline constexpr int to_end = std::numeric_limits<int>::max();
+
+/// The elements `Begin`, `Begin + Step`, ... before `End`, as NumPy's `begin:end:step`: negative numbers count from the
+/// end, and what lies outside is cut off. `range<>` is the whole axis.
+template <int Begin = 0, int End = to_end, int Step = 1>
+struct range {
+  static constexpr std::int64_t numbers[3] = {Begin, End, Step};
+};
+
+namespace detail {
+
+/// What a range selects of an axis: the first index and how many.
+struct selection {
+  int first;
+  int count;
+};
+
+/// *Preconditions* a step above 0 and an extent that is known.
+constexpr selection select_range(std::int64_t begin, std::int64_t end, std::int64_t step, int extent) {
+  if (begin < 0) begin += extent;
+  if (end < 0) end += extent;
+  begin = begin < 0 ? 0 : begin > extent ? extent : begin;
+  end = end < 0 ? 0 : end > extent ? extent : end;
+  return {static_cast<int>(begin), begin < end ? static_cast<int>((end - begin + step - 1) / step) : 0};
+}
+
+/// In the extents of a reshape: the extent of the operand's axis `axis`, whatever it is.
+constexpr int same_as_axis(int axis) { return -2 - axis; }
+
+constexpr inferred permuted(const int* axes, int count, const extents& x) {
+  if (count != x.rank) return {x, shape_fault::axis};
+  bool seen[max_rank] = {};
+  inferred r;
+  for (int k = 0; k < count; ++k) {
+    const int axis = normalize_axis(axes[k], x.rank);
+    if (axis < 0 || seen[axis]) return {x, shape_fault::axis};
+    seen[axis] = true;
+    r.shape.push_back(x[axis]);
+  }
+  return r;
+}
+
+/// The number of elements of the known extents, and how many extents are not known.
+struct partial_size {
+  std::int64_t known = 1;
+  int unknown = 0;
+
+  constexpr partial_size(const extents& x) {
+    for (int k = 0; k < x.rank; ++k) {
+      if (x[k] == dyn) {
+        ++unknown;
+      } else {
+        known *= x[k];
+      }
+    }
+  }
+};
+
+/// The shape of a reshape; an extent of `dyn` is what makes the numbers of elements equal.
+constexpr inferred reshaped(const int* dims, int count, const extents& x) {
+  inferred r;
+  int open = -1;  // the axis to be computed
+  for (int k = 0; k < count; ++k) {
+    if (dims[k] == dyn) {
+      if (open >= 0) return {x, shape_fault::size};
+      open = k;
+    }
+    r.shape.push_back(dims[k] < dyn ? x[-2 - dims[k]] : dims[k]);
+  }
+  const partial_size from(x), to(r.shape);
+  if (from.unknown == 0 && open >= 0) {
+    extents rest = r.shape;
+    rest[open] = 1;
+    const std::int64_t n = rest.size();
+    if (n < 0) return r;  // not reached: an operand without unknown extents leaves none
+    if (n == 0 || from.known % n != 0 || from.known / n > to_end) return {r.shape, shape_fault::size};
+    r.shape[open] = static_cast<int>(from.known / n);
+  } else if (to.unknown == 0) {
+    // What is not known of the operand must be a whole number of times what is known.
+    const bool fits = from.unknown == 0 ? from.known == to.known
+                      : from.known == 0 ? to.known == 0
+                                        : to.known % from.known == 0;
+    if (!fits) return {r.shape, shape_fault::size};
+  }
+  return r;
+}
+
+constexpr inferred sliced(const std::int64_t* numbers, int count, const extents& x) {
+  if (count > x.rank) return {x, shape_fault::rank};
+  inferred r;
+  r.shape = x;
+  for (int k = 0; k < count; ++k) {
+    const std::int64_t begin = numbers[3 * k], end = numbers[3 * k + 1], step = numbers[3 * k + 2];
+    if (step <= 0) return {x, shape_fault::range};
+    if (x[k] == dyn) continue;
+    r.shape[k] = select_range(begin, end, step, x[k]).count;
+  }
+  return r;
+}
+
+}  // namespace detail
+
+namespace op {
+
+struct view : detail::keeps_element<all_elements> {
+  static constexpr op_kind kind = op_kind::view;
+  static constexpr int cost = 0;
+};
+
+/// Attributes: `view_kind::permute`, the rank, and for each axis of the result the operand's.
+template <int... Axes>
+struct permute : view {
+  static constexpr std::string_view name = "Transpose";
+  static constexpr int attribute_count = 2 + static_cast<int>(sizeof...(Axes));
+  static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::permute),
+                                                              sizeof...(Axes), Axes...};
+
+  static constexpr inferred infer(const extents* operands, int) {
+    constexpr int axes[sizeof...(Axes) + 1] = {Axes...};
+    return detail::permuted(axes, static_cast<int>(sizeof...(Axes)), operands[0]);
+  }
+};
+
+/// Attributes: `view_kind::reshape`, the rank, the extents. -1 is to be computed, -2 - k is the operand's extent k.
+template <int... Dims>
+struct reshape : view {
+  static_assert(sizeof...(Dims) <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
+  static constexpr std::string_view name = "Reshape";
+  static constexpr int attribute_count = 2 + static_cast<int>(sizeof...(Dims));
+  static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::reshape),
+                                                              sizeof...(Dims), Dims...};
+
+  static constexpr inferred infer(const extents* operands, int) {
+    constexpr int dims[sizeof...(Dims) + 1] = {Dims...};
+    return detail::reshaped(dims, static_cast<int>(sizeof...(Dims)), operands[0]);
+  }
+};
+
+/// Attributes: `view_kind::slice`, the number of ranges, and begin, end and step of each. Axes without a range are
+/// whole.
+template <class... Ranges>
+struct slice : view {
+  static_assert(sizeof...(Ranges) <= max_rank, "[onto.axis] more axes are named than a tensor can have");
+  static constexpr std::string_view name = "StridedSlice";
+  static constexpr int attribute_count = 2 + 3 * static_cast<int>(sizeof...(Ranges));
+
+  struct numbers {
+    std::int64_t of[2 + 3 * sizeof...(Ranges)];
+    constexpr const std::int64_t& operator[](int k) const { return of[k]; }
+  };
+  static constexpr numbers collect() {
+    numbers n{{static_cast<std::int64_t>(view_kind::slice), sizeof...(Ranges)}};
+    int k = 2;
+    ((n.of[k] = Ranges::numbers[0], n.of[k + 1] = Ranges::numbers[1], n.of[k + 2] = Ranges::numbers[2], k += 3), ...);
+    return n;
+  }
+  static constexpr numbers attribute = collect();
+
+  static constexpr inferred infer(const extents* operands, int) {
+    constexpr numbers n = collect();
+    return detail::sliced(n.of + 2, static_cast<int>(sizeof...(Ranges)), operands[0]);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <int... Dims>
+struct reshape_extents_wrong {
+  static constexpr bool ok = sizeof...(Dims) > 99;
+  static_assert(ok, "[onto.shape] reshape: an extent is 0, positive, or dyn, and dyn (to be computed) only once");
+};
+
+template <int... Dims>
+inline constexpr bool reshape_extents_right = ((Dims >= dyn) && ...) && ((Dims == dyn ? 1 : 0) + ... + 0) < 2;
+
+template <class Axes>
+struct reversed;
+template <int... K>
+struct reversed<std::integer_sequence<int, K...>> {
+  using type = op::permute<(static_cast<int>(sizeof...(K)) - 1 - K)...>;
+};
+
+template <int Axis, class Axes>
+struct with_axis;
+template <int Axis, int... K>
+struct with_axis<Axis, std::integer_sequence<int, K...>> {
+  using type = op::reshape<(K == Axis ? 1 : same_as_axis(K < Axis ? K : K - 1))...>;
+};
+
+template <int Axis, class Axes>
+struct without_axis;
+template <int Axis, int... K>
+struct without_axis<Axis, std::integer_sequence<int, K...>> {
+  using type = op::reshape<same_as_axis(K < Axis ? K : K + 1)...>;
+};
+
+template <int N>
+using axes_up_to = std::make_integer_sequence<int, N>;
+
+}  // namespace detail
+
+/// The operand with all its axes in reverse order: a matrix transposed.
+template <expression E>
+constexpr auto transpose(const E& x) {
+  return make<typename detail::reversed<detail::axes_up_to<E::facts.shape.rank>>::type>(x);
+}
+
+/// The axes in another order: axis `k` of the result is axis `Axes[k]` of `x`. `permute<0, 2, 1>(x)`
+/// *Mandates* each axis of `x` once.
+template <int... Axes, expression E>
+constexpr auto permute(const E& x) {
+  return make<op::permute<detail::axis_in<Axes, E>...>>(x);
+}
+
+/// The elements in row-major order in another shape: `reshape<2, dyn>(x)`; one extent may be `dyn`, to be computed.
+/// *Mandates*, as far as extents are known, the same number of elements.
+template <int... Dims, expression E>
+constexpr auto reshape(const E& x) {
+  if constexpr (detail::reshape_extents_right<Dims...>) {
+    return make<op::reshape<Dims...>>(x);
+  } else {
+    (void)sizeof(detail::reshape_extents_wrong<Dims...>);
+    return ill_formed{};
+  }
+}
+
+/// With an axis of extent 1 put in before axis `Axis`, or as the last one.
+template <int Axis, expression E>
+constexpr auto expand_dims(const E& x) {
+  constexpr int rank = E::facts.shape.rank;
+  constexpr int axis = normalize_axis(Axis, rank + 1);
+  if constexpr (axis >= 0 && rank < max_rank) {
+    return make<typename detail::with_axis<axis, detail::axes_up_to<rank + 1>>::type>(x);
+  } else {
+    (void)sizeof(detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>);
+    return ill_formed{};
+  }
+}
+
+/// Without axis `Axis`, whose extent is 1.
+template <int Axis, expression E>
+constexpr auto squeeze(const E& x) {
+  constexpr int rank = E::facts.shape.rank;
+  constexpr int axis = normalize_axis(Axis, rank);
+  if constexpr (axis >= 0) {
+    return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
+  } else {
+    (void)sizeof(detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>);
+    return ill_formed{};
+  }
+}
+
+/// Some of the elements: `slice<range<0, 2>, range<1, to_end, 2>>(x)`, a range an axis; the axes after them are whole.
+/// *Mandates* steps above 0, and no more ranges than axes.
+template <class... Ranges, expression E>
+  requires(sizeof...(Ranges) > 0)
+constexpr auto slice(const E& x) { return make<op::slice<Ranges...>>(x); }
+
+/// The elements `Begin` to before `End` of the first axis: `slice<0, 10>(x)`.
+template <int Begin, int End = to_end, int Step = 1, expression E>
+constexpr auto slice(const E& x) {
+  return make<op::slice<range<Begin, End, Step>>>(x);
+}
+
+}  // namespace onto

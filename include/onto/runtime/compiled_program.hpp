@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSL-1.0
+// A program as the runtime gets it from the compiler: graph, fusion and kernels, all constant.
+#pragma once
+
+#include <onto/graph/graph.hpp>
+#include <onto/runtime/device.hpp>
+
+namespace onto::detail {
+
+struct compiled_program {
+  graph_view graph;
+  const int* root;             // fusion: per node the root of its kernel, or -1
+  const kernel_entry* whole;   // per node: the kernel it is the root of
+  const kernel_entry* single;  // per node: the operation alone, for kernels that are split
+};
+
+}  // namespace onto::detail

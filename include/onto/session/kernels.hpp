@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSL-1.0
+// From graph to kernels: each fused group becomes a program type, and that an entry point on every backend.
+#pragma once
+
+#include <onto/backend/cpu/copy.hpp>
+#include <onto/backend/cpu/map.hpp>
+#include <onto/backend/cpu/matmul.hpp>
+#include <onto/backend/cpu/reduce.hpp>
+#include <onto/backend/cpu/softmax.hpp>
+#include <onto/graph/builder.hpp>
+#include <onto/graph/code.hpp>
+#include <onto/plan/plan.hpp>
+#include <onto/runtime/compiled_program.hpp>
+#include <onto/runtime/program.hpp>
+#if ONTO_CUDA
+#include <onto/backend/cuda/kernels.hpp>
+#endif
+
+#include <utility>
+
+// With and without CUDA the same kernels have other entry points: in one program both may be linked, so they differ in name.
+namespace onto::detail {
+inline namespace ONTO_ABI {
+
+// The operation types of an expression by number.
+template <int K, class Op>
+struct numbered_op {};
+template <class Indices, class... Ops>
+struct op_index;
+template <int... K, class... Ops>
+struct op_index<std::integer_sequence<int, K...>, Ops...> : numbered_op<K, Ops>... {};
+template <int K, class Op>
+type_box<Op> op_number(const numbered_op<K, Op>&);
+
+template <class List>
+struct op_table;
+template <class... Ops>
+struct op_table<op_list<Ops...>> {
+  using index = op_index<std::make_integer_sequence<int, static_cast<int>(sizeof...(Ops))>, Ops...>;
+  static constexpr int count = sizeof...(Ops);
+
+  template <class Op>
+  static constexpr const op_info* info() {
+    if constexpr (requires { Op::infer; })
+      return &op_info_of<Op>;
+    else
+      return nullptr;  // a variable: listed to be found, not run
+  }
+  static constexpr const op_info* infos[count + 1] = {info<Ops>()..., nullptr};
+
+  template <int K>
+  struct op_at {
+    using type = typename decltype(op_number<K>(index{}))::type;
+  };
+};
+
+template <class Table, int K>
+struct op_or_load {
+  using type = typename Table::template op_at<K>::type;
+};
+template <class Table>
+struct op_or_load<Table, code_line::input> {
+  using type = load_input;
+};
+template <class Table>
+struct op_or_load<Table, code_line::scalar> {
+  using type = load_scalar;
+};
+
+/// The program of the kernel with this root: all of its group, or the one operation.
+template <class Graph, class Table, int Root, bool Whole>
+struct kernel_program {
+  static constexpr int nodes = Graph::view.count;
+
+  struct code {
+    int count = 0;
+    code_line lines[Whole ? 2 * nodes + 2 : 2 * Graph::view[Root].count + 2]{};
+  };
+
+  static constexpr code collect() {
+    code c;
+    int unit[nodes]{};
+    int registers[nodes]{};
+    int inputs[nodes]{};
+    int scalars[nodes]{};
+    for (int n = 0; n < nodes; ++n) {
+      registers[n] = -1;
+      unit[n] = Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
+    }
+    kernel_operands o{inputs, 0, scalars, 0};
+    c.count = code_collector(Graph::view, unit, Root, Table::infos, Table::count, {c.lines, registers}, o).run();
+    return c;
+  }
+  static constexpr code value = collect();
+
+  template <int K, int... A>
+  static auto line(std::integer_sequence<int, A...>)
+      -> instruction<typename op_or_load<Table, value.lines[K].op>::type, value.lines[K].type, value.lines[K].argument[A]...>;
+
+  template <int... K>
+  static auto spell(std::integer_sequence<int, K...>)
+      -> program<decltype(line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
+
+  using type = decltype(spell(std::make_integer_sequence<int, value.count>{}));
+};
+
+template <class Program>
+constexpr kernel_entry map_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_map<Program>;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_map<Program>;
+#endif
+  return e;
+}
+
+template <class Program, fold F>
+constexpr kernel_entry reduce_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_reduce<Program, F>;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_reduce<Program, F>;
+  e.gpu_workspace = &cuda_reduce_workspace<Program, F>;
+#endif
+  return e;
+}
+
+template <class T>
+constexpr kernel_entry matmul_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_matmul<T>;
+#if ONTO_CUDA
+  if constexpr (std::is_floating_point_v<T>) {
+    e.on_gpu = &cuda_matmul<T>;
+    e.gpu_workspace = &cuda_matmul_workspace<T>;
+  }
+#endif
+  return e;
+}
+
+template <class T>
+constexpr kernel_entry softmax_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_softmax<T>;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_softmax<T>;
+#endif
+  return e;
+}
+
+constexpr kernel_entry copy_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_copy;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_copy;
+#endif
+  return e;
+}
+
+template <class Graph, class Table, int Root, bool Whole>
+constexpr kernel_entry entry_of() {
+  constexpr op_kind kind = Graph::view[Root].kind();
+  constexpr element type = Graph::view[Root].type;
+  if constexpr (kind == op_kind::reduce)
+    return reduce_entry<typename kernel_program<Graph, Table, Root, Whole>::type,
+                        static_cast<fold>(Graph::view[Root].op->attribute[0])>();
+  else if constexpr (has_code(Graph::view, Root))
+    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type>();
+  else if constexpr (kind == op_kind::row)
+    return softmax_entry<element_t<type>>();
+  else if constexpr (kind == op_kind::matmul)
+    return matmul_entry<element_t<type>>();
+  else
+    return copy_entry();
+}
+
+/// The node whose kernel a group is: of a matrix product with an epilogue, the product.
+constexpr int kernel_node(const graph_view& g, const int* root, int r) {
+  if (g[r].is_map())
+    for (int n = 0; n < r; ++n)
+      if (root[n] == r && g[n].kind() == op_kind::matmul) return n;
+  return r;
+}
+
+/// All kernels of a graph.
+template <class Graph, class Table>
+struct compiled {
+  static constexpr int nodes = Graph::view.count;
+  static constexpr const auto& root = fused<Graph>::value.root;
+
+  struct plan_of_kernels {
+    int whole[nodes]{};
+    int whole_count = 0;
+    int single[nodes]{};  // one node for each distinct operation and operand types
+    int single_count = 0;
+    int single_of[nodes]{};
+  };
+
+  static constexpr bool alike(int a, int b) {
+    const graph_node& x = Graph::view[a];
+    const graph_node& y = Graph::view[b];
+    if (x.op != y.op || x.type != y.type || x.count != y.count) return false;
+    for (int k = 0; k < x.count; ++k) {
+      const int p = Graph::view.operand(a, k);
+      const int q = Graph::view.operand(b, k);
+      if (Graph::view[p].type != Graph::view[q].type) return false;
+      if ((Graph::view[p].kind() == op_kind::scalar) != (Graph::view[q].kind() == op_kind::scalar)) return false;
+      for (int j = 0; j < k; ++j)
+        if ((Graph::view.operand(a, j) == p) != (Graph::view.operand(b, j) == q)) return false;
+    }
+    return true;
+  }
+
+  static constexpr plan_of_kernels plan_kernels() {
+    plan_of_kernels p;
+    for (int n = 0; n < nodes; ++n) {
+      p.single_of[n] = -1;
+      if (root[n] < 0) continue;
+      if (root[n] == n) p.whole[p.whole_count++] = n;
+      int k = 0;
+      while (k < p.single_count && !alike(p.single[k], n)) ++k;
+      if (k == p.single_count) p.single[p.single_count++] = n;
+      p.single_of[n] = k;
+    }
+    return p;
+  }
+  static constexpr plan_of_kernels kernels = plan_kernels();
+
+  struct tables {
+    kernel_entry whole[nodes]{};
+    kernel_entry single[nodes]{};
+  };
+
+  template <int... W, int... S>
+  static constexpr tables build(std::integer_sequence<int, W...>, std::integer_sequence<int, S...>) {
+    const kernel_entry whole[] = {entry_of<Graph, Table, kernel_node(Graph::view, root, kernels.whole[W]),
+                                           kernel_node(Graph::view, root, kernels.whole[W]) == kernels.whole[W]>()...,
+                                  kernel_entry{}};
+    const kernel_entry single[] = {entry_of<Graph, Table, kernels.single[S], false>()..., kernel_entry{}};
+    tables t;
+    for (int k = 0; k < kernels.whole_count; ++k) t.whole[kernels.whole[k]] = whole[k];
+    for (int n = 0; n < nodes; ++n)
+      if (kernels.single_of[n] >= 0) t.single[n] = single[kernels.single_of[n]];
+    return t;
+  }
+  static constexpr tables entries = build(std::make_integer_sequence<int, kernels.whole_count>{},
+                                          std::make_integer_sequence<int, kernels.single_count>{});
+  static constexpr compiled_program program{Graph::view, root, entries.whole, entries.single};
+};
+
+}  // namespace ONTO_ABI
+}  // namespace onto::detail

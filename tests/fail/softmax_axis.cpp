@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// Softmax along an axis that is not there.
+// FAIL: no_such_axis<.*onto::op::softmax<.*-3>.*onto::shape<4, 5>
+#include <onto/ops/softmax.hpp>
+
+#ifdef ONTO_TWIN
+#define AXIS -2
+#else
+#define AXIS -3
+#endif
+
+using namespace onto;
+
+constexpr auto a = placeholder<"a", float, 4, 5>;
+constexpr auto bad = softmax<AXIS>(a);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// A slice that steps backwards.
+// FAIL: slice_out_of_range<.*onto::op::slice<onto::range<0, 4, -1>.*onto::shape<9>
+// FAIL: \[onto\.shape\] slice: begin, end or step do not fit
+#include <onto/ops/view.hpp>
+
+#ifdef ONTO_TWIN
+#define STEP 1
+#else
+#define STEP -1
+#endif
+
+using namespace onto;
+
+constexpr auto a = placeholder<"a", float, 9>;
+constexpr auto bad = slice<0, 4, STEP>(a);

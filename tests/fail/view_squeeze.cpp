@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSL-1.0
+// An axis of extent 3 cannot be left out.
+// FAIL: number_of_elements_differs<.*onto::op::reshape<-2>.*onto::shape<2, 3>
+#include <onto/ops/view.hpp>
+
+#ifdef ONTO_TWIN
+#define EXTENT 1
+#else
+#define EXTENT 3
+#endif
+
+using namespace onto;
+
+constexpr auto a = placeholder<"a", float, 2, EXTENT>;
+constexpr auto bad = squeeze<-1>(a);
