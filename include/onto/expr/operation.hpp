@@ -74,7 +74,7 @@ inline constexpr int max_attributes = 3 * max_rank + 2;
 struct op_info {
   op_kind kind;
   std::string_view name;
-  std::uint64_t hash;  // of name and attributes: equal operations have equal hashes
+  std::uint64_t hash;  // of the operation's type, attributes among its arguments: its identity
   kernel_set kernels;
   int cost;            // floating-point operations per element of the result (of the operand, for a reduction)
   inferred (*infer)(const extents* operands, int count);
@@ -87,23 +87,32 @@ namespace detail {
 template <class Op>
 concept has_attributes = requires { Op::attribute_count; };
 
+/// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined (g++ 12).
+template <class Op>
+constexpr std::uint64_t type_hash() {
+  return hash_text(__PRETTY_FUNCTION__);
+}
+
 template <class Op>
 constexpr op_info describe() {
-  op_info o{Op::kind, Op::name, hash_text(Op::name), Op::kernels, Op::cost, &Op::infer, 0, {}};
+  op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}};
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;
-    for (int k = 0; k < o.attributes; ++k) {
-      o.attribute[k] = Op::attribute[k];
-      o.hash = hash_mix(o.hash, static_cast<std::uint64_t>(o.attribute[k]));
-    }
+    for (int k = 0; k < o.attributes; ++k) o.attribute[k] = Op::attribute[k];
   }
   return o;
 }
 
 }  // namespace detail
 
-/// The value that describes `Op`; its address is the operation's identity.
+/// The value that describes `Op`.
 template <class Op>
 inline constexpr op_info op_info_of = detail::describe<Op>();
+
+/// Whether `o` describes `Op`.
+template <class Op>
+constexpr bool is_operation(const op_info* o) {
+  return o->hash == op_info_of<Op>.hash;
+}
 
 }  // namespace onto

@@ -16,59 +16,67 @@ auto spell_shape(std::index_sequence<K...>) -> shape<E::facts.shape.dims[K]...>;
 template <class E>
 using shape_of_t = decltype(spell_shape<E>(std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>{}));
 
+/// What the structs below have in common: the expression that takes the place of the mistaken one. Naming it reports
+/// the mistake; a call or a `sizeof` would make clang complain a second time, where the result is a constant.
+struct mistake {
+  using result = ill_formed;
+};
+
 // One struct a mistake: its name and arguments are what the compiler prints.
 template <class Op, class... Shapes>
-struct shapes_do_not_broadcast {
+struct shapes_do_not_broadcast : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them");
+  static_assert(ok,
+                "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them");
 };
 template <class Op, class... Shapes>
-struct inner_extents_differ {
+struct inner_extents_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] matmul: columns of the left and rows of the right differ; transpose one with transpose(x)");
+  static_assert(
+      ok, "[onto.shape] matmul: columns of the left and rows of the right differ; transpose one with transpose(x)");
 };
 template <class Op, class... Shapes>
-struct too_few_dimensions {
+struct too_few_dimensions : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] the operand has too few dimensions; add some with reshape");
 };
 template <class Op, class... Shapes>
-struct no_such_axis {
+struct no_such_axis : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.axis] an axis is out of range or named twice; axes are -rank to rank - 1");
 };
 template <class Op, class... Shapes>
-struct number_of_elements_differs {
+struct number_of_elements_differs : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] reshape: the numbers of elements differ; one extent may be dyn to be computed");
 };
 template <class Op, class... Shapes>
-struct slice_out_of_range {
+struct slice_out_of_range : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] slice: begin, end or step do not fit the operand's extent");
 };
 template <class Op, class... Shapes>
-struct concat_extents_differ {
+struct concat_extents_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] concat: the operands differ in rank or in an extent other than the joined axis");
 };
 template <class Op, class... Shapes>
-struct nothing_to_reduce {
+struct nothing_to_reduce : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] a minimum or maximum over no elements has no value; give the axis an extent above 0");
 };
 template <class Op, class... Elements>
-struct element_types_differ {
+struct element_types_differ : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok, "[onto.element] the operands' element types differ; convert one with cast<T>(x)");
 };
 template <class Op, class... Elements>
-struct element_type_not_supported {
+struct element_type_not_supported : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
 };
 
-// The struct that reports a fault. It is reported by asking for its size: calling a function would cost lines in the message.
+// The struct that reports a fault.
 template <shape_fault Fault, class Op, class... Shapes>
 struct shape_mistake {
   using type = nothing_to_reduce<Op, Shapes...>;
@@ -126,16 +134,13 @@ constexpr auto make(const X&... x) {
   } else {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
     if constexpr (elements == detail::element_check::differ) {
-      (void)sizeof(detail::element_types_differ<Op, typename X::element_type...>);
-      return ill_formed{};
+      return typename detail::element_types_differ<Op, typename X::element_type...>::result{};
     } else if constexpr (elements == detail::element_check::unsupported) {
-      (void)sizeof(detail::element_type_not_supported<Op, typename X::element_type...>);
-      return ill_formed{};
+      return typename detail::element_type_not_supported<Op, typename X::element_type...>::result{};
     } else {
       constexpr shape_fault fault = detail::fault_of<Op, X...>();
       if constexpr (fault != shape_fault::none) {
-        (void)sizeof(typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type);
-        return ill_formed{};
+        return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
       } else {
         return apply_node<Op, X...>{detail::join_states(x.state...)};
       }

@@ -23,7 +23,6 @@ struct graph_builder {
 
   struct slot {
     std::uint64_t key = 0;
-    const node_facts* facts = nullptr;
     int node = -1;
   };
 
@@ -64,7 +63,7 @@ struct graph_builder {
     const std::uint64_t key = key_of(facts.id, scope);
     for (std::uint64_t k = key & (slots - 1);; k = (k + 1) & (slots - 1)) {
       if (table[k].node < 0) return -1;
-      if (table[k].key == key && table[k].facts == &facts) return table[k].node;
+      if (table[k].key == key) return table[k].node;
     }
   }
 
@@ -72,7 +71,7 @@ struct graph_builder {
     const std::uint64_t key = key_of(facts.id, scope);
     std::uint64_t k = key & (slots - 1);
     while (table[k].node >= 0) k = (k + 1) & (slots - 1);
-    table[k] = {key, &facts, node};
+    table[k] = {key, node};
   }
 
   constexpr int repeat(int visit, int node) {
@@ -125,7 +124,7 @@ struct graph_builder {
   constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request, std::string_view text) {
     const int v = visit(parent, child, {});
     for (int k = 0; k < node_count; ++k) {
-      if (nodes[k].id != facts.id || nodes[k].op != &op) continue;
+      if (nodes[k].id != facts.id || nodes[k].op->hash != op.hash) continue;
       if (request.is_set()) {
         if (nodes[k].request.is_set() && !(nodes[k].request == request)) clash = {true, text};
         nodes[k].request = request;

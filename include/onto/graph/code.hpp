@@ -35,7 +35,7 @@ struct code_room {
 
 class code_collector {
  public:
-  constexpr code_collector(const graph_view& g, const int* unit, int root, const op_info* const* ops, int op_count,
+  constexpr code_collector(const graph_view& g, const int* unit, int root, const std::uint64_t* ops, int op_count,
                            const code_room& room, kernel_operands& operands)
       : g_(g), unit_(unit), root_(root), ops_(ops), op_count_(op_count), r_(room), o_(operands) {}
 
@@ -86,10 +86,10 @@ class code_collector {
     const graph_node& x = g_[n];
     code_line line;
     line.op = 0;
-    while (line.op + 1 < op_count_ && ops_[line.op] != x.op) ++line.op;
+    while (line.op + 1 < op_count_ && ops_[line.op] != x.op->hash) ++line.op;
     line.type = x.type;
     // A plain assignment does not read the old value, which may not be there yet.
-    const bool overwrites = x.op == &op_info_of<op::assign>;
+    const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
     for (int k = 0; k < x.count; ++k) {
       const int r = load(g_.operand(n, overwrites ? 1 : k));
@@ -115,7 +115,7 @@ class code_collector {
   const graph_view& g_;
   const int* unit_;
   int root_;
-  const op_info* const* ops_;
+  const std::uint64_t* ops_;
   int op_count_;
   code_room r_;
   kernel_operands& o_;

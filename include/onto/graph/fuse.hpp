@@ -82,7 +82,7 @@ constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul
   int top = m;
   if (!is_floating(g[m].type)) return top;
   int u = only_user(g, uses, top);
-  if (u >= 0 && g[u].op == &op_info_of<op::mul> && same_devices(g, u, m)) {
+  if (u >= 0 && is_operation<op::mul>(g[u].op) && same_devices(g, u, m)) {
     const int other = g.operand(u, 0) == top ? g.operand(u, 1) : g.operand(u, 0);
     if (g[other].kind() == op_kind::scalar) {
       e.alpha = other;
@@ -90,13 +90,13 @@ constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul
       u = only_user(g, uses, top);
     }
   }
-  if (u >= 0 && (g[u].op == &op_info_of<op::add> || g[u].op == &op_info_of<op::sub>) && same_devices(g, u, m)) {
+  if (u >= 0 && (is_operation<op::add>(g[u].op) || is_operation<op::sub>(g[u].op)) && same_devices(g, u, m)) {
     const bool left = g.operand(u, 0) == top;
     const int other = left ? g.operand(u, 1) : g.operand(u, 0);
-    const bool subtracts = g[u].op == &op_info_of<op::sub>;
+    const bool subtracts = is_operation<op::sub>(g[u].op);
     int addend = other;
     int beta = -1;
-    if (uses[other] == 1 && g[other].op == &op_info_of<op::mul> && same_devices(g, other, m)) {
+    if (uses[other] == 1 && is_operation<op::mul>(g[other].op) && same_devices(g, other, m)) {
       const int x = g.operand(other, 0);
       const int y = g.operand(other, 1);
       if (g[x].kind() == op_kind::scalar && g[y].kind() != op_kind::scalar) {
@@ -115,7 +115,7 @@ constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul
       u = only_user(g, uses, top);
     }
   }
-  if (u >= 0 && g[u].op == &op_info_of<op::relu> && same_devices(g, u, m)) {
+  if (u >= 0 && is_operation<op::relu>(g[u].op) && same_devices(g, u, m)) {
     e.relu = true;
     top = u;
   }
@@ -149,7 +149,7 @@ constexpr void fuse(const graph_view& g, const fusion_view& v) {
     v.root[top] = top;
     if (e.beta >= 0)
       for (int n = 0; n < g.count; ++n)
-        if (g[n].count == 2 && v.uses[n] == 1 && g[n].op == &op_info_of<op::mul> &&
+        if (g[n].count == 2 && v.uses[n] == 1 && is_operation<op::mul>(g[n].op) &&
             ((g.operand(n, 0) == e.beta && g.operand(n, 1) == e.addend) ||
              (g.operand(n, 1) == e.beta && g.operand(n, 0) == e.addend)))
           v.root[n] = top;

@@ -203,8 +203,7 @@ constexpr auto add_n(const First& first, const More&... more) {
   if constexpr (count <= 64) {
     return make<op::add_n>(first, more...);
   } else {
-    (void)sizeof(detail::too_many_operands<count>);
-    return ill_formed{};
+    return typename detail::too_many_operands<count>::result{};
   }
 }
 /// The same for the results of towers: `add_n(std::tuple{c1, c2})`.

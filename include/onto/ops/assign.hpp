@@ -72,20 +72,20 @@ template <class Device, class E>
 inline constexpr bool is_variable<placed_node<Device, E>> = is_variable<E>;
 
 template <class Op, class E>
-struct not_a_variable {
+struct not_a_variable : mistake {
   static constexpr bool ok = sizeof(E) == 0;
   static_assert(
       ok,
       "[onto.variable] only a variable, or on<D>(variable), can be assigned to; make one with variable<\"w\", T, ...>");
 };
 
-template <class Op, class Variable, class X>
-constexpr auto write_variable(const Variable& w, const X& x) {
-  if constexpr (is_variable<Variable> || any_ill_formed<Variable>) {
-    return make<Op>(w, lift<Variable>(x));
+/// The operand that is written to, unless it is none that can be.
+template <class Op, class E>
+constexpr auto written(const E& w) {
+  if constexpr (is_variable<E> || any_ill_formed<E>) {
+    return w;
   } else {
-    (void)sizeof(not_a_variable<Op, Variable>);
-    return ill_formed{};
+    return typename not_a_variable<Op, E>::result{};
   }
 }
 
@@ -96,19 +96,19 @@ constexpr auto write_variable(const Variable& w, const X& x) {
 /// *Throws* `invalid_argument_error` where a scalar cannot be of the variable's element type without loss.
 template <expression Variable, detail::operand X>
 constexpr auto assign(const Variable& variable, const X& x) {
-  return detail::write_variable<op::assign>(variable, x);
+  return make<op::assign>(detail::written<op::assign>(variable), detail::lift<Variable>(x));
 }
 
 /// Adds `x` to the variable, as `assign`.
 template <expression Variable, detail::operand X>
 constexpr auto assign_add(const Variable& variable, const X& x) {
-  return detail::write_variable<op::assign_add>(variable, x);
+  return make<op::assign_add>(detail::written<op::assign_add>(variable), detail::lift<Variable>(x));
 }
 
 /// Subtracts `x` from the variable, as `assign`.
 template <expression Variable, detail::operand X>
 constexpr auto assign_sub(const Variable& variable, const X& x) {
-  return detail::write_variable<op::assign_sub>(variable, x);
+  return make<op::assign_sub>(detail::written<op::assign_sub>(variable), detail::lift<Variable>(x));
 }
 
 }  // namespace onto

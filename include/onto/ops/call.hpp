@@ -9,23 +9,23 @@ namespace onto {
 namespace detail {
 
 template <class Op>
-struct not_an_elementwise_operation {
+struct not_an_elementwise_operation : mistake {
   static constexpr bool ok = sizeof(Op) == 0;
   static_assert(ok, "[onto.operation] an operation of your own is a struct that derives from elementwise<>");
 };
 template <class Op>
-struct operation_has_no_name {
+struct operation_has_no_name : mistake {
   static constexpr bool ok = sizeof(Op) == 0;
   static_assert(ok,
                 "[onto.operation] the operation has no name; add static constexpr std::string_view name = \"Mine\";");
 };
 template <class Op, class... Elements>
-struct apply_does_not_take {
+struct apply_does_not_take : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok, "[onto.operation] the operation's apply cannot be called with one element of each operand");
 };
 template <class Op, class Returned, class Wanted>
-struct apply_returns_another_type {
+struct apply_returns_another_type : mistake {
   static constexpr bool ok = sizeof(Returned) > 9999;
   static_assert(ok, "[onto.operation] the operation's apply must return the element type of its result");
 };
@@ -64,16 +64,14 @@ constexpr auto make_checked(const E&... x) {
   } else if constexpr (Op::check(E::facts.type...) != element_check::fine) {
     return make<Op>(x...);  // reports it
   } else if constexpr (!applies_to<Op, typename E::element_type...>) {
-    (void)sizeof(apply_does_not_take<Op, typename E::element_type...>);
-    return ill_formed{};
+    return typename apply_does_not_take<Op, typename E::element_type...>::result{};
   } else {
     using returned = decltype(Op::apply(typename E::element_type{}...));
     using wanted = element_t<Op::result(E::facts.type...)>;
     if constexpr (std::is_same_v<returned, wanted>) {
       return make<Op>(x...);
     } else {
-      (void)sizeof(apply_returns_another_type<Op, returned, wanted>);
-      return ill_formed{};
+      return typename apply_returns_another_type<Op, returned, wanted>::result{};
     }
   }
 }
@@ -90,11 +88,9 @@ template <class Op, detail::operand... X>
   requires(expression<X> || ...)
 constexpr auto call(const X&... x) {
   if constexpr (!detail::map_operation<Op>) {
-    (void)sizeof(detail::not_an_elementwise_operation<Op>);
-    return ill_formed{};
+    return typename detail::not_an_elementwise_operation<Op>::result{};
   } else if constexpr (!detail::has_name<Op>) {
-    (void)sizeof(detail::operation_has_no_name<Op>);
-    return ill_formed{};
+    return typename detail::operation_has_no_name<Op>::result{};
   } else {
     using beside = typename detail::first_expression<X...>::type;
     return detail::make_checked<Op>(detail::lift<beside>(x)...);

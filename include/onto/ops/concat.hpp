@@ -53,8 +53,7 @@ constexpr auto concat(const First& first, const More&... more) {
   if constexpr (count <= 64) {
     return make<op::concat<detail::axis_in<Axis, First>>>(first, more...);
   } else {
-    (void)sizeof(detail::too_many_operands<count>);
-    return ill_formed{};
+    return typename detail::too_many_operands<count>::result{};
   }
 }
 

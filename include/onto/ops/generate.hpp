@@ -100,7 +100,7 @@ struct ones_like : detail::packed_elementwise<all_elements> {
 namespace detail {
 
 template <class Op, class Shape>
-struct extents_not_known {
+struct extents_not_known : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
   static_assert(ok,
                 "[onto.shape] a tensor made of nothing needs its extents in the type; beside x write zeros_like(x)");
@@ -110,8 +110,7 @@ struct extents_not_known {
 template <class Op, int... Dims, class... X>
 constexpr auto generate(shape<Dims...>, const X&... x) {
   if constexpr (((Dims == dyn) || ...)) {
-    (void)sizeof(extents_not_known<Op, shape<Dims...>>);
-    return ill_formed{};
+    return typename extents_not_known<Op, shape<Dims...>>::result{};
   } else {
     return make<Op>(x...);
   }

@@ -2,8 +2,8 @@
 // What families of operations share: how operands' element types are checked, how shapes combine, how scalars join in.
 #pragma once
 
-#include <onto/expr/constant.hpp>
 #include <onto/expr/shape_check.hpp>
+#include <onto/expr/symbol.hpp>
 #include <onto/shape/broadcast.hpp>
 
 namespace onto {
@@ -76,13 +76,13 @@ struct keeps_element {
 
 // One struct a mistake, as in shape_check.hpp.
 template <class Element, class Scalar>
-struct scalar_never_converts {
+struct scalar_never_converts : mistake {
   static constexpr bool ok = sizeof(Scalar) > 99;
   static_assert(
       ok, "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type");
 };
 template <int Count>
-struct too_many_operands {
+struct too_many_operands : mistake {
   static constexpr bool ok = Count <= 0;
   static_assert(ok, "[onto.operands] an operation takes at most 64 operands; combine them in groups");
 };
@@ -104,8 +104,7 @@ constexpr auto lift(const S& value) {
   if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
   } else if constexpr (std::is_same_v<S, bool> != std::is_same_v<typename Beside::element_type, bool>) {
-    (void)sizeof(scalar_never_converts<typename Beside::element_type, S>);
-    return ill_formed{};
+    return typename scalar_never_converts<typename Beside::element_type, S>::result{};
   } else {
     return lossless_scalar<typename Beside::element_type>(value);
   }

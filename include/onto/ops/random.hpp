@@ -91,8 +91,7 @@ namespace detail {
 template <class Op, class T, class Seed, int... Dims>
 constexpr auto randomize(shape<Dims...> dims, Seed seed) {
   if constexpr (!std::floating_point<T>) {
-    (void)sizeof(element_type_not_supported<Op, T>);
-    return ill_formed{};
+    return typename element_type_not_supported<Op, T>::result{};
   } else {
     return generate<Op>(dims, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
   }

@@ -180,7 +180,7 @@ struct slice : view {
 namespace detail {
 
 template <int... Dims>
-struct reshape_extents_wrong {
+struct reshape_extents_wrong : mistake {
   static constexpr bool ok = sizeof...(Dims) > 99;
   static_assert(ok, "[onto.shape] reshape: an extent is 0, positive, or dyn, and dyn (to be computed) only once");
 };
@@ -234,8 +234,7 @@ constexpr auto reshape(const E& x) {
   if constexpr (detail::reshape_extents_right<Dims...>) {
     return make<op::reshape<Dims...>>(x);
   } else {
-    (void)sizeof(detail::reshape_extents_wrong<Dims...>);
-    return ill_formed{};
+    return typename detail::reshape_extents_wrong<Dims...>::result{};
   }
 }
 
@@ -247,8 +246,7 @@ constexpr auto expand_dims(const E& x) {
   if constexpr (axis >= 0 && rank < max_rank) {
     return make<typename detail::with_axis<axis, detail::axes_up_to<rank + 1>>::type>(x);
   } else {
-    (void)sizeof(detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>);
-    return ill_formed{};
+    return typename detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>::result{};
   }
 }
 
@@ -260,8 +258,7 @@ constexpr auto squeeze(const E& x) {
   if constexpr (axis >= 0) {
     return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
   } else {
-    (void)sizeof(detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>);
-    return ill_formed{};
+    return typename detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>::result{};
   }
 }
 

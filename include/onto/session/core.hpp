@@ -183,7 +183,7 @@ class session_core {
       if (g.fetches[k] == v) return true;
     for (int n = 0; n < g.count; ++n)
       for (int k = 0; k < g[n].count; ++k)
-        if (g.operand(n, k) == v && !(k == 0 && g[n].op == &op_info_of<op::assign>)) return true;
+        if (g.operand(n, k) == v && !(k == 0 && is_operation<op::assign>(g[n].op))) return true;
     return false;
   }
 
@@ -200,7 +200,7 @@ class session_core {
     std::vector<extents> known = shapes;
     for (int n = 0; n < g.count; ++n) {
       if (g[n].is_leaf()) continue;
-      if (g[n].op == &op_info_of<op::assign>) {
+      if (is_operation<op::assign>(g[n].op)) {
         extents& v = shapes[static_cast<std::size_t>(g.operand(n, 0))];
         if (!v.is_static()) {
           const extents& value = known[static_cast<std::size_t>(g.operand(n, 1))];

@@ -40,13 +40,13 @@ struct op_table<op_list<Ops...>> {
   static constexpr int count = sizeof...(Ops);
 
   template <class Op>
-  static constexpr const op_info* info() {
+  static constexpr std::uint64_t hash() {
     if constexpr (requires { Op::infer; })
-      return &op_info_of<Op>;
+      return op_info_of<Op>.hash;
     else
-      return nullptr;  // a variable: listed to be found, not run
+      return 0;  // a variable: listed to be found, not run
   }
-  static constexpr const op_info* infos[count + 1] = {info<Ops>()..., nullptr};
+  static constexpr std::uint64_t hashes[count + 1] = {hash<Ops>()..., 0};
 
   template <int K>
   struct op_at {
@@ -88,7 +88,7 @@ struct kernel_program {
       unit[n] = Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
     }
     kernel_operands o{inputs, 0, scalars, 0};
-    c.count = code_collector(Graph::view, unit, Root, Table::infos, Table::count, {c.lines, registers}, o).run();
+    c.count = code_collector(Graph::view, unit, Root, Table::hashes, Table::count, {c.lines, registers}, o).run();
     return c;
   }
   static constexpr code value = collect();
@@ -199,7 +199,7 @@ struct compiled {
   static constexpr bool alike(int a, int b) {
     const graph_node& x = Graph::view[a];
     const graph_node& y = Graph::view[b];
-    if (x.op != y.op || x.type != y.type || x.count != y.count) return false;
+    if (x.op->hash != y.op->hash || x.type != y.type || x.count != y.count) return false;
     for (int k = 0; k < x.count; ++k) {
       const int p = Graph::view.operand(a, k);
       const int q = Graph::view.operand(b, k);

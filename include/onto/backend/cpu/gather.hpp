@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 namespace onto::detail {
 
@@ -41,17 +43,21 @@ using word = typename word_of<Size>::type;
 template <class T, int N>
 class small_array {
  public:
-  explicit small_array(std::int64_t n) : data_(n <= N ? local_ : new T[static_cast<std::size_t>(n)]) {}
+  explicit small_array(std::int64_t n) : data_(n <= N ? local_ : allocate(static_cast<std::size_t>(n))) {}
   small_array(const small_array&) = delete;
   small_array& operator=(const small_array&) = delete;
   ~small_array() {
-    if (data_ != local_) delete[] data_;
+    if (data_ != local_) ::operator delete(data_, line);
   }
   T* data() { return data_; }
   T& operator[](std::int64_t k) { return data_[k]; }
   const T& operator[](std::int64_t k) const { return data_[k]; }
 
  private:
+  static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
+  static constexpr std::align_val_t line{64};
+  static T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
+
   alignas(64) T local_[static_cast<std::size_t>(N)];
   T* data_;
 };

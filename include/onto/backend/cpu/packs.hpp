@@ -6,7 +6,13 @@
 
 #if !defined(__CUDACC__) && !defined(ONTO_NO_XSIMD) && !(defined(ONTO_HAS_XSIMD) && !ONTO_HAS_XSIMD) && \
     __has_include(<xsimd/xsimd.hpp>)
+// g++ 12 takes the deliberately undefined registers in its own AVX-512 intrinsics for mistakes.
+#pragma GCC diagnostic push
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <xsimd/xsimd.hpp>
+#pragma GCC diagnostic pop
 #if !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
 #define ONTO_PACKS
 #endif

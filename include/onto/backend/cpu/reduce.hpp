@@ -64,9 +64,8 @@ class value_reader {
  public:
   value_reader(const map_plan& plan, const reduction& r)
       : span_(r.span),
-        type_(r.type),
         direct_(!r.span && plan.in[0].contiguous()),
-        most_(direct_ ? plan.total : plan.step < 4096 ? plan.step : r.span || !plan.bytes ? 4096 : plan.step),
+        most_(direct_ || plan.bytes ? plan.step : plan.total < 4096 ? plan.total : 4096),
         stage_(plan, most_),
         buffer_(r.span ? most_ * size_of(r.type) : 0) {}
 
@@ -82,7 +81,6 @@ class value_reader {
 
  private:
   span_function span_;
-  element type_;
   bool direct_;
   std::int64_t most_;
   map_stage stage_;
@@ -101,7 +99,7 @@ struct reduce_box {
 };
 
 /// Folds a box of values into accumulators for its results, which are in row-major order.
-inline void fold_box(const fold_table& fold, value_reader& values, element type, const reduce_box& box, char* accumulators) {
+inline void fold_box(const fold_table& fold, value_reader& values, const reduce_box& box, char* accumulators) {
   const reduce_shape& s = box.shape;
   const int inner = s.rank - 1;
   const std::int64_t n = box.extent(inner), pitch = s.dims[inner];
@@ -194,7 +192,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       value_reader values(plan, r);
       for (std::int64_t p = lo; p < hi; ++p)
-        fold_box(r.fold, values, r.type, {shape, along, length * p / parts, length * (p + 1) / parts},
+        fold_box(r.fold, values, {shape, along, length * p / parts, length * (p + 1) / parts},
                  accumulators.data() + p * shape.results * size);
     };
     split(pool, parts, 1, body);
@@ -215,7 +213,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
       const std::int64_t first = b * width, last = first + width < extent ? first + width : extent;
       const std::int64_t run = (last - first) * after;
       r.fold.start(accumulators.data(), before * run);
-      fold_box(r.fold, values, r.type, {shape, across, first, last}, accumulators.data());
+      fold_box(r.fold, values, {shape, across, first, last}, accumulators.data());
       for (std::int64_t k = 0; k < before; ++k)
         r.fold.finish(accumulators.data() + k * run * size, run, shape.folded,
                       out + (k * extent + first) * after * r.fold.result_size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every status of the CUDA runtime passes through here and becomes an exception that says what was called and what happened.
+// Every status of the CUDA runtime passes through here and becomes an exception that says what was called and what
+// happened.
 #pragma once
 
 #include <onto/core/error.hpp>
@@ -29,24 +30,24 @@ inline bool is_lost(cudaError_t status) {
     case cudaErrorLaunchFailure:
     case cudaErrorTensorMemoryLeak:
     case cudaErrorExternalDevice:
-    case cudaErrorUnknown:
-      return true;
-    default:
-      return false;
+    case cudaErrorUnknown: return true;
+    default: return false;
   }
 }
 
 [[noreturn]] ONTO_COLD inline void throw_cuda(cudaError_t status, const char* what) {
   // An error that is not the device's end must not be found again by the check after an unrelated launch.
   (void)cudaGetLastError();
-  std::string sentence = std::string("[onto.cuda] ") + what + " failed: " + cudaGetErrorName(status) + ": " +
-                         cudaGetErrorString(status);
+  std::string sentence =
+      std::string("[onto.cuda] ") + what + " failed: " + cudaGetErrorName(status) + ": " + cudaGetErrorString(status);
   if (status == cudaErrorMemoryAllocation)
-    throw resource_exhausted_error(sentence + "; the device has no memory left: use smaller tensors, or give this "
-                                              "process more of it with session_options::gpu");
+    throw resource_exhausted_error(sentence +
+                                   "; the device has no memory left: use smaller tensors, or give this "
+                                   "process more of it with session_options::gpu");
   if (is_lost(status))
-    sentence += "; the device is lost to this process, and no session of it can use the device again: end the process, "
-                "and run it under compute-sanitizer if this was not the hardware";
+    sentence +=
+        "; the device is lost to this process, and no session of it can use the device again: end the process, "
+        "and run it under compute-sanitizer if this was not the hardware";
   else if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion)
     sentence += "; compile for this device's architecture, as in nvcc -arch=native";
   throw internal_error(sentence);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/backend/cuda/check.hpp>
+#include <onto/backend/cuda/index.hpp>
 #include <onto/runtime/device.hpp>
 
 #include <cstdint>
@@ -18,15 +19,10 @@ struct gpu_context {
   std::shared_ptr<void> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
 };
 
-/// Threads of a block, in every kernel here.
-inline constexpr int block_threads = 256;
-
 /// Blocks for so many units of work; kernels go on in steps of the grid where these are not enough.
 constexpr unsigned grid_blocks(std::int64_t units) {
   constexpr std::int64_t most = std::int64_t{1} << 24;
   return static_cast<unsigned>(units < most ? units : most);
 }
-
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
 }  // namespace onto::detail

@@ -3,35 +3,11 @@
 #pragma once
 
 #include <onto/backend/cuda/context.hpp>
-#include <onto/backend/cuda/index.hpp>
+#include <onto/backend/cuda/copy_operands.hpp>
 
 #include <cuda_runtime.h>
 
 namespace onto::detail {
-
-/// A copy; operand 0 is read and operand 1 written.
-struct copy_parameters {
-  const void* from;
-  void* to;
-  strided_space<2> space;
-};
-
-inline copy_parameters copy_parameters_of(const kernel_call& call) {
-  const operand_view operands[] = {call.in[0], call.out};
-  return {call.in[0].data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands)};
-}
-
-/// Whether a copy moves one run of bytes.
-constexpr bool is_one_run(const strided_space<2>& space) {
-  return space.rank == 0 || (space.rank == 1 && space.stride[0][0] == 1 && space.stride[1][0] == 1);
-}
-
-template <class Word>
-ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t index) {
-  const coordinates where = locate(copy.space, index);
-  static_cast<Word*>(copy.to)[offset(copy.space, where, 1)] =
-      static_cast<const Word*>(copy.from)[offset(copy.space, where, 0)];
-}
 
 template <class Word>
 __global__ void __launch_bounds__(block_threads) copy_kernel(const __grid_constant__ copy_parameters copy) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How a reduction, or a softmax, is spread over threads: which dimensions are folded, and who folds what. Plain arithmetic,
-// the same on host and device.
+// How a reduction, or a softmax, is spread over threads: which dimensions are folded, and who folds what. Plain
+// arithmetic, the same on host and device.
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
@@ -31,8 +31,8 @@ constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set se
 
 /// A grid of blocks, each `width` outputs wide and `depth` threads deep; `width * depth` threads, powers of two.
 struct fold_grid {
-  std::int64_t outputs;    // results
-  std::int64_t count;      // elements folded into each
+  std::int64_t outputs;  // results
+  std::int64_t count;    // elements folded into each
   int width;
   int depth;
   bool neighbours_fold;    // neighbouring threads: true, on one output; false, on neighbouring outputs
@@ -53,11 +53,13 @@ constexpr std::int64_t power_of_two_from(std::int64_t n) {
 
 /// Chooses the grid. The choice, and so the order of additions and the result, is the same on every GPU.
 /// *Preconditions* `outputs > 0`.
-constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t count, bool neighbours_fold, int threads, bool in_pieces) {
+constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t count, bool neighbours_fold, int threads,
+                                 bool in_pieces) {
   constexpr std::int64_t enough_blocks = 1024;  // keeps the largest GPUs of today busy
   constexpr std::int64_t worth_a_block = 32;    // elements per thread below which sharing an output costs more
   fold_grid g{outputs, count, 1, 1, neighbours_fold, 1, 1, count};
-  // Where outputs are neighbours a warp reads 32 of them at once; where folded elements are, many outputs keep to a warp each.
+  // Where outputs are neighbours a warp reads 32 of them at once; where folded elements are, many outputs keep to a
+  // warp each.
   const std::int64_t narrowest = power_of_two_from(outputs < 32 ? outputs : 32);
   std::int64_t deepest = threads;
   if (neighbours_fold && outputs >= enough_blocks * 8) deepest = 32;

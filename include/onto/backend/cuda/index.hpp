@@ -11,6 +11,11 @@
 
 namespace onto::detail {
 
+/// Threads of a block, in every kernel here.
+inline constexpr int block_threads = 256;
+
+constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
+
 /// Divides by a number that is chosen once: a multiplication and a shift for dividends below 2^31.
 /// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994.
 struct index_divisor {
@@ -84,8 +89,8 @@ ONTO_HD constexpr std::int64_t offset(const strided_space<Operands>& space, cons
 /// A set of dimensions, a bit each.
 using dimension_set = unsigned;
 
-/// The dimensions of `space` that are in `dimensions`, in their order, joined where every operand lets one stride stand for
-/// two. Extents of 1 go away; so does everything where there is nothing.
+/// The dimensions of `space` that are in `dimensions`, in their order, joined where every operand lets one stride stand
+/// for two. Extents of 1 go away; so does everything where there is nothing.
 template <int Operands>
 constexpr strided_space<Operands> collapse(const extents& space, dimension_set dimensions, const operand_view* operands,
                                            int first = 0, int count = Operands) {
@@ -94,8 +99,7 @@ constexpr strided_space<Operands> collapse(const extents& space, dimension_set d
     const std::int64_t e = space[d];
     if ((dimensions >> d & 1u) == 0 || e == 1) continue;
     bool joins = r.rank > 0;
-    for (int k = first; k < first + count && joins; ++k)
-      joins = r.stride[k][r.rank - 1] == operands[k].stride[d] * e;
+    for (int k = first; k < first + count && joins; ++k) joins = r.stride[k][r.rank - 1] == operands[k].stride[d] * e;
     if (joins) {
       const int last = r.rank - 1;
       r.size *= e;

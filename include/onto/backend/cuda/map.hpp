@@ -10,7 +10,8 @@
 namespace onto::detail {
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads) flat_map_kernel(const __grid_constant__ flat_operands<Program> operands) {
+__global__ void __launch_bounds__(block_threads)
+    flat_map_kernel(const __grid_constant__ flat_operands<Program> operands) {
   constexpr std::int64_t lanes = flat_operands<Program>::lanes;
   const std::int64_t step = std::int64_t{gridDim.x} * block_threads * lanes;
   std::int64_t first = (std::int64_t{blockIdx.x} * block_threads + threadIdx.x) * lanes;
@@ -18,7 +19,8 @@ __global__ void __launch_bounds__(block_threads) flat_map_kernel(const __grid_co
 }
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads) strided_map_kernel(const __grid_constant__ strided_operands<Program> operands) {
+__global__ void __launch_bounds__(block_threads)
+    strided_map_kernel(const __grid_constant__ strided_operands<Program> operands) {
   const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
   std::int64_t index = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
   for (; index < operands.space.size; index += step) map_strided(operands, index);
@@ -37,7 +39,8 @@ void cuda_map(gpu_context& context, const kernel_call& call) {
     const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));
     flat_map_kernel<Program><<<blocks, block_threads, 0, context.stream>>>(flat);
   } else {
-    strided_map_kernel<Program><<<grid_blocks(divide_up(size, block_threads)), block_threads, 0, context.stream>>>(strided);
+    strided_map_kernel<Program>
+        <<<grid_blocks(divide_up(size, block_threads)), block_threads, 0, context.stream>>>(strided);
   }
   cuda_check(cudaGetLastError(), "launching an elementwise kernel");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the threads of a kernel know of a program's operands, and how a program loads them: element by element at strided
-// positions, or several neighbours at a time where everything is contiguous. Plain arithmetic, the same on host and device.
+// What the threads of a kernel know of a program's operands, and how a program loads them: element by element at
+// strided positions, or several neighbours at a time where everything is contiguous. Plain arithmetic, the same on host
+// and device.
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
@@ -56,7 +57,9 @@ struct program_operands<program<I...>> {
   }
 
   static constexpr bool few_inputs = inputs <= max_kernel_inputs;
-  static_assert(few_inputs, "[onto.cuda] a kernel takes at most 192 tensors; give a part of the expression a name with named<\"h\">(e)");
+  static_assert(
+      few_inputs,
+      "[onto.cuda] a kernel takes at most 192 tensors; give a part of the expression a name with named<\"h\">(e)");
 };
 
 /// The value of a scalar from its bits.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSL-1.0
+// cublasLt: its statuses as exceptions, its handle, and the algorithm it chose for each shape it has met.
+#pragma once
+
+#include <onto/backend/cuda/context.hpp>
+
+#include <cublasLt.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace onto::detail {
+
+/// *Throws* `resource_exhausted_error` where cuBLAS found no memory, else `internal_error`.
+inline void cublas_check(cublasStatus_t status, const char* what) {
+  if (status == CUBLAS_STATUS_SUCCESS) return;
+  const std::string sentence = std::string("[onto.cuda] ") + what + " failed: " + cublasLtGetStatusName(status) + ": " +
+                               cublasLtGetStatusString(status);
+  (void)cudaGetLastError();
+  if (status == CUBLAS_STATUS_ALLOC_FAILED)
+    throw resource_exhausted_error(sentence +
+                                   "; the device has no memory left: use smaller tensors, or limit this "
+                                   "session's part of it with session_options::gpu");
+  throw internal_error(sentence);
+}
+
+/// What cublasLt may use besides its operands, as its documentation asks for on the largest devices.
+inline constexpr std::size_t blas_workspace = std::size_t{32} << 20;
+
+/// One cublasLt call but for its pointers, in its own, column-major terms: (rows, inner) x (inner, columns).
+struct gemm_shape {
+  cudaDataType_t type = CUDA_R_32F;
+  std::int64_t rows = 0, columns = 0, inner = 0;
+  bool first_transposed = false, second_transposed = false;
+  std::int64_t first_leading = 0, second_leading = 0, addend_leading = 0, out_leading = 0;
+  std::int64_t first_batch = 0, second_batch = 0, addend_batch = 0, out_batch = 0;
+  std::int32_t batches = 1;
+  std::uint32_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  bool adds = false;
+  std::size_t workspace = 0;
+  std::uint32_t alignment[5] = {};  // of first, second, addend, out, bias
+
+  friend bool operator==(const gemm_shape&, const gemm_shape&) = default;
+};
+
+struct gemm_pointers {
+  const void* first;
+  const void* second;
+  const void* addend;  // or null
+  void* out;
+  const void* bias;  // or null
+  void* workspace;
+};
+
+/// The largest power of two, up to 256, that divides the addresses of a matrix and of those after it in its batch.
+inline std::uint32_t alignment_of(const void* p, std::int64_t batch_stride_bytes) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(p) | static_cast<std::uintptr_t>(batch_stride_bytes);
+  std::uint32_t a = 256;
+  while (bits % a != 0) a /= 2;
+  return a;
+}
+
+/// A cublasLt handle. Made where its device is current; used by several threads.
+class cuda_blas {
+ public:
+  cuda_blas() { cublas_check(cublasLtCreate(&handle_), "cublasLtCreate"); }
+  cuda_blas(const cuda_blas&) = delete;
+  cuda_blas& operator=(const cuda_blas&) = delete;
+  ~cuda_blas() { (void)cublasLtDestroy(handle_); }
+
+  /// *Effects* issues the product; nothing where cublasLt has no algorithm for it.
+  /// *Returns* whether there is one.
+  bool multiply(cudaStream_t stream, gemm_shape shape, const gemm_pointers& at, double alpha, double beta) {
+    shape.adds = at.addend != nullptr;
+    const bool is_float = shape.type == CUDA_R_32F;
+    const auto alignment = [&](const void* p, std::int64_t stride) {
+      return alignment_of(p, shape.batches == 1 ? 0 : stride * (is_float ? 4 : 8));
+    };
+    shape.alignment[0] = alignment(at.first, shape.first_batch);
+    shape.alignment[1] = alignment(at.second, shape.second_batch);
+    shape.alignment[2] = shape.adds ? alignment(at.addend, shape.addend_batch) : alignment(at.out, shape.out_batch);
+    shape.alignment[3] = alignment(at.out, shape.out_batch);
+    shape.alignment[4] = alignment(at.bias, 0);
+    descriptors d(shape, at);
+    cublasLtMatmulAlgo_t algorithm;
+    if (!choose(shape, d, algorithm)) return false;
+    const float narrow[] = {static_cast<float>(alpha), static_cast<float>(beta)};
+    const double wide[] = {alpha, beta};
+    const void* alpha_at = is_float ? static_cast<const void*>(&narrow[0]) : &wide[0];
+    const void* beta_at = is_float ? static_cast<const void*>(&narrow[1]) : &wide[1];
+    cublas_check(cublasLtMatmul(handle_, &d.operation, alpha_at, at.first, &d.first, at.second, &d.second, beta_at,
+                                at.addend ? at.addend : at.out, &d.addend, at.out, &d.out, &algorithm, at.workspace,
+                                shape.workspace, stream),
+                 "cublasLtMatmul");
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t most_choices = 512;
+
+  struct descriptors {
+    cublasLtMatmulDescOpaque_t operation;
+    cublasLtMatrixLayoutOpaque_t first, second, addend, out;
+
+    descriptors(const gemm_shape& s, const gemm_pointers& at) {
+      // True float: TF32 has 10 bits of fraction.
+      const bool is_float = s.type == CUDA_R_32F;
+      cublas_check(cublasLtMatmulDescInit(&operation, is_float ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, s.type),
+                   "cublasLtMatmulDescInit");
+      set(CUBLASLT_MATMUL_DESC_TRANSA, s.first_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+      set(CUBLASLT_MATMUL_DESC_TRANSB, s.second_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, s.epilogue);
+      if (at.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, at.bias);
+      const auto rows = s.rows, columns = s.columns, inner = s.inner;
+      layout(first, s, s.first_transposed ? inner : rows, s.first_transposed ? rows : inner, s.first_leading,
+             s.first_batch);
+      layout(second, s, s.second_transposed ? columns : inner, s.second_transposed ? inner : columns, s.second_leading,
+             s.second_batch);
+      layout(addend, s, rows, columns, s.adds ? s.addend_leading : s.out_leading,
+             s.adds ? s.addend_batch : s.out_batch);
+      layout(out, s, rows, columns, s.out_leading, s.out_batch);
+    }
+
+    template <class Value>
+    void set(cublasLtMatmulDescAttributes_t attribute, const Value& value) {
+      static_assert(sizeof(Value) == 4 || sizeof(Value) == 8);
+      cublas_check(cublasLtMatmulDescSetAttribute(&operation, attribute, &value, sizeof value),
+                   "cublasLtMatmulDescSetAttribute");
+    }
+
+    static void layout(cublasLtMatrixLayoutOpaque_t& to, const gemm_shape& s, std::int64_t rows, std::int64_t columns,
+                       std::int64_t leading, std::int64_t batch_stride) {
+      cublas_check(cublasLtMatrixLayoutInit(&to, s.type, static_cast<std::uint64_t>(rows),
+                                            static_cast<std::uint64_t>(columns), leading),
+                   "cublasLtMatrixLayoutInit");
+      if (s.batches == 1) return;
+      cublas_check(
+          cublasLtMatrixLayoutSetAttribute(&to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &s.batches, sizeof s.batches),
+          "cublasLtMatrixLayoutSetAttribute");
+      cublas_check(cublasLtMatrixLayoutSetAttribute(&to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &batch_stride,
+                                                    sizeof batch_stride),
+                   "cublasLtMatrixLayoutSetAttribute");
+    }
+  };
+
+  struct choice {
+    gemm_shape shape;
+    bool found = false;
+    cublasLtMatmulAlgo_t algorithm{};
+  };
+
+  /// The best algorithm by cublasLt's own estimate, asked for once per shape.
+  bool choose(const gemm_shape& shape, descriptors& d, cublasLtMatmulAlgo_t& algorithm) {
+    std::lock_guard lock(mutex_);
+    for (const choice& c : choices_) {
+      if (!(c.shape == shape)) continue;
+      algorithm = c.algorithm;
+      return c.found;
+    }
+    cublasLtMatmulPreferenceOpaque_t preference;
+    cublas_check(cublasLtMatmulPreferenceInit(&preference), "cublasLtMatmulPreferenceInit");
+    const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
+      cublas_check(cublasLtMatmulPreferenceSetAttribute(&preference, attribute, &value, sizeof value),
+                   "cublasLtMatmulPreferenceSetAttribute");
+    };
+    prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(shape.workspace));
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, shape.alignment[0]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape.alignment[1]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape.alignment[2]);
+    prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape.alignment[3]);
+    cublasLtMatmulHeuristicResult_t result{};
+    int found = 0;
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle_, &d.operation, &d.first, &d.second, &d.addend,
+                                                                 &d.out, &preference, 1, &result, &found);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED && status != CUBLAS_STATUS_INVALID_VALUE)
+      cublas_check(status, "cublasLtMatmulAlgoGetHeuristic");
+    choice c{shape, status == CUBLAS_STATUS_SUCCESS && found > 0 && result.state == CUBLAS_STATUS_SUCCESS, result.algo};
+    if (choices_.size() == most_choices) choices_.clear();
+    choices_.push_back(c);
+    algorithm = c.algorithm;
+    return c.found;
+  }
+
+  cublasLtHandle_t handle_ = nullptr;
+  std::mutex mutex_;
+  std::vector<choice> choices_;
+};
+
+/// The device's handle, made when it is first asked for.
+inline cuda_blas& blas_of(gpu_context& context) {
+  std::lock_guard lock(context.blas_mutex);
+  if (!context.blas) context.blas = std::make_shared<cuda_blas>();
+  return *static_cast<cuda_blas*>(context.blas.get());
+}
+
+}  // namespace onto::detail
