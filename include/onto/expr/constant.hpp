@@ -74,30 +74,30 @@ struct scalar_node : detail::expression_base {
 /// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`.
 template <fixed_string Name, tensor_element T>
 auto constant(T value) {
-  return constant_node<text_of<Name>, T>{detail::constant_state(&value, 1, extents{})};
+  return constant_node<text_of<Name>, T>{detail::constant_state(&value, sizeof value, extents{})};
 }
 template <fixed_string Name, tensor_element T, std::size_t N>
 auto constant(const T (&v)[N]) {
   using dims = shape<static_cast<int>(N)>;
-  return constant_node<text_of<Name>, T, static_cast<int>(N)>{detail::constant_state(v, N, extents(dims{}))};
+  return constant_node<text_of<Name>, T, static_cast<int>(N)>{detail::constant_state(v, sizeof v, extents(dims{}))};
 }
 template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M>
 auto constant(const T (&v)[N][M]) {
   using dims = shape<static_cast<int>(N), static_cast<int>(M)>;
   return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M)>{
-      detail::constant_state(&v[0][0], N * M, extents(dims{}))};
+      detail::constant_state(v, sizeof v, extents(dims{}))};
 }
 template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M, std::size_t K>
 auto constant(const T (&v)[N][M][K]) {
   using dims = shape<static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>;
   return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>{
-      detail::constant_state(&v[0][0][0], N * M * K, extents(dims{}))};
+      detail::constant_state(v, sizeof v, extents(dims{}))};
 }
 /// A constant with the elements of a tensor.
 template <fixed_string Name, tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
   return constant_node<text_of<Name>, T, Dims...>{
-      detail::constant_state(t.data(), static_cast<std::int64_t>(t.size()), t.extent_values())};
+      detail::constant_state(t.data(), static_cast<std::int64_t>(t.size() * sizeof(T)), t.extent_values())};
 }
 
 /// A constant without a name: a new one each time it is written.

@@ -5,7 +5,6 @@
 #include <onto/device/device_name.hpp>
 #include <onto/expr/state.hpp>
 
-#include <memory>
 #include <string_view>
 
 namespace onto {
@@ -16,6 +15,58 @@ struct no_device_t {
 
 /// Cuts a guard off from the scopes outside it: `device_guard g{no_device}`.
 inline constexpr no_device_t no_device{};
+
+namespace detail {
+
+/// A guard with its name.
+struct named_guard : guard_scope {
+  device_name name;
+  bool cut = false;
+};
+
+/// Whether this process can never have the device.
+ONTO_COLD inline bool is_foreign(const device_name& d) {
+  if (!d.job().empty() && d.job() != "localhost") return true;
+  if (d.replica() > 0 || d.task() > 0) return true;
+  return !d.kind().empty() && d.kind() != "CPU" && d.kind() != "GPU";
+}
+
+/// Scopes from the outermost in. A guard brings the guards outside it, those that have not had their say yet.
+class scope_combiner {
+ public:
+  ONTO_COLD static void run(const scope_step* steps, int count, scope_request& out) {
+    scope_combiner c{steps};
+    for (int k = 0; k < count; ++k) {
+      if (steps[k].guard) c.apply(steps[k].guard, k);
+      if (steps[k].where.is_set()) c.name_ = c.name_.merge(device_name(steps[k].where));
+    }
+    out.foreign = is_foreign(c.name_);
+    out.where = out.foreign ? place{} : c.name_.to_place();
+    out.text = c.name_.to_string();
+  }
+
+ private:
+  explicit scope_combiner(const scope_step* steps) : steps_(steps) {}
+
+  bool had_its_say(const guard_scope* g, int before) const {
+    for (int k = 0; k < before; ++k)
+      for (const guard_scope* s = steps_[k].guard; s; s = s->outer)
+        if (s == g) return true;
+    return false;
+  }
+
+  void apply(const guard_scope* g, int step) {
+    if (!g || had_its_say(g, step)) return;
+    apply(g->outer, step);
+    const auto* n = static_cast<const named_guard*>(g);
+    name_ = n->cut ? device_name{} : name_.merge(n->name);
+  }
+
+  const scope_step* steps_;
+  device_name name_;
+};
+
+}  // namespace detail
 
 /// Places the operations that are written while it lives, on its thread. Guards and `on` scopes nest; the inner one wins field by field.
 class device_guard {
@@ -32,20 +83,23 @@ class device_guard {
   device_guard& operator=(const device_guard&) = delete;
   device_guard& operator=(device_guard&&) = delete;
 
-  ~device_guard() { detail::innermost_guard() = outer_; }
-
- private:
-  device_guard(const device_name& name, bool cut) : outer_(detail::innermost_guard()) {
-    auto scope = std::make_shared<detail::guard_scope>();
-    if (outer_) scope->outer = *outer_;
-    scope->name = name;
-    scope->cut = cut;
-    scope_ = std::move(scope);
-    detail::innermost_guard() = &scope_;
+  ~device_guard() {
+    detail::innermost_guard() = scope_->outer;
+    detail::release(scope_);
   }
 
-  const std::shared_ptr<const detail::guard_scope>* outer_;
-  std::shared_ptr<const detail::guard_scope> scope_;
+ private:
+  device_guard(const device_name& name, bool cut) : scope_(new detail::named_guard) {
+    scope_->outer = detail::innermost_guard();
+    detail::retain(scope_->outer);
+    scope_->name = name;
+    scope_->cut = cut;
+    scope_->combine = &detail::scope_combiner::run;
+    scope_->destroy = [](const detail::guard_scope* g) { delete static_cast<const detail::named_guard*>(g); };
+    detail::innermost_guard() = scope_;
+  }
+
+  detail::named_guard* scope_;
 };
 
 }  // namespace onto

@@ -53,7 +53,7 @@ struct number_of_elements_differs : mistake {
 template <class Op, class... Shapes>
 struct slice_out_of_range : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] slice: begin, end or step do not fit the operand's extent");
+  static_assert(ok, "[onto.shape] slice: a step is 1 or more; begin and end are cut off at the operand's extent");
 };
 template <class Op, class... Shapes>
 struct concat_extents_differ : mistake {

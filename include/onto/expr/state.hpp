@@ -5,32 +5,102 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
-#include <onto/device/device_name.hpp>
+#include <onto/device/place.hpp>
 #include <onto/shape/extents.hpp>
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <new>
+#include <string>
 #include <type_traits>
-#include <vector>
 
 namespace onto::detail {
 
-/// One `device_guard` that was alive: what it asks for and the guard outside it. Shared by the expressions written under it.
-struct guard_scope {
-  std::shared_ptr<const guard_scope> outer;
-  device_name name;
-  bool cut = false;  // no_device: what is outside does not count
+struct guard_scope;
+
+/// What nested scopes ask for together.
+struct scope_request {
+  place where{};
+  bool foreign = false;  // a device that this process cannot have: of another job, or of another kind
+  std::string text;      // the canonical name; empty: nothing
 };
 
+/// One scope on the way down to an operation: a guard or an `on`.
+struct scope_step {
+  const guard_scope* guard = nullptr;
+  place where{};
+};
+
+/// One `device_guard` that was alive, and the guard outside it. Shared by the expressions written under it. What it does is
+/// behind pointers, so that a program without guards does not compile it.
+struct guard_scope {
+  mutable std::atomic<int> references{1};
+  const guard_scope* outer = nullptr;
+  void (*combine)(const scope_step* steps, int count, scope_request& out) = nullptr;
+  void (*destroy)(const guard_scope*) = nullptr;
+};
+
+inline void retain(const guard_scope* g) {
+  if (g) g->references.fetch_add(1, std::memory_order_relaxed);
+}
+ONTO_COLD inline void release(const guard_scope* g) {
+  while (g && g->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    const guard_scope* outer = g->outer;
+    g->destroy(g);
+    g = outer;
+  }
+}
+
 /// The innermost guard of this thread.
-inline const std::shared_ptr<const guard_scope>*& innermost_guard() {
-  static thread_local const std::shared_ptr<const guard_scope>* top = nullptr;
+inline const guard_scope*& innermost_guard() {
+  static thread_local const guard_scope* top = nullptr;
   return top;
 }
 
-struct state;
+/// What a node of an expression holds at run time. The children's pointers and a constant's elements follow it in memory.
+struct state {
+  mutable std::atomic<int> references{1};
+  const guard_scope* guard = nullptr;
+  int child_count = 0;
+  const state** children = nullptr;  // one per operand, null where it has no state
+  std::uint64_t scalar = 0;          // the bits of a scalar
+  const void* values = nullptr;      // the elements of a constant, row-major
+  std::int64_t bytes = 0;
+  extents shape{};                   // of a constant
+};
+
+inline void retain(const state* s) {
+  if (s) s->references.fetch_add(1, std::memory_order_relaxed);
+}
+ONTO_COLD ONTO_NOINLINE inline void release(const state* s) {
+  if (!s || s->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  for (int k = 0; k < s->child_count; ++k) release(s->children[k]);
+  release(s->guard);
+  s->~state();
+  std::free(const_cast<state*>(s));
+}
+
+/// A state with room for children and elements behind it.
+ONTO_COLD ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool guarded) {
+  constexpr std::size_t align = 64;
+  const std::size_t head = (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
+  const std::size_t size = head + (static_cast<std::size_t>(bytes) + align - 1) / align * align;
+  void* memory = std::aligned_alloc(align, size);
+  if (!memory) throw std::bad_alloc();
+  auto* s = ::new (memory) state;
+  s->child_count = children;
+  s->children = reinterpret_cast<const state**>(s + 1);
+  for (int k = 0; k < children; ++k) s->children[k] = nullptr;
+  s->values = static_cast<char*>(memory) + head;
+  s->bytes = bytes;
+  if (guarded) {
+    s->guard = innermost_guard();
+    retain(s->guard);
+  }
+  return s;
+}
 
 /// A shared reference to a state, or nothing. A literal type: the empty one lives in constant expressions.
 class state_ref {
@@ -38,7 +108,7 @@ class state_ref {
   constexpr state_ref() = default;
   explicit state_ref(const state* adopted) : p_(adopted) {}
   constexpr state_ref(const state_ref& other) : p_(other.p_) {
-    if (p_) retain();
+    if (p_) retain(p_);
   }
   constexpr state_ref(state_ref&& other) noexcept : p_(other.p_) { other.p_ = nullptr; }
   constexpr state_ref& operator=(state_ref other) noexcept {
@@ -48,51 +118,32 @@ class state_ref {
     return *this;
   }
   constexpr ~state_ref() {
-    if (p_) release();
+    if (p_) release(p_);
   }
 
   constexpr const state* get() const { return p_; }
   constexpr explicit operator bool() const { return p_ != nullptr; }
 
  private:
-  inline void retain() const;
-  inline void release() const;
-
   const state* p_ = nullptr;
 };
 
-/// What a node of an expression holds at run time.
-struct state {
-  mutable std::atomic<int> references{1};
-  std::shared_ptr<const guard_scope> guard;
-  std::vector<state_ref> children;        // one per operand, empty where no operand has state
-  std::uint64_t scalar = 0;               // the bits of a scalar
-  std::shared_ptr<const void> values;     // the elements of a constant, row-major
-  std::int64_t bytes = 0;
-  extents shape{};                        // of a constant
-};
-
-inline void state_ref::retain() const { p_->references.fetch_add(1, std::memory_order_relaxed); }
-
-ONTO_COLD inline void state_ref::release() const {
-  if (p_->references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete p_;
-}
-
 /// Another reference to a state that is held elsewhere.
 inline state_ref shared_state(const state* s) {
-  if (s) s->references.fetch_add(1, std::memory_order_relaxed);
+  retain(s);
   return state_ref{s};
 }
 
-ONTO_COLD inline state_ref make_state(const state_ref* const* operands, int count) {
+ONTO_COLD ONTO_NOINLINE inline const state* make_state(const state* const* operands, int count) {
   bool any = innermost_guard() != nullptr;
-  for (int k = 0; k < count; ++k) any = any || *operands[k];
-  if (!any) return {};
-  auto* s = new state;
-  if (innermost_guard()) s->guard = *innermost_guard();
-  s->children.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) s->children.push_back(*operands[k]);
-  return state_ref{s};
+  for (int k = 0; k < count; ++k) any = any || operands[k];
+  if (!any) return nullptr;
+  state* s = new_state(count, 0, true);
+  for (int k = 0; k < count; ++k) {
+    s->children[k] = operands[k];
+    retain(operands[k]);
+  }
+  return s;
 }
 
 /// The state of an operation over operands with the given states.
@@ -100,44 +151,38 @@ template <class... Refs>
 constexpr state_ref join_states(const Refs&... operands) {
   if (std::is_constant_evaluated()) return {};
   if constexpr (sizeof...(Refs) == 0) {
-    return make_state(nullptr, 0);
+    return state_ref{make_state(nullptr, 0)};
   } else {
-    const state_ref* list[] = {&operands...};
-    return make_state(list, static_cast<int>(sizeof...(Refs)));
+    const state* list[] = {operands.get()...};
+    return state_ref{make_state(list, static_cast<int>(sizeof...(Refs)))};
   }
 }
 
 /// The state of a scalar leaf.
 template <class T>
-inline state_ref scalar_state(T value) {
-  auto* s = new state;
+state_ref scalar_state(T value) {
+  state* s = new_state(0, 0, false);
   std::memcpy(&s->scalar, &value, sizeof value);
   return state_ref{s};
 }
 
 /// The state of a constant with the given elements; a guard that is alive places it.
-template <class T>
-state_ref constant_state(const T* values, std::int64_t count, const extents& shape) {
-  auto* s = new state;
-  state_ref owner{s};
-  std::shared_ptr<T> copy(new T[static_cast<std::size_t>(count > 0 ? count : 1)], std::default_delete<T[]>());
-  for (std::int64_t k = 0; k < count; ++k) copy.get()[k] = values[k];
-  s->bytes = count * static_cast<std::int64_t>(sizeof(T));
-  s->values = copy;
+ONTO_COLD ONTO_NOINLINE inline state_ref constant_state(const void* values, std::int64_t bytes, const extents& shape) {
+  state* s = new_state(0, bytes, true);
+  if (bytes > 0) std::memcpy(const_cast<void*>(s->values), values, static_cast<std::size_t>(bytes));
   s->shape = shape;
-  if (innermost_guard()) s->guard = *innermost_guard();
-  return owner;
+  return state_ref{s};
 }
 
 /// Whether two states say the same: the same values and the same guards all the way down.
-ONTO_COLD inline bool equal_states(const state* a, const state* b) {
+ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* a, const state* b) {
   if (a == b) return true;
   if (!a || !b) return false;
   if (a->guard != b->guard || a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
-  if (a->children.size() != b->children.size()) return false;
-  if (a->bytes && std::memcmp(a->values.get(), b->values.get(), static_cast<std::size_t>(a->bytes)) != 0) return false;
-  for (std::size_t k = 0; k < a->children.size(); ++k)
-    if (!equal_states(a->children[k].get(), b->children[k].get())) return false;
+  if (a->child_count != b->child_count) return false;
+  if (a->bytes && std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) != 0) return false;
+  for (int k = 0; k < a->child_count; ++k)
+    if (!equal_states(a->children[k], b->children[k])) return false;
   return true;
 }
 

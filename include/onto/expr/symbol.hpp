@@ -5,7 +5,6 @@
 #include <onto/expr/constant.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
-#include <memory>
 #include <type_traits>
 
 namespace onto {
@@ -30,7 +29,7 @@ struct feed {
 
   const void* data = nullptr;
   extents shape{};
-  std::shared_ptr<const void> owner;
+  typename Symbol::tensor_type owned{};  // a temporary that was fed
 };
 
 namespace detail {
@@ -48,6 +47,7 @@ template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::expression_base {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
   using element_type = T;
+  using tensor_type = tensor<T, Dims...>;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
   static constexpr detail::node_facts facts =
@@ -61,12 +61,13 @@ struct placeholder_node : detail::expression_base {
   }
 
   /// Feeds a tensor without copying it. It must live until `run` returns.
-  feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const { return {t.data(), t.extent_values(), nullptr}; }
+  feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const { return {t.data(), t.extent_values()}; }
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
   feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
-    auto owned = std::make_shared<tensor<T, Dims...>>(static_cast<tensor<T, Dims...>&&>(t));
-    return {owned->data(), owned->extent_values(), owned};
+    const void* data = t.data();
+    const extents shape = t.extent_values();
+    return {data, shape, static_cast<tensor<T, Dims...>&&>(t)};
   }
 
   /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.
@@ -74,7 +75,7 @@ struct placeholder_node : detail::expression_base {
     requires std::is_constructible_v<tensor_ref<T, Dims...>, const Data&>
   feed<placeholder_node> operator=(const Data& data) const {
     const tensor_ref<T, Dims...> r(data);
-    return {r.data(), r.extent_values(), nullptr};
+    return {r.data(), r.extent_values()};
   }
 };
 

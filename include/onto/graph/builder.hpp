@@ -24,6 +24,7 @@ struct graph_builder {
   struct slot {
     std::uint64_t key = 0;
     int node = -1;
+    int visit = -1;  // that defined it
   };
 
   graph_node nodes[Capacity]{};
@@ -57,27 +58,28 @@ struct graph_builder {
   }
   constexpr int visit_named(int parent, int child, std::string_view, std::uint64_t) { return visit(parent, child, {}); }
 
-  /// The node for these facts under this scope, or -1. What has no identity is never found.
+  /// Where the node for these facts under this scope is remembered, or -1. What has no identity is never found.
   constexpr int find(const node_facts& facts, const place& scope) const {
     if (facts.stateful) return -1;
     const std::uint64_t key = key_of(facts.id, scope);
     for (std::uint64_t k = key & (slots - 1);; k = (k + 1) & (slots - 1)) {
       if (table[k].node < 0) return -1;
-      if (table[k].key == key) return table[k].node;
+      if (table[k].key == key) return static_cast<int>(k);
     }
   }
 
-  constexpr void remember(const node_facts& facts, const place& scope, int node) {
+  constexpr void remember(const node_facts& facts, const place& scope, int node, int visit) {
     const std::uint64_t key = key_of(facts.id, scope);
     std::uint64_t k = key & (slots - 1);
     while (table[k].node >= 0) k = (k + 1) & (slots - 1);
-    table[k] = {key, node};
+    table[k] = {key, node, visit};
   }
 
-  constexpr int repeat(int visit, int node) {
-    visits[visit].node = node;
-    visits[visit].same_as = nodes[node].visit;
-    return node;
+  /// Meets again what `find` found.
+  constexpr int repeat(int visit, int found) {
+    visits[visit].node = table[found].node;
+    visits[visit].same_as = table[found].visit;
+    return table[found].node;
   }
 
   constexpr int leave(int visit, int node) {
@@ -106,7 +108,7 @@ struct graph_builder {
     nodes[node].first = operand_count;
     nodes[node].count = count;
     for (int k = 0; k < count && operand_count < Capacity; ++k) operands[operand_count++] = list[k];
-    if (!facts.stateful) remember(facts, scope, node);
+    if (!facts.stateful) remember(facts, scope, node, visit);
     return node;
   }
 
@@ -116,7 +118,7 @@ struct graph_builder {
     if (nodes[node].name.empty() && !nodes[node].is_leaf()) nodes[node].name = text;
     named_ids[named_count % Capacity] = facts.id;
     named_texts[named_count++ % Capacity] = text;
-    remember(facts, scope, node);
+    remember(facts, scope, node, visit);
     return leave(visit, node);
   }
 
@@ -129,7 +131,9 @@ struct graph_builder {
         if (nodes[k].request.is_set() && !(nodes[k].request == request)) clash = {true, text};
         nodes[k].request = request;
       }
-      return repeat(v, k);
+      visits[v].node = k;
+      visits[v].same_as = nodes[k].visit;
+      return k;
     }
     check_name(text, facts.id);
     const int node = append(v, facts, op, request);

@@ -83,8 +83,7 @@ struct maximum : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Maximum";
   template <class T>
   ONTO_HD static T apply(T a, T b) {
-    using math::select;
-    return select(a >= b || !(a == a), a, b);
+    return math::maximum(a, b);
   }
 };
 
@@ -92,8 +91,7 @@ struct minimum : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Minimum";
   template <class T>
   ONTO_HD static T apply(T a, T b) {
-    using math::select;
-    return select(a <= b || !(a == a), a, b);
+    return math::minimum(a, b);
   }
 };
 

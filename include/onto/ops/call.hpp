@@ -57,22 +57,18 @@ struct first_expression<First, More...> {
   using type = First;
 };
 
+/// The mistake in `Op::apply` over operands `E...`, or void. What `make` finds out by itself is not looked for.
 template <class Op, class... E>
-constexpr auto make_checked(const E&... x) {
-  if constexpr (any_ill_formed<E...>) {
-    return ill_formed{};
-  } else if constexpr (Op::check(E::facts.type...) != element_check::fine) {
-    return make<Op>(x...);  // reports it
+constexpr auto find_mistake() {
+  if constexpr (any_ill_formed<E...> || Op::check(E::facts.type...) != element_check::fine) {
+    return std::type_identity<void>{};
   } else if constexpr (!applies_to<Op, typename E::element_type...>) {
-    return typename apply_does_not_take<Op, typename E::element_type...>::result{};
+    return std::type_identity<apply_does_not_take<Op, typename E::element_type...>>{};
   } else {
     using returned = decltype(Op::apply(typename E::element_type{}...));
     using wanted = element_t<Op::result(E::facts.type...)>;
-    if constexpr (std::is_same_v<returned, wanted>) {
-      return make<Op>(x...);
-    } else {
-      return typename apply_returns_another_type<Op, returned, wanted>::result{};
-    }
+    using returns = apply_returns_another_type<Op, returned, wanted>;
+    return std::type_identity<std::conditional_t<std::is_same_v<returned, wanted>, void, returns>>{};
   }
 }
 
@@ -93,7 +89,13 @@ constexpr auto call(const X&... x) {
     return typename detail::operation_has_no_name<Op>::result{};
   } else {
     using beside = typename detail::first_expression<X...>::type;
-    return detail::make_checked<Op>(detail::lift<beside>(x)...);
+    using found =
+        typename decltype(detail::find_mistake<Op, std::remove_cvref_t<decltype(detail::lift<beside>(x))>...>())::type;
+    if constexpr (std::is_void_v<found>) {
+      return make<Op>(detail::lift<beside>(x)...);
+    } else {
+      return typename found::result{};
+    }
   }
 }
 

@@ -17,6 +17,14 @@ namespace onto::math {
 template <class T>
 inline constexpr bool is_pack = !std::is_arithmetic_v<T>;
 
+// As variables: nvcc does not let device code call std::numeric_limits' functions, even for a constant.
+template <class T>
+inline constexpr T lowest_value = std::numeric_limits<T>::lowest();
+template <class T>
+inline constexpr T highest_value = std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T infinity = std::numeric_limits<T>::infinity();
+
 /// `value` as a `T`; in a pack, in every lane.
 template <class T>
 ONTO_HD constexpr T splat(double value) {
@@ -49,6 +57,17 @@ Pack each_lane(F f, const Pack& x, const More&... more) {
     }
   }
   return Pack::load_unaligned(in[0]);
+}
+
+/// The greater of two; NaN where one of them is.
+template <class T>
+ONTO_HD constexpr T maximum(const T& a, const T& b) {
+  return select(a >= b || !(a == a), a, b);
+}
+/// The smaller of two; NaN where one of them is.
+template <class T>
+ONTO_HD constexpr T minimum(const T& a, const T& b) {
+  return select(a <= b || !(a == a), a, b);
 }
 
 // Floating point: the standard library's, which under nvcc is CUDA's on the device.
@@ -224,12 +243,10 @@ ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    constexpr To lowest = std::numeric_limits<To>::min();
-    constexpr To highest = std::numeric_limits<To>::max();
-    constexpr From below = static_cast<From>(lowest);  // a power of two: exact
+    constexpr From below = static_cast<From>(lowest_value<To>);  // a power of two: exact
     if (!(x == x)) return 0;
-    if (x < below) return lowest;
-    if (x >= -below) return highest;
+    if (x < below) return lowest_value<To>;
+    if (x >= -below) return highest_value<To>;
     return static_cast<To>(x);
   } else {
     return static_cast<To>(x);

@@ -86,24 +86,16 @@ struct random_normal : random<Element, Dims...> {
 
 }  // namespace op
 
-namespace detail {
-
-template <class Op, class T, class Seed, int... Dims>
-constexpr auto randomize(shape<Dims...> dims, Seed seed) {
-  if constexpr (!std::floating_point<T>) {
-    return typename element_type_not_supported<Op, T>::result{};
-  } else {
-    return generate<Op>(dims, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
-  }
-}
-
-}  // namespace detail
-
 /// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`. The same bits on every device.
 /// *Mandates* float or double, and extents other than `dyn`.
 template <tensor_element T, int... Dims, std::integral Seed>
 constexpr auto random_uniform(Seed seed) {
-  return detail::randomize<op::random_uniform<T, Dims...>, T>(shape<Dims...>{}, seed);
+  using operation = op::random_uniform<T, Dims...>;
+  if constexpr (std::floating_point<T>) {
+    return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
+  } else {
+    return typename detail::element_type_not_supported<operation, T>::result{};
+  }
 }
 
 /// Random numbers of the normal distribution with mean 0 and variance 1. Devices agree to the last bit but for one
@@ -111,7 +103,12 @@ constexpr auto random_uniform(Seed seed) {
 /// float or double, and extents other than `dyn`.
 template <tensor_element T, int... Dims, std::integral Seed>
 constexpr auto random_normal(Seed seed) {
-  return detail::randomize<op::random_normal<T, Dims...>, T>(shape<Dims...>{}, seed);
+  using operation = op::random_normal<T, Dims...>;
+  if constexpr (std::floating_point<T>) {
+    return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
+  } else {
+    return typename detail::element_type_not_supported<operation, T>::result{};
+  }
 }
 
 }  // namespace onto

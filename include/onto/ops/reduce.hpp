@@ -2,7 +2,8 @@
 // Reductions: axes are folded away. `sum(x)` folds all of them, `sum<0, -1>(x)` the first and the last.
 #pragma once
 
-#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/math.hpp>
+#include <onto/ops/operation_base.hpp>
 
 namespace onto {
 
@@ -74,9 +75,9 @@ struct folding {
     if constexpr (F == fold::prod) {
       return math::multiply(a, b);
     } else if constexpr (F == fold::min) {
-      return op::minimum::apply(a, b);
+      return math::minimum(a, b);
     } else if constexpr (F == fold::max) {
-      return op::maximum::apply(a, b);
+      return math::maximum(a, b);
     } else if constexpr (F == fold::any) {
       return a || b;
     } else if constexpr (F == fold::all) {
@@ -102,12 +103,9 @@ struct folding {
     if constexpr (math::is_pack<T>) {
       return T(folding::template extreme<typename T::value_type>());
     } else if constexpr (std::is_floating_point_v<T>) {
-      constexpr T infinity = std::numeric_limits<T>::infinity();
-      return F == fold::min ? infinity : -infinity;
+      return F == fold::min ? math::infinity<T> : -math::infinity<T>;
     } else {
-      constexpr T lowest = std::numeric_limits<T>::min();
-      constexpr T highest = std::numeric_limits<T>::max();
-      return F == fold::min ? highest : lowest;
+      return F == fold::min ? math::highest_value<T> : math::lowest_value<T>;
     }
   }
 };

@@ -2,35 +2,36 @@
 // The names of a graph's nodes in logs, errors and pictures: the program's own, else the operation's, made unique with _1, _2.
 #pragma once
 
+#include <onto/core/message.hpp>
 #include <onto/graph/graph.hpp>
-
-#include <string>
-#include <vector>
 
 namespace onto::detail {
 
-ONTO_COLD inline bool name_taken(const std::vector<std::string>& names, const std::string& wanted) {
-  for (const std::string& n : names)
-    if (n == wanted) return true;
+/// Whether the program gave the name `stem` or `stem_number` to some node.
+ONTO_COLD ONTO_NOINLINE inline bool name_taken(const graph_view& g, std::string_view stem, int number) {
+  message m(stem);
+  if (number) m << "_" << number;
+  for (int n = 0; n < g.count; ++n)
+    if (g[n].name == m.text()) return true;
   return false;
 }
 
-/// One name a node, in order of the graph. Scalars have none.
-ONTO_COLD inline std::vector<std::string> node_names(const graph_view& g) {
-  std::vector<std::string> names(static_cast<std::size_t>(g.count));
-  for (int n = 0; n < g.count; ++n)
-    if (!g[n].name.empty()) names[static_cast<std::size_t>(n)] = std::string(g[n].name);
-  for (int n = 0; n < g.count; ++n) {
-    std::string& name = names[static_cast<std::size_t>(n)];
-    if (!name.empty() || g[n].kind() == op_kind::scalar) continue;
-    std::string wanted(g[n].op->name);
-    int before = 0;  // an earlier node of the same operation has taken lower numbers
-    for (int m = 0; m < n; ++m) before += g[m].name.empty() && g[m].op->name == g[n].op->name ? 1 : 0;
-    if (before) wanted += "_" + std::to_string(before);
-    while (name_taken(names, wanted)) wanted = std::string(g[n].op->name) + "_" + std::to_string(++before);
-    name = wanted;
+/// Writes the name of node `n`; nothing for a scalar.
+ONTO_COLD ONTO_NOINLINE inline void write_name(message& m, const graph_view& g, int n) {
+  if (!g[n].name.empty()) {
+    m << g[n].name;
+    return;
   }
-  return names;
+  if (g[n].kind() == op_kind::scalar) return;
+  // Nodes of one operation are numbered in order of the graph, past the numbers that the program has given away.
+  int number = -1;
+  for (int k = 0; k <= n; ++k) {
+    if (!g[k].name.empty() || g[k].op->name != g[n].op->name) continue;
+    do ++number;
+    while (name_taken(g, g[n].op->name, number));
+  }
+  m << g[n].op->name;
+  if (number) m << "_" << number;
 }
 
 }  // namespace onto::detail

@@ -2,14 +2,11 @@
 // Host memory that is used again: a fresh large block costs several times what a warm one does (page faults).
 #pragma once
 
-#include <onto/core/config.hpp>
-#include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
+#include <onto/core/mutex.hpp>
 
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
-#include <string>
-#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -24,79 +21,65 @@ class block_cache {
   block_cache(const block_cache&) = delete;
   block_cache& operator=(const block_cache&) = delete;
   ~block_cache() {
-    for (const block& b : free_) std::free(b.memory);
+    while (free_) {
+      header* next = free_->next;
+      std::free(free_);
+      free_ = next;
+    }
   }
 
   /// *Throws* `resource_exhausted_error` where the system has no such block.
-  void* allocate(std::int64_t bytes) {
-    const std::int64_t wanted = bytes < least ? least : bytes;
+  ONTO_NOINLINE void* allocate(std::int64_t bytes) {
     {
-      std::lock_guard lock(mutex_);
-      std::size_t best = free_.size();
-      for (std::size_t k = 0; k < free_.size(); ++k)
-        if (free_[k].bytes >= wanted && free_[k].bytes <= 2 * wanted && (best == free_.size() || free_[k].bytes < free_[best].bytes))
-          best = k;
-      if (best != free_.size()) {
-        const block b = free_[best];
-        free_[best] = free_.back();
-        free_.pop_back();
-        cached_ -= b.bytes;
-        used_.push_back(b);
-        return b.memory;
+      mutex_lock lock(mutex_);
+      header** best = nullptr;
+      for (header** b = &free_; *b; b = &(*b)->next)
+        if ((*b)->bytes >= bytes && (*b)->bytes <= 2 * bytes + least && (!best || (*b)->bytes < (*best)->bytes)) best = b;
+      if (best) {
+        header* h = *best;
+        *best = h->next;
+        cached_ -= h->bytes;
+        return reinterpret_cast<char*>(h) + gap;
       }
     }
-    return fresh(wanted);
+    const std::int64_t align = bytes >= huge ? huge : gap;
+    const std::int64_t size = (bytes + gap + align - 1) / align * align;
+    auto* h = static_cast<header*>(size < bytes ? nullptr
+                                                : std::aligned_alloc(static_cast<std::size_t>(align), static_cast<std::size_t>(size)));
+    if (!h) fail<resource_exhausted_error>(message("[onto.memory] no host memory for ") << bytes << " bytes; use smaller shapes");
+#if defined(__linux__)
+    if (size >= huge) (void)madvise(h, static_cast<std::size_t>(size), MADV_HUGEPAGE);
+#endif
+    h->bytes = size - gap;
+    return reinterpret_cast<char*>(h) + gap;
   }
 
-  void deallocate(void* memory) noexcept {
+  ONTO_NOINLINE void deallocate(void* memory) noexcept {
     if (!memory) return;
-    std::lock_guard lock(mutex_);
-    for (std::size_t k = 0; k < used_.size(); ++k) {
-      if (used_[k].memory != memory) continue;
-      const block b = used_[k];
-      used_[k] = used_.back();
-      used_.pop_back();
-      if (cached_ + b.bytes <= kept || free_.empty()) {
-        cached_ += b.bytes;
-        free_.push_back(b);  // cannot throw: `free_` was given room when the block was made
-      } else {
-        std::free(b.memory);
-      }
-      return;
+    auto* h = reinterpret_cast<header*>(static_cast<char*>(memory) - gap);
+    mutex_lock lock(mutex_);
+    if (cached_ + h->bytes > kept && free_) {
+      std::free(h);
+    } else {
+      cached_ += h->bytes;
+      h->next = free_;
+      free_ = h;
     }
   }
 
  private:
-  struct block {
-    void* memory;
+  // In front of each block, a cache line of its own.
+  struct header {
+    header* next;
     std::int64_t bytes;
   };
+  static constexpr std::int64_t gap = 64;
   static constexpr std::int64_t least = 4096;
   static constexpr std::int64_t kept = std::int64_t{1} << 30;  // bytes that wait for the next run
   static constexpr std::int64_t huge = std::int64_t{2} << 20;
 
-  ONTO_COLD void* fresh(std::int64_t wanted) {
-    const std::int64_t align = wanted >= huge ? huge : 64;
-    const std::int64_t size = (wanted + align - 1) / align * align;
-    void* memory = size < wanted ? nullptr : std::aligned_alloc(static_cast<std::size_t>(align), static_cast<std::size_t>(size));
-    if (!memory) throw resource_exhausted_error("[onto.memory] no host memory for " + std::to_string(wanted) + " bytes");
-#if defined(__linux__)
-    if (size >= huge) (void)madvise(memory, static_cast<std::size_t>(size), MADV_HUGEPAGE);
-#endif
-    std::lock_guard lock(mutex_);
-    try {
-      free_.reserve(free_.size() + used_.size() + 1);
-      used_.push_back({memory, size});
-    } catch (...) {
-      std::free(memory);
-      throw;
-    }
-    return memory;
-  }
-
-  std::mutex mutex_;
-  std::vector<block> free_;
-  std::vector<block> used_;
+  mutex mutex_;
+  header* free_ = nullptr;
   std::int64_t cached_ = 0;
 };
 

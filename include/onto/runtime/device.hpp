@@ -3,14 +3,14 @@
 #pragma once
 
 #include <onto/core/error.hpp>
+#include <onto/core/mutex.hpp>
+#include <onto/core/ref.hpp>
 #include <onto/device/place.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 
 namespace onto::detail {
@@ -31,28 +31,30 @@ class run_state {
  public:
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
-  ONTO_COLD void fail(std::exception_ptr e) {
-    std::lock_guard lock(mutex_);
+  ONTO_COLD ONTO_NOINLINE void fail(std::exception_ptr e) {
+    mutex_lock lock(mutex_);
     if (!error_) error_ = e;
     failed_.store(true, std::memory_order_release);
   }
 
-  void rethrow() const {
-    if (!failed()) return;
-    std::lock_guard lock(mutex_);
-    std::rethrow_exception(error_);
+  ONTO_COLD ONTO_NOINLINE void rethrow() {
+    std::exception_ptr e;
+    {
+      mutex_lock lock(mutex_);
+      e = error_;
+    }
+    std::rethrow_exception(e);
   }
 
  private:
   std::atomic<bool> failed_{false};
-  mutable std::mutex mutex_;
+  mutex mutex_;
   std::exception_ptr error_;
 };
 
 /// A point in a device's stream that others can wait for.
-class device_event {
+class device_event : public counted {
  public:
-  virtual ~device_event() = default;
   /// Blocks the calling thread until everything issued before the point is done.
   virtual void wait() = 0;
 };
@@ -70,7 +72,7 @@ struct device_counters {
   std::atomic<std::int64_t> transfer_bytes{0};
 };
 
-/// One device. What is issued runs in order; nothing but `allocate`, `deallocate` and an event's `wait` blocks.
+/// One device. What is issued runs in order; nothing but `allocate` and an event's `wait` blocks.
 class device {
  public:
   explicit device(place where) : where_(where) {}
@@ -98,9 +100,9 @@ class device {
   /// Runs a kernel. `call` and what it points to must live until the run is over.
   virtual void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) = 0;
 
-  virtual std::shared_ptr<device_event> record() = 0;
+  virtual ref<device_event> record() = 0;
   /// What is issued from now on waits for an event of a device of the same family.
-  virtual void wait(const std::shared_ptr<device_event>& event) = 0;
+  virtual void wait(const ref<device_event>& event) = 0;
 
   fault_hook fault{};
   device_counters counters;
@@ -119,6 +121,79 @@ class device {
 
  private:
   place where_;
+};
+
+/// The devices of a session, in order of preference, the CPU last; owned.
+class device_list {
+ public:
+  device_list() = default;
+  device_list(const device_list&) = delete;
+  device_list& operator=(const device_list&) = delete;
+  device_list(device_list&& o) noexcept : devices_(o.devices_), places_(o.places_), count_(o.count_) {
+    o.devices_ = nullptr;
+    o.places_ = nullptr;
+    o.count_ = 0;
+  }
+  ~device_list() {
+    for (int d = 0; d < count_; ++d) delete devices_[d];
+    delete[] devices_;
+    delete[] places_;
+  }
+
+  /// Takes over a device. *Throws* `std::bad_alloc`; the device is then gone.
+  ONTO_COLD ONTO_NOINLINE void add(device* d) {
+    struct owner {
+      device* d;
+      ~owner() { delete d; }
+    } held{d};
+    auto** devices = new device*[static_cast<std::size_t>(count_) + 1];
+    place* places = nullptr;
+    try {
+      places = new place[static_cast<std::size_t>(count_) + 1];
+    } catch (...) {
+      delete[] devices;
+      throw;
+    }
+    for (int k = 0; k < count_; ++k) {
+      devices[k] = devices_[k];
+      places[k] = places_[k];
+    }
+    devices[count_] = d;
+    places[count_] = d->where();
+    delete[] devices_;
+    delete[] places_;
+    devices_ = devices;
+    places_ = places;
+    ++count_;
+    held.d = nullptr;
+  }
+
+  int count() const { return count_; }
+  device& operator[](int d) const { return *devices_[d]; }
+  const place* places() const { return places_; }
+  int index_of(const place& p) const {
+    int d = 0;
+    while (d < count_ && !(places_[d] == p)) ++d;
+    return d;
+  }
+
+ private:
+  device** devices_ = nullptr;
+  place* places_ = nullptr;
+  int count_ = 0;
+};
+
+/// A block of a device's memory, given back when the last user is gone.
+class device_block : public counted {
+ public:
+  device_block(device& d, std::int64_t size) : owner_(d), data_(d.allocate(size)), bytes_(size) {}
+  ~device_block() override { owner_.deallocate(data_, bytes_); }
+  void* data() const { return data_; }
+
+ private:
+  device& owner_;
+  void* data_;
+  std::int64_t bytes_;
 };
 
 }  // namespace onto::detail

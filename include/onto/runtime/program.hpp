@@ -75,7 +75,14 @@ struct program {
   }
   static constexpr element result = result_type();
 
-  static constexpr bool packable = is_floating(result) && (runs_on_packs<result>(I{}) && ...);
+  // Arrays where a fold expression would do: clang refuses one of more than 256 arguments, and 128 operations over 129
+  // leaves are 257 instructions.
+  static constexpr bool all_run_on_packs() {
+    for (bool runs : {runs_on_packs<result>(I{})...})
+      if (!runs) return false;
+    return true;
+  }
+  static constexpr bool packable = is_floating(result) && all_run_on_packs();
 
   /// The value of the program, its inputs taken from `source`.
   template <class Source>
@@ -87,7 +94,7 @@ struct program {
   template <class Source, int... K>
   ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...> indices) {
     program_registers<Source, decltype(indices), I...> r;
-    (execute<K>(r, source, I{}), ...);
+    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
     return at<size - 1>(r);
   }
 };

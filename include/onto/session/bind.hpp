@@ -8,28 +8,26 @@
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/requests.hpp>
 
-#include <cstring>
-#include <vector>
-
 namespace onto::detail {
 
 /// Where an operand's memory comes from at each run: a value of the plan, or a leaf.
 struct operand_source {
-  int value = -1;          // of the plan
-  int leaf = -1;           // a feed, a constant or a variable
-  std::int64_t offset = 0; // in bytes, of a view
+  int value = -1;           // of the plan
+  int leaf = -1;            // a feed, a constant or a variable
+  std::int64_t offset = 0;  // in bytes, of a view
 };
 
-/// One launch. Operands point into `views` of the bound step.
+/// One launch.
 struct bound_call {
   kernel_call call;
-  std::vector<operand_view> views;
-  std::vector<operand_source> sources;
-  std::vector<int> scalars;         // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
-  std::vector<std::uint64_t> bits;  // of each, for this run
-  double alpha_sign = 1;            // of a matrix product
-  double beta_sign = 0;             // 0: no addend
-  std::int64_t out_offset = 0;      // bytes
+  operand_view* views = nullptr;      // call.inputs of them
+  operand_source* sources = nullptr;
+  int* scalars = nullptr;             // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
+  int scalar_count = 0;
+  std::uint64_t* bits = nullptr;      // of each, for this run
+  double alpha_sign = 1;              // of a matrix product
+  double beta_sign = 0;               // 0: no addend
+  std::int64_t out_offset = 0;        // bytes
 };
 
 struct bound_step {
@@ -37,243 +35,234 @@ struct bound_step {
   const kernel_entry* kernel = nullptr;
   int device = -1;       // index among the session's devices
   int from_device = -1;  // of a transfer
-  std::vector<bound_call> calls;
-  std::vector<int> waits;  // values that must have arrived: made on other devices
+  bound_call* calls = nullptr;
+  int call_count = 0;
+  int* waits = nullptr;  // values that must have arrived: made on other devices
+  int wait_count = 0;
 };
 
-/// A program ready to run with given shapes on given devices.
+/// A program ready to run with given shapes on given devices. One run has it at a time.
 struct bound_program {
   // What it was bound for.
-  std::vector<extents> leaf_shapes;
-  std::vector<place> places;
-  std::vector<place> pinned;
+  const compiled_program* program = nullptr;
+  extents* leaf_shapes = nullptr;
+  place* places = nullptr;
+  place* pinned = nullptr;
 
-  std::vector<extents> shapes;
-  std::vector<node_placement> where;
-  std::vector<plan_value> values;
-  std::vector<bound_step> steps;
-  std::vector<std::int64_t> block_bytes;  // per device
+  extents* shapes = nullptr;
+  node_placement* where = nullptr;
+  plan_value* values = nullptr;
+  bound_step* steps = nullptr;
+  std::int64_t* block_bytes = nullptr;  // per device
   schedule_counts counts;
+
+  arena memory;
+  bound_program* next = nullptr;
 };
 
 /// Binds kernels' arguments.
 class binder {
  public:
-  binder(const compiled_program& p, const std::vector<place>& devices, bound_program& b) : p_(p), g_(p.graph), devices_(devices), b_(b) {}
+  binder(const device_list& devices, bound_program& b)
+      : p_(*b.program), g_(p_.graph), devices_(devices), b_(b), m_(b.memory) {}
 
-  /// `shapes` and `where` of `b` are filled. Makes the schedule, the memory plan and the calls.
-  void run() {
-    const auto count = static_cast<std::size_t>(g_.count);
-    std::size_t edges = 0;
-    for (int n = 0; n < g_.count; ++n) edges += static_cast<std::size_t>(g_[n].count);
-    const std::size_t room = count + edges + 2 * static_cast<std::size_t>(g_.fetch_count) + 1;
-    std::vector<plan_step> steps(room);
-    b_.values.resize(room);
-    unit_.resize(count);
-    std::vector<int> first(count), next(count), value_of(count);
-    std::vector<unsigned char> done(count), split(count);
-    for (int n = 0; n < g_.count; ++n)
-      if (p_.root[n] == n && !fits(n)) split[static_cast<std::size_t>(n)] = 1;
-    // bool arrays: vector<bool> is not one.
-    std::unique_ptr<bool[]> done_flags(new bool[count]()), split_flags(new bool[count]());
-    for (std::size_t n = 0; n < count; ++n) split_flags[n] = split[n] != 0;
-
-    scheduler s(g_, p_.root, b_.shapes.data(), b_.where.data(),
-                {steps.data(), b_.values.data(), unit_.data(), first.data(), next.data(), value_of.data(), done_flags.get()});
-    b_.counts = s.run(split_flags.get());
-    b_.values.resize(static_cast<std::size_t>(b_.counts.values));
-    value_of_ = value_of;
-    for (const place& d : devices_)
-      b_.block_bytes.push_back(assign_offsets(b_.values.data(), b_.counts.values, d));
-    for (int k = 0; k < b_.counts.steps; ++k) bind_step(steps[static_cast<std::size_t>(k)]);
+  /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
+  ONTO_NOINLINE void run() {
+    int room = g_.count + 2 * g_.fetch_count + 1;
+    for (int n = 0; n < g_.count; ++n) room += g_[n].count;
+    auto* steps = m_.make<plan_step>(room);
+    b_.values = m_.make<plan_value>(room);
+    unit_ = m_.make<int>(g_.count);
+    value_of_ = m_.make<int>(g_.count);
+    registers_ = m_.make<int>(g_.count);
+    auto* split = m_.make<bool>(g_.count);
+    for (int n = 0; n < g_.count; ++n) split[n] = p_.root[n] == n && !fits(n);
+    scheduler s(g_, p_.root, b_.shapes, b_.where,
+                {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_, m_.make<bool>(g_.count)});
+    b_.counts = s.run(split);
+    b_.block_bytes = m_.make<std::int64_t>(devices_.count());
+    for (int d = 0; d < devices_.count(); ++d)
+      b_.block_bytes[d] = assign_offsets(b_.values, b_.counts.values, devices_[d].where());
+    b_.steps = m_.make<bound_step>(b_.counts.steps);
+    for (int k = 0; k < b_.counts.steps; ++k) bind_step(b_.steps[k], steps[k]);
   }
 
  private:
-  const extents& shape(int n) const { return b_.shapes[static_cast<std::size_t>(n)]; }
-
   /// Whether a matrix product's epilogue still fits now that extents are known.
   bool fits(int root) const {
     for (int n = 0; n < root; ++n)
-      if (p_.root[n] == root && g_[n].kind() == op_kind::matmul && !(shape(n) == shape(root))) return false;
+      if (p_.root[n] == root && g_[n].kind() == op_kind::matmul && !(b_.shapes[n] == b_.shapes[root])) return false;
     return true;
   }
 
-  int device_index(const place& p) const {
-    for (std::size_t d = 0; d < devices_.size(); ++d)
-      if (devices_[d] == p) return static_cast<int>(d);
-    return -1;
-  }
-
   int find_value(int node, const place& at) const {
-    for (int v = value_of_[static_cast<std::size_t>(node)]; v >= 0; v = b_.values[static_cast<std::size_t>(v)].next)
-      if (b_.values[static_cast<std::size_t>(v)].at == at) return v;
+    for (int v = value_of_[node]; v >= 0; v = b_.values[v].next)
+      if (b_.values[v].at == at) return v;
     return -1;
   }
 
-  /// Adds the operand for node `o`, read at `at`, over `space` (or with its own strides where `space` is null).
-  void add_operand(bound_step& s, bound_call& c, int o, const place& at, const extents* space) {
+  void open_calls(bound_step& s, int calls, int operands) {
+    s.calls = m_.make<bound_call>(calls);
+    s.waits = m_.make<int>(operands);
+  }
+
+  bound_call& next_call(bound_step& s, int operands) {
+    bound_call& c = s.calls[s.call_count++];
+    c.views = m_.make<operand_view>(operands);
+    c.sources = m_.make<operand_source>(operands);
+    c.call.op = g_[s.step.node].op;
+    c.call.out.type = g_[s.step.node].type;
+    return c;
+  }
+
+  /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it is null).
+  void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape, const extents* space) {
     const int base = base_of(g_, p_.root, o);
-    const view_layout l = layout_of(g_, p_.root, b_.shapes.data(), o);
-    operand_view v;
+    operand_view& v = c.views[c.call.inputs];
+    operand_source& source = c.sources[c.call.inputs++];
     v.type = g_[o].type;
     if (space)
-      broadcast_strides(shape(o), l.stride, *space, v.stride);
+      broadcast_strides(shape, l.stride, *space, v.stride);
     else
-      std::memcpy(v.stride, l.stride, sizeof v.stride);
-    operand_source source;
+      for (int k = 0; k < max_rank; ++k) v.stride[k] = l.stride[k];
     source.offset = l.offset * size_of(v.type);
-    source.value = find_value(base, at);
-    if (source.value < 0) source.leaf = base;
-    if (source.value >= 0) s.waits.push_back(source.value);
-    c.views.push_back(v);
-    c.sources.push_back(source);
+    source.value = find_value(base, s.step.at);
+    if (source.value < 0)
+      source.leaf = base;
+    else
+      s.waits[s.wait_count++] = source.value;
   }
 
-  void finish(bound_step& s, bound_call& c, int out_node) {
-    c.call.inputs = static_cast<int>(c.views.size());
-    c.call.op = g_[s.step.node].op;
-    c.call.out.type = g_[out_node].type;
-    s.calls.push_back(static_cast<bound_call&&>(c));
+  void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
+    add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o), b_.shapes[o], space);
   }
 
-  void bind_step(const plan_step& step) {
-    bound_step s;
+  ONTO_NOINLINE void bind_step(bound_step& s, const plan_step& step) {
     s.step = step;
-    s.device = device_index(step.at);
-    if (step.kind == step_kind::transfer) {
-      s.from_device = device_index(step.from);
-      if (step.source >= 0) s.waits.push_back(step.source);
-    } else if (step.kind == step_kind::deliver) {
-      s.kernel = nullptr;
-      if (step.source >= 0) s.waits.push_back(step.source);
-    } else {
-      s.kernel = step.whole ? &p_.whole[step.node] : &p_.single[step.node];
-      bind_kernel(s);
+    s.device = devices_.index_of(step.at);
+    if (step.kind != step_kind::kernel) {
+      if (step.kind == step_kind::transfer) s.from_device = devices_.index_of(step.from);
+      if (step.source >= 0) {
+        s.waits = m_.make<int>(1);
+        s.waits[s.wait_count++] = step.source;
+      }
+      return;
     }
-    b_.steps.push_back(static_cast<bound_step&&>(s));
-  }
-
-  void bind_kernel(bound_step& s) {
-    const int root = s.step.node;
-    const place at = s.step.at;
+    const int root = step.node;
+    s.kernel = step.whole ? &p_.whole[root] : &p_.single[root];
     int product = -1;
     for (int n = 0; n <= root; ++n)
-      if (unit_[static_cast<std::size_t>(n)] == root && g_[n].kind() == op_kind::matmul) product = n;
+      if (unit_[n] == root && g_[n].kind() == op_kind::matmul) product = n;
     if (product >= 0)
-      bind_product(s, product, at);
+      bind_product(s, product);
     else if (has_code(g_, root))
-      bind_program(s, root, at);
+      bind_program(s, root);
     else if (g_[root].kind() == op_kind::concat)
-      bind_concat(s, root, at);
+      bind_concat(s, root);
     else
-      bind_plain(s, root, at);
+      bind_plain(s, root);
   }
 
-  void bind_program(bound_step& s, int root, const place& at) {
-    const auto count = static_cast<std::size_t>(g_.count);
-    std::size_t room = 4;
-    for (int n = 0; n <= root; ++n)
-      if (unit_[static_cast<std::size_t>(n)] == root) room += 2 * static_cast<std::size_t>(g_[n].count) + 1;
-    std::vector<code_line> lines(room);
-    std::vector<int> registers(count, -1), inputs(count), scalars(count);
-    kernel_operands o{inputs.data(), 0, scalars.data(), 0};
-    code_collector(g_, unit_.data(), root, nullptr, 0, {lines.data(), registers.data()}, o).run();
-
-    bound_call c;
-    c.call.space = g_[root].kind() == op_kind::reduce ? shape(g_.operand(root, 0)) : shape(root);
-    for (int k = 0; k < o.input_count; ++k) add_operand(s, c, inputs[static_cast<std::size_t>(k)], at, &c.call.space);
-    for (int k = 0; k < o.scalar_count; ++k)
-      c.scalars.push_back(scalars[static_cast<std::size_t>(k)]);
-    contiguous(g_[root].kind() == op_kind::reduce ? shape(root) : c.call.space, c.call.out.stride);
-    finish(s, c, root);
-  }
-
-  void bind_product(bound_step& s, int product, const place& at) {
-    const int root = s.step.node;
-    bound_call c;
-    const extents& out = shape(product);
-    const int a = g_.operand(product, 0);
-    const int b = g_.operand(product, 1);
-    c.call.space = out;
-    c.call.inner = shape(a).dims[shape(a).rank - 1];
-    for (const int x : {a, b}) {
-      // The batch broadcasts; rows and columns are the operand's own.
-      extents space = out;
-      space.dims[out.rank - 2] = shape(x).dims[shape(x).rank - 2];
-      space.dims[out.rank - 1] = shape(x).dims[shape(x).rank - 1];
-      add_operand(s, c, x, at, &space);
+  void bind_program(bound_step& s, int root) {
+    int room = 4;
+    for (int n = 0; n <= root; ++n) {
+      registers_[n] = -1;
+      if (unit_[n] == root) room += 2 * g_[n].count + 1;
     }
-    if (root != product) {
-      // The scheduler kept the group whole, so the pattern holds.
-      std::vector<int> uses(static_cast<std::size_t>(g_.count));
+    auto* inputs = m_.make<int>(room);
+    auto* scalars = m_.make<int>(room);
+    kernel_operands o{inputs, 0, scalars, 0};
+    code_collector(g_, unit_, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o).run();
+
+    const bool folds = g_[root].kind() == op_kind::reduce;
+    open_calls(s, 1, o.input_count);
+    bound_call& c = next_call(s, o.input_count);
+    c.call.space = b_.shapes[folds ? g_.operand(root, 0) : root];
+    for (int k = 0; k < o.input_count; ++k) add_node(s, c, inputs[k], &c.call.space);
+    c.scalars = scalars;
+    c.scalar_count = o.scalar_count;
+    c.bits = m_.make<std::uint64_t>(o.scalar_count);
+    contiguous(b_.shapes[root], c.call.out.stride);
+  }
+
+  void bind_product(bound_step& s, int product) {
+    open_calls(s, 1, 3);
+    bound_call& c = next_call(s, 3);
+    const extents& out = b_.shapes[product];
+    c.call.op = g_[product].op;
+    c.call.space = out;
+    for (int k = 0; k < 2; ++k) {
+      // The batch broadcasts; rows and columns are the operand's own.
+      const extents& x = b_.shapes[g_.operand(product, k)];
+      extents space = out;
+      space.dims[out.rank - 2] = x.dims[x.rank - 2];
+      space.dims[out.rank - 1] = x.dims[x.rank - 1];
+      if (k == 0) c.call.inner = x.dims[x.rank - 1];
+      add_node(s, c, g_.operand(product, k), &space);
+    }
+    if (s.step.node != product) {
+      // The schedule kept the group whole, so the pattern is as the compiler found it.
+      auto* uses = m_.make<int>(g_.count);
       for (int n = 0; n < g_.count; ++n)
-        for (int k = 0; k < g_[n].count; ++k) ++uses[static_cast<std::size_t>(g_.operand(n, k))];
-      for (int k = 0; k < g_.fetch_count; ++k) ++uses[static_cast<std::size_t>(g_.fetches[k])];
+        for (int k = 0; k < g_[n].count; ++k) ++uses[g_.operand(n, k)];
+      for (int k = 0; k < g_.fetch_count; ++k) ++uses[g_.fetches[k]];
       matmul_epilogue e;
-      match_epilogue(g_, uses.data(), product, e);
+      match_epilogue(g_, uses, product, e);
       c.alpha_sign = e.sign_product;
       c.call.form.relu = e.relu;
       if (e.addend >= 0) {
         c.beta_sign = e.sign_addend;
-        add_operand(s, c, e.addend, at, &out);
+        add_node(s, c, e.addend, &out);
       }
-      c.scalars = {e.alpha, e.beta};
+      c.scalars = m_.make<int>(2);
+      c.scalars[0] = e.alpha;
+      c.scalars[1] = e.beta;
+      c.scalar_count = 2;
     }
     contiguous(out, c.call.out.stride);
-    finish(s, c, product);
-    s.calls.back().call.op = g_[product].op;
   }
 
-  void bind_concat(bound_step& s, int root, const place& at) {
-    const int axis = normalize_axis(static_cast<int>(g_[root].op->attribute[0]), shape(root).rank);
-    std::int64_t stride[max_rank] = {};
-    contiguous(shape(root), stride);
+  void bind_concat(bound_step& s, int root) {
+    const graph_node& x = g_[root];
+    const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
+    open_calls(s, x.count, x.count);
     std::int64_t position = 0;
-    for (int k = 0; k < g_[root].count; ++k) {
-      const int x = g_.operand(root, k);
-      bound_call c;
-      c.call.space = shape(x);
-      add_operand(s, c, x, at, &c.call.space);
-      std::memcpy(c.call.out.stride, stride, sizeof stride);
-      c.out_offset = position * stride[axis] * size_of(g_[root].type);
-      position += shape(x).dims[axis];
-      finish(s, c, root);
+    for (int k = 0; k < x.count; ++k) {
+      const int o = g_.operand(root, k);
+      bound_call& c = next_call(s, 1);
+      c.call.space = b_.shapes[o];
+      add_node(s, c, o, &c.call.space);
+      contiguous(b_.shapes[root], c.call.out.stride);
+      c.out_offset = position * c.call.out.stride[axis] * size_of(x.type);
+      position += b_.shapes[o].dims[axis];
     }
   }
 
   /// Softmax, and views that are made into contiguous memory.
-  void bind_plain(bound_step& s, int root, const place& at) {
+  void bind_plain(bound_step& s, int root) {
     const int x = g_.operand(root, 0);
-    bound_call c;
+    open_calls(s, 1, 1);
+    bound_call& c = next_call(s, 1);
     if (g_[root].kind() == op_kind::view && g_[root].op->attribute[0] != static_cast<int>(view_kind::reshape)) {
-      // The view itself is what is copied: look through it at what is below.
-      c.call.space = shape(root);
-      const int base = base_of(g_, p_.root, x);
-      const view_layout l = look_through(*g_[root].op, layout_of(g_, p_.root, b_.shapes.data(), x), shape(x), shape(root));
-      operand_view v;
-      v.type = g_[root].type;
-      std::memcpy(v.stride, l.stride, sizeof v.stride);
-      operand_source source;
-      source.offset = l.offset * size_of(v.type);
-      source.value = find_value(base, at);
-      if (source.value < 0) source.leaf = base;
-      if (source.value >= 0) s.waits.push_back(source.value);
-      c.views.push_back(v);
-      c.sources.push_back(source);
+      // What is copied is the view itself: look through it at what is below.
+      c.call.space = b_.shapes[root];
+      const view_layout below = layout_of(g_, p_.root, b_.shapes, x);
+      add_operand(s, c, x, look_through(*g_[root].op, below, b_.shapes[x], b_.shapes[root]), b_.shapes[root], nullptr);
     } else {
-      c.call.space = shape(x);
-      add_operand(s, c, x, at, nullptr);
+      c.call.space = b_.shapes[x];
+      add_node(s, c, x, nullptr);
     }
     contiguous(c.call.space, c.call.out.stride);
-    finish(s, c, root);
   }
 
   const compiled_program& p_;
   const graph_view& g_;
-  const std::vector<place>& devices_;
+  const device_list& devices_;
   bound_program& b_;
-  std::vector<int> unit_;
-  std::vector<int> value_of_;
+  arena& m_;
+  int* unit_ = nullptr;
+  int* value_of_ = nullptr;
+  int* registers_ = nullptr;
 };
 
 }  // namespace onto::detail

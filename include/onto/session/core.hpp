@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// The part of a session that knows no expression type: devices, variables, programs that are bound, the log. Compiled once.
+// The part of a session that knows no expression type: devices, variables, programs that are bound, the log. Plain arrays and
+// lists throughout, since this is compiled in every program that has a session.
 #pragma once
 
 #include <onto/session/execute.hpp>
 #include <onto/session/infer.hpp>
 #include <onto/session/options.hpp>
-#include <onto/session/placement_report.hpp>
-
-#include <map>
-#include <mutex>
+#include <onto/session/placement_text.hpp>
 
 namespace onto::detail {
 
@@ -29,152 +27,195 @@ struct run_request {
   void* context = nullptr;
 };
 
-struct variable_slot {
-  std::string name;
-  element type = element::float32;
-  extents shape{};
-  place where{};
-  std::shared_ptr<device_block> value;  // null until initialized
+/// A program with its placement, before anything is known of its data.
+struct placed_program {
+  program_state state;
+  place* pinned = nullptr;
+  node_placement* where = nullptr;
+  arena memory;
 };
 
 class session_core {
  public:
-  /// `devices` in order of preference, the CPU last.
-  session_core(std::vector<std::unique_ptr<device>> devices, const session_options& options, const kernel_entry& copy)
-      : devices_(static_cast<std::vector<std::unique_ptr<device>>&&>(devices)), options_(options), copy_(copy) {
-    for (const auto& d : devices_) places_.push_back(d->where());
+  session_core(device_list&& devices, const session_options& options)
+      : devices_(static_cast<device_list&&>(devices)), options_(options) {}
+  session_core(const session_core&) = delete;
+  session_core& operator=(const session_core&) = delete;
+  ~session_core() {
+    while (idle_) {
+      bound_program* next = idle_->next;
+      delete idle_;
+      idle_ = next;
+    }
+    while (variables_) {
+      variable* next = variables_->next;
+      if (variables_->value) variables_->value->release();
+      delete variables_;
+      variables_ = next;
+    }
+    while (logged_) {
+      logged* next = logged_->next;
+      delete logged_;
+      logged_ = next;
+    }
   }
 
-  const std::vector<std::unique_ptr<device>>& devices() const { return devices_; }
-  const session_options& options() const { return options_; }
+  const device_list& devices() const { return devices_; }
 
-  placement_report placement(const compiled_program& p, const state* const* states) {
-    const program_state s = resolve_state(p.graph, states);
-    std::vector<node_placement> where;
-    place_program(p, s, pinned_places(p.graph), where);
-    return make_report(p.graph, s, where.data());
+  /// *Throws* `invalid_argument_error` where operations cannot be placed.
+  ONTO_COLD void place_program(const compiled_program& p, const state* const* states, placed_program& out) {
+    out.state = resolve_state(p.graph, states, out.memory);
+    out.pinned = pinned_places(p.graph, out.memory);
+    out.where = out.memory.make<node_placement>(p.graph.count);
+    place_nodes_or_throw(p.graph, out.state, out.pinned, out.where);
   }
 
   /// Fixes the variables of a program to the devices where its placement has them, as far as they are new.
-  void pin_variables(const compiled_program& p, const state* const* states) {
-    const program_state s = resolve_state(p.graph, states);
-    std::vector<node_placement> where;
-    place_program(p, s, pinned_places(p.graph), where);
-    log_placement(p, s, where);
-    std::lock_guard lock(mutex_);
+  ONTO_COLD void pin_variables(const compiled_program& p, const state* const* states) {
+    placed_program placed;
+    place_program(p, states, placed);
+    log_placement(p, placed.state, placed.where);
+    mutex_lock lock(mutex_);
     for (int n = 0; n < p.graph.count; ++n)
-      if (p.graph[n].kind() == op_kind::variable) slot_of(p.graph[n]).where = where[static_cast<std::size_t>(n)].where;
+      if (p.graph[n].kind() == op_kind::variable) slot_of(p.graph[n]).where = placed.where[n].where;
   }
 
-  bool is_initialized(std::uint64_t id) {
-    std::lock_guard lock(mutex_);
-    const auto v = variables_.find(id);
-    return v != variables_.end() && v->second.value;
+  /// *Throws* `failed_precondition_error` for a variable of the program that has no value.
+  ONTO_COLD void expect_initialized(const graph_view& g) {
+    mutex_lock lock(mutex_);
+    for (int n = 0; n < g.count; ++n)
+      if (g[n].kind() == op_kind::variable && !slot_of(g[n]).value)
+        fail<failed_precondition_error>(message("[onto.variable] variable '")
+                                        << g[n].name << "' has no initial value; write variable<...>(value), or assign to it");
   }
 
-  void run(const run_request& r) {
+  ONTO_NOINLINE void run(const run_request& r) {
     const graph_view& g = r.program->graph;
-    const program_state s = resolve_state(g, r.states);
+    arena memory;
+    const program_state s = resolve_state(g, r.states, memory);
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g[n].kind() == op_kind::assign;
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
-    std::unique_lock<std::mutex> writer(writers_, std::defer_lock);
-    if (writes) writer.lock();
+    const mutex_lock writer(writers_, writes);
 
     run_data d;
     d.values = s.values;
-    std::vector<extents> shapes = leaves(g, s, r, d);
-    const std::vector<place> pinned = pinned_places(g);
-    std::unique_ptr<bound_program> b = take(r.program, shapes, s.places, pinned);
-    if (!b || s.guarded) b = bind(*r.program, s, shapes, pinned);
-
-    d.results.resize(static_cast<std::size_t>(g.fetch_count));
-    for (int k = 0; k < g.fetch_count; ++k)
-      d.results[static_cast<std::size_t>(k)] = r.allocate(r.context, k, b->shapes[static_cast<std::size_t>(g.fetches[k])]);
-
-    execution e(*b, g, devices_, copy_, d);
-    e.run();
-    if (writes) commit(g, *b, e);
-    if (!s.guarded) give_back(r.program, static_cast<std::unique_ptr<bound_program>&&>(b));
+    d.results = memory.make<void*>(g.fetch_count);
+    const extents* shapes = leaves(r, s, d, memory);
+    const place* pinned = pinned_places(g, memory);
+    bound_program* b = take(r.program, shapes, s, pinned);
+    if (!b) b = bind(*r.program, s, shapes, pinned);
+    try {
+      for (int k = 0; k < g.fetch_count; ++k) d.results[k] = r.allocate(r.context, k, b->shapes[g.fetches[k]]);
+      execution e(*b, devices_, d, memory);
+      e.run();
+      if (writes) commit(g, *b, e.written);
+    } catch (...) {
+      delete b;
+      throw;
+    }
+    give_back(b);
   }
 
  private:
-  variable_slot& slot_of(const graph_node& n) {
-    variable_slot& v = variables_[n.id];
-    if (v.name.empty()) {
-      v.name = std::string(n.name);
-      v.type = n.type;
-      v.shape = n.shape;
-    }
+  struct variable {
+    std::uint64_t id = 0;
+    extents shape{};
+    place where{};
+    device_block* value = nullptr;  // null until initialized
+    variable* next = nullptr;
+  };
+  struct logged {
+    const compiled_program* program;
+    std::uint64_t placement;
+    logged* next;
+  };
+
+  variable* find_variable(std::uint64_t id) const {
+    variable* v = variables_;
+    while (v && v->id != id) v = v->next;
     return v;
   }
 
-  std::vector<place> pinned_places(const graph_view& g) {
-    std::vector<place> pinned(static_cast<std::size_t>(g.count));
-    std::lock_guard lock(mutex_);
-    for (int n = 0; n < g.count; ++n) {
-      if (g[n].kind() != op_kind::variable) continue;
-      const auto v = variables_.find(g[n].id);
-      if (v != variables_.end()) pinned[static_cast<std::size_t>(n)] = v->second.where;
-    }
+  variable& slot_of(const graph_node& n) {
+    if (variable* v = find_variable(n.id)) return *v;
+    auto* v = new variable;
+    v->id = n.id;
+    v->shape = n.shape;
+    v->next = variables_;
+    variables_ = v;
+    return *v;
+  }
+
+  place* pinned_places(const graph_view& g, arena& memory) {
+    auto* pinned = memory.make<place>(g.count);
+    mutex_lock lock(mutex_);
+    for (int n = 0; n < g.count; ++n)
+      if (g[n].kind() == op_kind::variable)
+        if (const variable* v = find_variable(g[n].id)) pinned[n] = v->where;
     return pinned;
   }
 
-  void place_program(const compiled_program& p, const program_state& s, const std::vector<place>& pinned,
-                     std::vector<node_placement>& where) const {
-    const auto count = static_cast<std::size_t>(p.graph.count);
-    where.resize(count);
-    std::unique_ptr<bool[]> foreign;
-    if (!s.foreign.empty()) {
-      foreign.reset(new bool[count]);
-      for (std::size_t n = 0; n < count; ++n) foreign[n] = s.foreign[n] != 0;
-    }
+  void place_nodes_or_throw(const graph_view& g, const program_state& s, const place* pinned, node_placement* where) const {
     placer_input in;
-    in.requests = s.places.data();
-    in.foreign = foreign.get();
-    in.pinned = pinned.data();
-    in.devices = places_.data();
-    in.device_count = static_cast<int>(places_.size());
+    in.requests = s.places;
+    in.foreign = s.foreign;
+    in.pinned = pinned;
+    in.devices = devices_.places();
+    in.device_count = devices_.count();
     in.soft = options_.allow_soft_placement;
-    if (!place_nodes(p.graph, in, where.data())) throw_unplaceable(p.graph, s, where.data(), places_);
+    if (!place_nodes(g, in, where)) throw_unplaceable(g, s, where, devices_.places(), devices_.count());
   }
 
   /// Shapes and data of the leaves. *Throws* for a missing feed, a feed of another shape, a variable without a value.
-  std::vector<extents> leaves(const graph_view& g, const program_state& s, const run_request& r, run_data& d) {
-    const auto count = static_cast<std::size_t>(g.count);
-    std::vector<extents> shapes(count);
-    d.leaf.resize(count);
-    d.variable.resize(count);
-    std::string unset;
+  const extents* leaves(const run_request& r, const program_state& s, run_data& d, arena& memory) {
+    const graph_view& g = r.program->graph;
+    auto* shapes = memory.make<extents>(g.count);
+    d.leaf = memory.make<const void*>(g.count);
+    d.variable = memory.make<const device_block*>(g.count);
+    d.nodes = g.count;
+    message unset;
     for (int n = 0; n < g.count; ++n) {
-      const auto k = static_cast<std::size_t>(n);
+      const op_kind kind = g[n].kind();
       if (!g[n].is_leaf()) continue;
-      shapes[k] = g[n].shape;
-      if (g[n].kind() == op_kind::placeholder) {
-        const feed_ref* feed = nullptr;
-        for (int f = 0; f < r.feed_count; ++f)
-          if (r.feeds[f].id == g[n].id) feed = &r.feeds[f];
-        if (!feed)
-          throw invalid_argument_error("[onto.feed] placeholder '" + std::string(g[n].name) + "' is not fed; give run a value: " +
-                                       std::string(g[n].name) + " = data");
-        check_extents(g[n], feed->shape);
-        shapes[k] = feed->shape;
-        d.leaf[k] = feed->data;
-      } else if (g[n].kind() == op_kind::constant) {
-        shapes[k] = s.values[k]->shape;
-        d.leaf[k] = s.values[k]->values.get();
-      } else if (g[n].kind() == op_kind::variable) {
-        std::lock_guard lock(mutex_);
-        variable_slot& v = slot_of(g[n]);
-        d.variable[k] = v.value;
-        if (v.value) shapes[k] = v.shape;
-        if (!v.value && is_read(g, n)) unset += (unset.empty() ? "'" : ", '") + std::string(g[n].name) + "'";
+      shapes[n] = g[n].shape;
+      if (kind == op_kind::placeholder) {
+        const feed_ref& feed = feed_for(g[n], r);
+        shapes[n] = feed.shape;
+        d.leaf[n] = feed.data;
+      } else if (kind == op_kind::constant) {
+        shapes[n] = s.values[n]->shape;
+        d.leaf[n] = s.values[n]->values;
+      } else if (kind == op_kind::variable) {
+        mutex_lock lock(mutex_);
+        const variable& v = slot_of(g[n]);
+        if (v.value) {
+          v.value->retain();
+          d.variable[n] = v.value;
+          shapes[n] = v.shape;
+        } else if (is_read(g, n)) {
+          unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
+        }
       }
     }
     if (!unset.empty())
-      throw failed_precondition_error("[onto.variable] variable " + unset +
-                                      " has no value yet; call session.initialize(e) or run(initialize(w)) first");
+      fail<failed_precondition_error>(message("[onto.variable] variable ")
+                                      << unset.text() << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
     return shapes;
+  }
+
+  static const feed_ref& feed_for(const graph_node& n, const run_request& r) {
+    int f = 0;
+    while (f < r.feed_count && r.feeds[f].id != n.id) ++f;
+    if (f == r.feed_count)
+      fail<invalid_argument_error>(message("[onto.feed] placeholder '") << n.name << "' is not fed; give run a value: " << n.name << " = data");
+    const feed_ref& feed = r.feeds[f];
+    bool fits = n.shape.rank == feed.shape.rank;
+    for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
+    if (!fits)
+      fail<invalid_argument_error>(message("[onto.feed] placeholder '") << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
+                                                                        << "; feed data of that shape");
+    return feed;
   }
 
   /// Whether a run needs the variable's old value.
@@ -187,126 +228,118 @@ class session_core {
     return false;
   }
 
-  ONTO_COLD static void check_extents(const graph_node& n, const extents& given) {
-    bool fits = n.shape.rank == given.rank;
-    for (int k = 0; fits && k < given.rank; ++k) fits = n.shape.dims[k] == dyn || n.shape.dims[k] == given.dims[k];
-    if (!fits)
-      throw invalid_argument_error("[onto.feed] placeholder '" + std::string(n.name) + "' has shape " + to_string(n.shape) +
-                                   " and was fed " + to_string(given) + "; feed data of that shape");
-  }
-
-  /// A variable of unknown extents takes those of the first value that is assigned to it.
-  static void shape_new_variables(const graph_view& g, std::vector<extents>& shapes) {
-    std::vector<extents> known = shapes;
-    for (int n = 0; n < g.count; ++n) {
-      if (g[n].is_leaf()) continue;
-      if (is_operation<op::assign>(g[n].op)) {
-        extents& v = shapes[static_cast<std::size_t>(g.operand(n, 0))];
-        if (!v.is_static()) {
-          const extents& value = known[static_cast<std::size_t>(g.operand(n, 1))];
-          if (value.rank == v.rank) v = value;
-          known[static_cast<std::size_t>(g.operand(n, 0))] = v;
-        }
-      }
-      extents operands[64];
-      for (int k = 0; k < g[n].count && k < 64; ++k) operands[k] = known[static_cast<std::size_t>(g.operand(n, k))];
-      known[static_cast<std::size_t>(n)] = g[n].op->infer(operands, g[n].count).shape;
+  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const extents* leaf_shapes, const place* pinned) {
+    auto* b = new bound_program;
+    try {
+      b->program = &p;
+      b->leaf_shapes = b->memory.copy(leaf_shapes, p.graph.count);
+      b->places = b->memory.copy(s.places, p.graph.count);
+      b->pinned = b->memory.copy(pinned, p.graph.count);
+      b->shapes = b->memory.copy(leaf_shapes, p.graph.count);
+      b->where = b->memory.make<node_placement>(p.graph.count);
+      infer_shapes(p.graph, b->shapes);
+      place_nodes_or_throw(p.graph, s, pinned, b->where);
+      log_placement(p, s, b->where);
+      binder(devices_, *b).run();
+    } catch (...) {
+      delete b;
+      throw;
     }
-  }
-
-  std::unique_ptr<bound_program> bind(const compiled_program& p, const program_state& s, const std::vector<extents>& leaf_shapes,
-                                      const std::vector<place>& pinned) {
-    auto b = std::make_unique<bound_program>();
-    b->leaf_shapes = leaf_shapes;
-    b->places = s.places;
-    b->pinned = pinned;
-    b->shapes = leaf_shapes;
-    for (int n = 0; n < p.graph.count; ++n)
-      if (p.graph[n].kind() == op_kind::variable && !leaf_shapes[static_cast<std::size_t>(n)].is_static())
-        shape_new_variables(p.graph, b->shapes);
-    infer_shapes(p.graph, b->shapes);
-    place_program(p, s, pinned, b->where);
-    log_placement(p, s, b->where);
-    binder(p, places_, *b).run();
     return b;
   }
 
-  std::unique_ptr<bound_program> take(const compiled_program* p, const std::vector<extents>& shapes, const std::vector<place>& places,
-                                      const std::vector<place>& pinned) {
-    std::lock_guard lock(mutex_);
-    std::vector<std::unique_ptr<bound_program>>& idle = idle_[p];
-    for (std::size_t k = idle.size(); k-- > 0;) {
-      if (!(idle[k]->leaf_shapes == shapes) || !(idle[k]->places == places) || !(idle[k]->pinned == pinned)) continue;
-      std::unique_ptr<bound_program> b = static_cast<std::unique_ptr<bound_program>&&>(idle[k]);
-      idle.erase(idle.begin() + static_cast<std::ptrdiff_t>(k));
+  /// A bound program that is not in use and fits, or null.
+  bound_program* take(const compiled_program* p, const extents* shapes, const program_state& s, const place* pinned) {
+    mutex_lock lock(mutex_);
+    for (bound_program** at = &idle_; *at; at = &(*at)->next) {
+      bound_program* b = *at;
+      if (b->program != p || s.foreign) continue;
+      bool same = true;
+      for (int n = 0; same && n < p->graph.count; ++n)
+        same = b->leaf_shapes[n] == shapes[n] && b->places[n] == s.places[n] && b->pinned[n] == pinned[n];
+      if (!same) continue;
+      *at = b->next;
+      --idle_count_;
       return b;
     }
     return nullptr;
   }
 
-  void give_back(const compiled_program* p, std::unique_ptr<bound_program> b) {
-    constexpr std::size_t kept = 16;  // shapes of one program that are remembered
-    std::lock_guard lock(mutex_);
-    std::vector<std::unique_ptr<bound_program>>& idle = idle_[p];
-    if (idle.size() == kept) idle.erase(idle.begin());
-    idle.push_back(static_cast<std::unique_ptr<bound_program>&&>(b));
+  void give_back(bound_program* b) {
+    bound_program* dropped = nullptr;
+    {
+      mutex_lock lock(mutex_);
+      b->next = idle_;
+      idle_ = b;
+      if (++idle_count_ > remembered) {
+        bound_program** last = &idle_;
+        while ((*last)->next) last = &(*last)->next;
+        dropped = *last;
+        *last = nullptr;
+        --idle_count_;
+      }
+    }
+    delete dropped;
   }
 
-  void commit(const graph_view& g, const bound_program& b, execution& e) {
-    std::lock_guard lock(mutex_);
-    for (std::size_t v = 0; v < b.values.size(); ++v) {
+  void commit(const graph_view& g, const bound_program& b, device_block** written) {
+    mutex_lock lock(mutex_);
+    for (int v = 0; v < b.counts.values; ++v) {
       if (!b.values[v].variable) continue;
       const int n = g.operand(b.values[v].node, 0);
-      variable_slot& slot = slot_of(g[n]);
-      slot.value = e.written[v];
+      variable& slot = slot_of(g[n]);  // was made when the run began
+      if (slot.value) slot.value->release();
+      slot.value = written[v];
       slot.where = b.values[v].at;
-      slot.shape = b.shapes[static_cast<std::size_t>(n)];
+      slot.shape = b.shapes[n];
+      written[v] = nullptr;
     }
   }
 
-  /// Once per program and request: the devices, then a line a node.
-  ONTO_COLD void log_placement(const compiled_program& p, const program_state& s, const std::vector<node_placement>& where) {
+  /// Once per program and placement: the devices, then a line a node.
+  ONTO_COLD ONTO_NOINLINE void log_placement(const compiled_program& p, const program_state& s, const node_placement* where) {
     if (!options_.log_device_placement) return;
-    const placement_report report = make_report(p.graph, s, where.data());
-    std::string key = std::to_string(reinterpret_cast<std::uintptr_t>(&p)) + report.to_string();
-    std::lock_guard lock(log_mutex_);
-    for (const std::string& k : logged_)
-      if (k == key) return;
-    logged_.push_back(static_cast<std::string&&>(key));
+    std::uint64_t key = 0;
+    for (int n = 0; n < p.graph.count; ++n) {
+      const place& w = where[n].where;
+      key = hash_mix(key, static_cast<std::uint64_t>(w.kind) * 65536 + static_cast<std::uint64_t>(w.index + 1));
+      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 + static_cast<std::uint64_t>(s.places[n].index + 1));
+    }
+    mutex_lock lock(log_mutex_);
+    for (const logged* l = logged_; l; l = l->next)
+      if (l->program == &p && l->placement == key) return;
+    logged_ = new logged{&p, key, logged_};
     bool any = false;
-    for (const auto& d : devices_) any = any || !d->description().empty();
-    options_.log.write(any ? "Device mapping:" : "Device mapping: no known devices.");
-    for (const auto& d : devices_)
-      if (!d->description().empty()) options_.log.write(device_name::local(d->where()).to_string() + " -> " + d->description());
-    for (const placement_entry& n : report.nodes) options_.log.write(n.to_string());
+    message m;
+    for (int d = 0; d < devices_.count(); ++d) {
+      const std::string description = devices_[d].description();
+      if (description.empty()) continue;
+      if (!any) options_.log.write("Device mapping:");
+      any = true;
+      m.clear();
+      write_device(m, devices_[d].where()) << " -> " << description;
+      options_.log.write(m.text());
+    }
+    if (!any) options_.log.write("Device mapping: no known devices.");
+    for (int n = 0; n < p.graph.count; ++n) {
+      if (p.graph[n].kind() == op_kind::scalar) continue;
+      m.clear();
+      write_placement(m, p.graph, s, n, where[n]);
+      options_.log.write(m.text());
+    }
   }
 
-  std::vector<std::unique_ptr<device>> devices_;
-  std::vector<place> places_;
+  static constexpr int remembered = 64;  // bound programs that wait for their next run
+
+  device_list devices_;
   session_options options_;
-  kernel_entry copy_;
-  std::mutex mutex_;  // of variables_ and idle_
-  std::mutex writers_;
-  std::mutex log_mutex_;
-  std::map<std::uint64_t, variable_slot> variables_;
-  std::map<const compiled_program*, std::vector<std::unique_ptr<bound_program>>> idle_;
-  std::vector<std::string> logged_;
+  mutex mutex_;  // of variables_ and idle_
+  mutex writers_;
+  mutex log_mutex_;
+  variable* variables_ = nullptr;
+  bound_program* idle_ = nullptr;
+  int idle_count_ = 0;
+  logged* logged_ = nullptr;
 };
 
 }  // namespace onto::detail
-
-namespace onto {
-
-ONTO_COLD inline void log_sink::write(std::string_view line) const {
-  if (callback_) {
-    callback_->call(line);
-  } else if (stream_) {
-    *stream_ << line << '\n';
-    stream_->flush();
-  } else if (standard_error_) {
-    const std::string text = std::string(line) + "\n";
-    (void)std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-}
-
-}  // namespace onto

@@ -5,112 +5,125 @@
 #include <onto/session/bind.hpp>
 
 #include <exception>
-#include <memory>
-#include <vector>
 
 namespace onto::detail {
 
-/// A block of a device's memory, given back when the last user is gone.
-struct device_block {
-  device* owner = nullptr;
-  void* data = nullptr;
-  std::int64_t bytes = 0;
+/// What a run is given beside the program; entries per node, results per fetch.
+struct run_data {
+  const void** leaf = nullptr;            // a feed's or constant's elements, in host memory
+  const device_block** variable = nullptr;  // a variable's value at the start of the run; a reference is held
+  const state** values = nullptr;         // the state of a scalar
+  void** results = nullptr;
+  int nodes = 0;
 
-  device_block() = default;
-  device_block(device& d, std::int64_t size) : owner(&d), data(d.allocate(size)), bytes(size) {}
-  device_block(const device_block&) = delete;
-  device_block& operator=(const device_block&) = delete;
-  device_block(device_block&& o) noexcept : owner(o.owner), data(o.data), bytes(o.bytes) { o.owner = nullptr; }
-  ~device_block() {
-    if (owner) owner->deallocate(data, bytes);
+  run_data() = default;
+  run_data(const run_data&) = delete;
+  run_data& operator=(const run_data&) = delete;
+  ~run_data() {
+    for (int n = 0; variable && n < nodes; ++n)
+      if (variable[n]) variable[n]->release();
   }
 };
 
-/// What a run is given beside the program.
-struct run_data {
-  std::vector<const void*> leaf;                       // per node: a feed's or constant's elements, in host memory
-  std::vector<std::shared_ptr<device_block>> variable; // per node: a variable's value at the start of the run
-  std::vector<const state*> values;                    // per node: the state of a scalar
-  std::vector<void*> results;                          // per fetch
-};
+/// Copies contiguous elements on the host.
+ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
+  const std::int64_t bytes = c.inner * size_of(c.out.type);
+  if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
+}
 
 class execution {
  public:
-  execution(bound_program& b, const graph_view& g, const std::vector<std::unique_ptr<device>>& devices,
-            const kernel_entry& copy, run_data& data)
-      : b_(b), g_(g), devices_(devices), copy_(copy), d_(data), used_(devices.size()), events_(b.values.size()) {}
-
-  /// The new values of variables, per plan value; read after `run`.
-  std::vector<std::shared_ptr<device_block>> written;
+  execution(bound_program& b, const device_list& devices, const run_data& data, arena& memory)
+      : b_(b),
+        g_(b.program->graph),
+        devices_(devices),
+        d_(data),
+        used_(memory.make<bool>(devices.count())),
+        blocks_(memory.make<device_block*>(devices.count())),
+        address_(memory.make<char*>(b.counts.values)),
+        events_(memory.make<device_event*>(b.counts.values)),
+        written(memory.make<device_block*>(b.counts.values)) {}
+  execution(const execution&) = delete;
+  execution& operator=(const execution&) = delete;
+  ~execution() {
+    for (int v = 0; v < b_.counts.values; ++v) {
+      if (events_[v]) events_[v]->release();
+      if (written[v]) written[v]->release();
+    }
+    for (int d = 0; d < devices_.count(); ++d)
+      if (blocks_[d]) blocks_[d]->release();
+    while (staging_) {
+      char* next = *reinterpret_cast<char**>(staging_);
+      std::free(staging_);
+      staging_ = next;
+    }
+  }
 
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed.
-  void run() {
+  ONTO_NOINLINE void run() {
     try {
       allocate();
-      for (bound_step& s : b_.steps) {
-        if (state_.failed()) break;
-        issue(s);
-      }
+      for (int k = 0; k < b_.counts.steps && !state_.failed(); ++k) issue(b_.steps[k]);
     } catch (...) {
       state_.fail(std::current_exception());
     }
     come_to_rest();
-    state_.rethrow();
+    if (state_.failed()) state_.rethrow();
   }
 
  private:
+  bound_program& b_;
+  const graph_view& g_;
+  const device_list& devices_;
+  const run_data& d_;
+  run_state state_;
+  bool* used_;
+  device_block** blocks_;
+  char** address_;
+  device_event** events_;
+  char* staging_ = nullptr;  // a list of host blocks for copies between families
+
+ public:
+  /// The new values of variables, per plan value; read after `run`.
+  device_block** written;
+
+ private:
   void allocate() {
-    blocks_.reserve(devices_.size());
-    written.resize(b_.values.size());
-    address_.resize(b_.values.size());
-    std::vector<void*> base(devices_.size(), nullptr);
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
+    for (int d = 0; d < devices_.count(); ++d) {
       if (b_.block_bytes[d] <= 0) continue;
-      used_[d] = 1;
-      blocks_.emplace_back(*devices_[d], b_.block_bytes[d]);
-      base[d] = blocks_.back().data;
+      used_[d] = true;
+      blocks_[d] = new device_block(devices_[d], b_.block_bytes[d]);
     }
-    for (std::size_t v = 0; v < b_.values.size(); ++v) {
+    for (int v = 0; v < b_.counts.values; ++v) {
       const plan_value& x = b_.values[v];
-      const std::size_t d = index_of(x.at);
+      const int d = devices_.index_of(x.at);
       if (x.variable) {
-        used_[d] = 1;
-        written[v] = std::make_shared<device_block>(*devices_[d], x.bytes);
-        address_[v] = written[v]->data;
+        used_[d] = true;
+        written[v] = new device_block(devices_[d], x.bytes);
+        address_[v] = static_cast<char*>(written[v]->data());
       } else if (x.fetch >= 0) {
-        address_[v] = d_.results[static_cast<std::size_t>(x.fetch)];
+        address_[v] = static_cast<char*>(d_.results[x.fetch]);
       } else {
-        address_[v] = static_cast<char*>(base[d]) + x.offset;
+        address_[v] = blocks_[d] ? static_cast<char*>(blocks_[d]->data()) + x.offset : nullptr;
       }
     }
   }
 
-  std::size_t index_of(const place& p) const {
-    std::size_t d = 0;
-    while (!(devices_[d]->where() == p)) ++d;
-    return d;
+  void* address_of(int value, int leaf, std::int64_t offset) const {
+    if (value >= 0) return address_[value] + offset;
+    const void* base = d_.variable[leaf] ? d_.variable[leaf]->data() : d_.leaf[leaf];
+    return static_cast<char*>(const_cast<void*>(base)) + offset;
   }
 
-  void* address_of(const operand_source& s) const {
-    const char* base = nullptr;
-    if (s.value >= 0) {
-      base = static_cast<const char*>(address_[static_cast<std::size_t>(s.value)]);
-    } else {
-      const auto n = static_cast<std::size_t>(s.leaf);
-      base = static_cast<const char*>(d_.variable[n] ? d_.variable[n]->data : d_.leaf[n]);
+  void issue(const bound_step& s) {
+    device& at = devices_[s.device];
+    if (at.is_host()) {
+      // The host waits for what other devices make; a device waits in its own stream, where transfers have told it to.
+      for (int k = 0; k < s.wait_count; ++k)
+        if (device_event* e = events_[s.waits[k]]) e->wait();
+      if (state_.failed()) return;
     }
-    return const_cast<char*>(base + s.offset);
-  }
-
-  void issue(bound_step& s) {
-    const auto d = static_cast<std::size_t>(s.device);
-    device& at = *devices_[d];
-    // The host waits for what other devices make; a device waits in its own stream, where transfers have told it to.
-    if (at.is_host())
-      for (const int v : s.waits)
-        if (const auto& e = events_[static_cast<std::size_t>(v)]) e->wait();
-    if (at.is_host() && state_.failed()) return;
-    used_[d] = 1;
+    used_[s.device] = true;
     if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::deliver)
@@ -120,133 +133,98 @@ class execution {
   }
 
   void transfer(const bound_step& s, device& to) {
-    device& from = *devices_[static_cast<std::size_t>(s.from_device)];
-    used_[static_cast<std::size_t>(s.from_device)] = 1;
-    const auto v = static_cast<std::size_t>(s.step.value);
-    operand_source source;
-    source.value = s.step.source;
-    source.leaf = s.step.node;
-    const void* data = address_of(source);
+    device& from = devices_[s.from_device];
+    used_[s.from_device] = true;
+    const int v = s.step.value;
+    const void* data = address_of(s.step.source, s.step.node, 0);
     void* target = address_[v];
     const std::int64_t bytes = b_.values[v].bytes;
     if (from.is_host()) {
       to.copy_in(state_, target, data, bytes);
     } else if (to.is_host()) {
       from.copy_out(state_, target, data, bytes);
-      events_[v] = from.record();
+      events_[v] = from.record().leave();
     } else if (from.family() == to.family()) {
       // The memory may still be read by what was issued there before.
       from.wait(to.record());
       from.copy_to(state_, to, target, data, bytes);
       to.wait(from.record());
     } else {
-      std::unique_ptr<char[]> staging(new char[static_cast<std::size_t>(bytes > 0 ? bytes : 1)]);
-      from.copy_out(state_, staging.get(), data, bytes);
+      auto* staging = static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes) + alignment));
+      if (!staging) throw std::bad_alloc();
+      *reinterpret_cast<char**>(staging) = staging_;
+      staging_ = staging;
+      from.copy_out(state_, staging + alignment, data, bytes);
       from.record()->wait();
-      to.copy_in(state_, target, staging.get(), bytes);
-      staging_.push_back(static_cast<std::unique_ptr<char[]>&&>(staging));
+      to.copy_in(state_, target, staging + alignment, bytes);
     }
   }
 
   void deliver(const bound_step& s, device& at) {
-    operand_source source;
-    source.value = s.step.source;
-    source.leaf = s.step.node;
+    static constexpr kernel_entry copy{&deliver_elements, nullptr, nullptr};
     operand_view in;
-    in.data = address_of(source);
-    in.type = g_[s.step.node].type;
-    in.stride[0] = 1;
+    in.data = address_of(s.step.source, s.step.node, 0);
     kernel_call c;
     c.op = g_[s.step.node].op;
-    c.space.push_back(1);
-    // Extents are ints; a long tensor is a matrix of rows.
-    std::int64_t count = b_.shapes[static_cast<std::size_t>(s.step.node)].size();
-    int row = 1;
-    if (count > 0x7fffffff) {
-      row = 1 << 20;
-      while (count % row != 0) row /= 2;
-    }
-    c.space.dims[0] = static_cast<int>(count / row);
-    c.space.push_back(row);
-    in.stride[0] = row;
-    in.stride[1] = 1;
     c.inputs = 1;
     c.in = &in;
-    c.out = in;
-    c.out.data = d_.results[static_cast<std::size_t>(s.step.fetch)];
-    at.launch(state_, copy_, c);
+    c.out.data = d_.results[s.step.fetch];
+    c.out.type = g_[s.step.node].type;
+    c.inner = b_.shapes[s.step.node].size();
+    at.launch(state_, copy, c);
   }
 
-  void launch(bound_step& s, device& at) {
-    bool first = true;
-    for (bound_call& c : s.calls) {
-      for (std::size_t k = 0; k < c.views.size(); ++k) c.views[k].data = address_of(c.sources[k]);
-      c.call.in = c.views.data();
-      c.call.out.data = static_cast<char*>(address_[static_cast<std::size_t>(s.step.value)]) + c.out_offset;
-      c.call.continues = !first;
-      first = false;
-      scalars(c);
+  void launch(const bound_step& s, device& at) {
+    for (int k = 0; k < s.call_count; ++k) {
+      bound_call& c = s.calls[k];
+      for (int i = 0; i < c.call.inputs; ++i)
+        c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
+      c.call.in = c.views;
+      c.call.out.data = address_[s.step.value] + c.out_offset;
+      c.call.continues = k > 0;
+      set_scalars(c);
       const std::size_t workspace = !at.is_host() && s.kernel->gpu_workspace ? s.kernel->gpu_workspace(c.call) : 0;
-      if (workspace) {
-        device_block block(at, static_cast<std::int64_t>(workspace));
-        c.call.workspace = block.data;
+      if (workspace == 0) {
         at.launch(state_, *s.kernel, c.call);
       } else {
+        const ref<device_block> block(new device_block(at, static_cast<std::int64_t>(workspace)));
+        c.call.workspace = block->data();
         at.launch(state_, *s.kernel, c.call);
       }
     }
   }
 
-  std::uint64_t bits(int node) const { return d_.values[static_cast<std::size_t>(node)]->scalar; }
-
   double number(int node) const {
     if (node < 0) return 1;
-    const std::uint64_t b = bits(node);
-    if (g_[node].type == element::float32) {
-      float f;
-      std::memcpy(&f, &b, sizeof f);
-      return static_cast<double>(f);
-    }
-    double f;
+    const std::uint64_t b = d_.values[node]->scalar;
+    float f;
+    double r;
     std::memcpy(&f, &b, sizeof f);
-    return f;
+    std::memcpy(&r, &b, sizeof r);
+    return g_[node].type == element::float32 ? static_cast<double>(f) : r;
   }
 
-  void scalars(bound_call& c) {
-    if (c.scalars.empty()) return;
+  void set_scalars(bound_call& c) {
     if (c.call.op->kind == op_kind::matmul) {
-      c.call.form.alpha = c.alpha_sign * number(c.scalars[0]);
-      c.call.form.beta = c.beta_sign * number(c.scalars[1]);
+      c.call.form.alpha = c.alpha_sign * (c.scalar_count ? number(c.scalars[0]) : 1);
+      c.call.form.beta = c.beta_sign * (c.scalar_count ? number(c.scalars[1]) : 1);
       return;
     }
-    c.bits.resize(c.scalars.size());
-    for (std::size_t k = 0; k < c.scalars.size(); ++k) c.bits[k] = bits(c.scalars[k]);
-    c.call.scalars = c.bits.data();
+    for (int k = 0; k < c.scalar_count; ++k) c.bits[k] = d_.values[c.scalars[k]]->scalar;
+    c.call.scalars = c.bits;
   }
 
   /// Waits for all devices, whatever has happened: nothing of this run is in flight afterwards.
   void come_to_rest() {
-    for (std::size_t d = 0; d < devices_.size(); ++d) {
-      if (!used_[d] || devices_[d]->is_host()) continue;
+    for (int d = 0; d < devices_.count(); ++d) {
+      if (!used_[d] || devices_[d].is_host()) continue;
       try {
-        if (const auto e = devices_[d]->record()) e->wait();
+        devices_[d].record()->wait();
       } catch (...) {
         state_.fail(std::current_exception());
       }
     }
   }
-
-  bound_program& b_;
-  const graph_view& g_;
-  const std::vector<std::unique_ptr<device>>& devices_;
-  const kernel_entry& copy_;
-  run_data& d_;
-  run_state state_;
-  std::vector<unsigned char> used_;
-  std::vector<std::shared_ptr<device_event>> events_;
-  std::vector<device_block> blocks_;
-  std::vector<void*> address_;
-  std::vector<std::unique_ptr<char[]>> staging_;
 };
 
 }  // namespace onto::detail

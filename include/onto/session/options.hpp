@@ -2,11 +2,11 @@
 // What a session is told when it is made.
 #pragma once
 
-#include <onto/core/config.hpp>
+#include <onto/core/ref.hpp>
 
 #include <concepts>
+#include <cstdio>
 #include <iosfwd>
-#include <memory>
 #include <ostream>
 #include <string_view>
 
@@ -18,28 +18,37 @@ class log_sink {
   /// Standard error.
   log_sink() = default;
   /// A stream; it must live as long as the session. Null: no log.
-  log_sink(std::ostream* stream) : stream_(stream), standard_error_(false) {}
+  log_sink(std::ostream* stream) : target_(stream), write_(&write_stream) {}
   template <class F>
     requires std::invocable<const F&, std::string_view>
-  log_sink(F callback) : standard_error_(false), callback_(std::make_shared<holder<F>>(static_cast<F&&>(callback))) {}
+  log_sink(F callback) : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
 
-  void write(std::string_view line) const;
+  void write(std::string_view line) const { write_(*this, line); }
 
  private:
-  struct base {
-    virtual ~base() = default;
-    virtual void call(std::string_view) const = 0;
-  };
   template <class F>
-  struct holder : base {
-    explicit holder(F f) : f_(static_cast<F&&>(f)) {}
-    void call(std::string_view line) const override { f_(line); }
-    F f_;
+  struct holder : detail::counted {
+    explicit holder(F f) : call(static_cast<F&&>(f)) {}
+    F call;
   };
 
-  std::ostream* stream_ = nullptr;
-  bool standard_error_ = true;
-  std::shared_ptr<const base> callback_;
+  static void write_standard_error(const log_sink&, std::string_view line) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  }
+  static void write_stream(const log_sink& s, std::string_view line) {
+    if (!s.target_) return;
+    s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
+    s.target_->put('\n');
+    s.target_->flush();
+  }
+  template <class F>
+  static void write_callback(const log_sink& s, std::string_view line) {
+    static_cast<const holder<F>*>(s.callback_.get())->call(line);
+  }
+
+  std::ostream* target_ = nullptr;
+  void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
+  detail::ref<const detail::counted> callback_;
 };
 
 /// Options of a session.

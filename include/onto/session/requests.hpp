@@ -2,140 +2,147 @@
 // What a program asks for at run time: `on` scopes and guards combined into one request per node, and the values of its leaves.
 #pragma once
 
-#include <onto/core/error.hpp>
-#include <onto/device/device_name.hpp>
+#include <onto/core/arena.hpp>
 #include <onto/expr/state.hpp>
-#include <onto/graph/graph.hpp>
 #include <onto/plan/node_names.hpp>
-
-#include <string>
-#include <vector>
 
 namespace onto::detail {
 
 /// Per node: the request, and the state of a constant or scalar.
 struct program_state {
-  std::vector<device_name> requests;
-  std::vector<place> places;
-  std::vector<unsigned char> foreign;  // asks for a device that this process cannot have
-  std::vector<const state*> values;
-  bool guarded = false;
+  place* places = nullptr;
+  const state** values = nullptr;
+  bool* foreign = nullptr;          // asks for a device that this process cannot have; null where no guard was alive
+  std::string_view* text = nullptr; // the request in words; null where no guard was alive
 };
 
-/// Scopes on the way down to a node: what they ask for together, and which guards have had their say.
-struct scope_context {
-  device_name name;
-  std::vector<const guard_scope*> applied;
-
-  ONTO_COLD void apply(const guard_scope* g) {
-    if (!g) return;
-    for (const guard_scope* a : applied)
-      if (a == g) return;
-    apply(g->outer.get());
-    name = g->cut ? device_name{} : name.merge(g->name);
-    applied.push_back(g);
-  }
-};
-
-ONTO_COLD inline bool is_foreign(const device_name& d) {
-  if (!d.job().empty() && d.job() != "localhost") return true;
-  if (d.replica() > 0 || d.task() > 0) return true;
-  return !d.kind().empty() && d.kind() != "CPU" && d.kind() != "GPU";
-}
-
-[[noreturn]] ONTO_COLD inline void throw_two_meanings(const graph_view& g, int node) {
-  const std::string name = node_names(g)[static_cast<std::size_t>(node)];
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_two_meanings(const graph_view& g, int node) {
+  message m(g[node].name.empty() ? "[onto.guard] " : "[onto.name] '");
+  write_name(m, g, node);
   if (!g[node].name.empty())
-    throw invalid_argument_error("[onto.name] '" + name +
-                                 "' stands for two different things in one program: their values or device guards differ; rename one "
-                                 "of them, or use the same object twice");
-  throw invalid_argument_error("[onto.guard] " + name + " (" + std::string(g[node].op->name) +
-                               ") is written twice, under different device guards; equal operations over equal symbols are one node: "
-                               "keep it in a variable, or give one a name with named<\"h\">(e)");
+    fail<invalid_argument_error>(m << "' stands for two different things in one program: their values or device guards differ; "
+                                      "rename one of them, or use the same object twice");
+  fail<invalid_argument_error>(m << " (" << g[node].op->name
+                                 << ") is written twice, under different device guards; equal operations over equal symbols are one "
+                                    "node: keep it in a variable, or give one a name with named<\"h\">(e)");
 }
 
-/// Walks the states of the fetched expressions. *Throws* `invalid_argument_error` where one node has two meanings.
-ONTO_COLD inline program_state resolve_state(const graph_view& g, const state* const* fetched) {
-  const auto count = static_cast<std::size_t>(g.count);
+/// Walks the states of fetched expressions along the graph's visits.
+class state_walk {
+ public:
+  state_walk(const graph_view& g, const state* const* fetched, arena& memory) : g_(g), at_(memory.make<const state*>(g.visit_count)) {
+    for (int v = 0; v < g.visit_count; ++v) {
+      const graph_visit& visit = g.visits[v];
+      if (visit.parent < 0) {
+        at_[v] = fetched[visit.child];
+      } else {
+        const state* above = at_[visit.parent];
+        at_[v] = above && visit.child < above->child_count ? above->children[visit.child] : nullptr;
+      }
+      if (at_[v] && at_[v]->guard) guard_ = at_[v]->guard;
+    }
+  }
+
+  const state* at(int visit) const { return at_[visit]; }
+
+  /// Any guard of the program, or null.
+  const guard_scope* guard() const { return guard_; }
+
+  /// *Throws* `invalid_argument_error` where one node has two meanings.
+  void check() const {
+    for (int v = 0; v < g_.visit_count; ++v) {
+      const graph_visit& visit = g_.visits[v];
+      if (visit.same_as >= 0 && !equal_states(at_[visit.same_as], at_[v])) throw_two_meanings(g_, visit.node);
+    }
+  }
+
+  /// The scopes around a node, from the outermost in. *Returns* how many.
+  int scopes(int node, scope_step* steps) const {
+    const graph_node& n = g_[node];
+    int count = 0;
+    // A constant that is written under a guard is placed by it; symbols are placed by `on` around them alone.
+    const bool is_symbol = n.is_leaf() && !(n.kind() == op_kind::constant && !n.request.is_set());
+    if (n.is_leaf() && n.request.is_set()) steps[count++] = {nullptr, n.request};
+    if (is_symbol) return count;
+    for (int v = n.visit; v >= 0; v = g_.visits[v].parent) {
+      const place scope = g_.visits[v].scope;
+      if (v != n.visit && (!scope.is_set() || n.is_leaf())) continue;
+      steps[count++] = {at_[v] ? at_[v]->guard : nullptr, v == n.visit ? place{} : scope};
+    }
+    for (int k = 0; k < count / 2; ++k) {
+      const scope_step s = steps[k];
+      steps[k] = steps[count - 1 - k];
+      steps[count - 1 - k] = s;
+    }
+    return count;
+  }
+
+ private:
+  const graph_view& g_;
+  const state** at_;
+  const guard_scope* guard_ = nullptr;
+};
+
+/// *Throws* `invalid_argument_error` where one node has two meanings.
+inline program_state resolve_state(const graph_view& g, const state* const* fetched, arena& memory) {
   program_state p;
-  p.values.resize(count);
-  p.places.resize(count);
-  for (int n = 0; n < g.count; ++n) p.places[static_cast<std::size_t>(n)] = g[n].request;
+  p.places = memory.make<place>(g.count);
+  p.values = memory.make<const state*>(g.count);
+  for (int n = 0; n < g.count; ++n) p.places[n] = g[n].request;
   bool any = false;
   for (int k = 0; k < g.fetch_count; ++k) any = any || fetched[k];
   if (!any) return p;
 
-  const auto visits = static_cast<std::size_t>(g.visit_count);
-  std::vector<const state*> at(visits);
-  std::vector<scope_context> context(visits);
-  std::vector<device_name> requests(count);
-  for (std::size_t v = 0; v < visits; ++v) {
-    const graph_visit& visit = g.visits[v];
-    const auto parent = static_cast<std::size_t>(visit.parent);
-    if (visit.parent < 0) {
-      at[v] = fetched[visit.child];
-    } else {
-      const state* above = at[parent];
-      const auto child = static_cast<std::size_t>(visit.child);
-      at[v] = above && child < above->children.size() ? above->children[child].get() : nullptr;
-      context[v] = context[parent];
-    }
-    const guard_scope* guard = at[v] ? at[v]->guard.get() : nullptr;
-    if (guard) p.guarded = true;
-    if (visit.scope.is_set()) {
-      context[v].apply(guard);
-      context[v].name = context[v].name.merge(device_name(visit.scope));
-      continue;
-    }
-    if (visit.node < 0) continue;
-    const graph_node& node = g[visit.node];
-    if (visit.same_as >= 0) {
-      const state* first = at[static_cast<std::size_t>(visit.same_as)];
-      if (first != at[v] && !equal_states(first, at[v])) throw_two_meanings(g, visit.node);
-      continue;
-    }
-    if (node.visit != static_cast<int>(v)) continue;
-    const auto n = static_cast<std::size_t>(visit.node);
-    p.values[n] = at[v];
-    scope_context mine = node.is_leaf() ? scope_context{} : context[v];
-    if (node.is_leaf() && node.request.is_set()) mine.name = device_name(node.request);
-    // A constant that was written under a guard is placed by it; symbols are placed by `on` around them alone.
-    if (!node.is_leaf() || (node.kind() == op_kind::constant && !node.request.is_set())) mine.apply(guard);
-    requests[n] = mine.name;
-  }
-  if (!p.guarded) return p;
+  const state_walk walk(g, fetched, memory);
+  walk.check();
+  for (int n = 0; n < g.count; ++n) p.values[n] = walk.at(g[n].visit);
+  if (!walk.guard()) return p;
 
-  p.requests = static_cast<std::vector<device_name>&&>(requests);
-  p.foreign.resize(count);
-  for (std::size_t n = 0; n < count; ++n) {
-    p.foreign[n] = is_foreign(p.requests[n]) ? 1 : 0;
-    p.places[n] = p.foreign[n] ? place{} : p.requests[n].to_place();
+  p.foreign = memory.make<bool>(g.count);
+  p.text = memory.make<std::string_view>(g.count);
+  auto* steps = memory.make<scope_step>(g.visit_count + 1);
+  for (int n = 0; n < g.count; ++n) {
+    scope_request r;
+    walk.guard()->combine(steps, walk.scopes(n, steps), r);
+    p.places[n] = r.where;
+    p.foreign[n] = r.foreign;
+    p.text[n] = {memory.copy(r.text.data(), static_cast<int>(r.text.size())), r.text.size()};
   }
   return p;
 }
 
-/// The state of a variable somewhere under a fetched expression.
+/// The state of a variable somewhere under a fetched expression, or null.
 ONTO_COLD inline const state* variable_state(const graph_view& g, const state* fetched, std::uint64_t id) {
-  std::vector<const state*> at(static_cast<std::size_t>(g.visit_count));
-  for (std::size_t v = 0; v < at.size(); ++v) {
+  arena memory;
+  const state* const list[] = {fetched};
+  const state_walk walk(g, list, memory);
+  for (int v = 0; v < g.visit_count; ++v) {
     const graph_visit& visit = g.visits[v];
-    if (visit.parent < 0) {
-      at[v] = fetched;
-    } else {
-      const state* above = at[static_cast<std::size_t>(visit.parent)];
-      const auto child = static_cast<std::size_t>(visit.child);
-      at[v] = above && child < above->children.size() ? above->children[child].get() : nullptr;
-    }
-    if (visit.node >= 0 && at[v] && g[visit.node].kind() == op_kind::variable && g[visit.node].id == id && !visit.scope.is_set())
-      return at[v];
+    if (visit.node < 0 || !walk.at(v) || g[visit.node].id != id) continue;
+    if (g[visit.node].visit == v || visit.same_as == g[visit.node].visit)
+      return walk.at(v);
   }
   return nullptr;
 }
 
-/// What node `n` asks for, in words.
-ONTO_COLD inline std::string request_text(const program_state& p, int n) {
-  const auto k = static_cast<std::size_t>(n);
-  return (p.requests.empty() ? device_name(p.places[k]) : p.requests[k]).to_string();
+/// `/device:GPU:0`, the name of a place as a request.
+ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {
+  if (p.is_set()) {
+    m << (p.kind == device_kind::gpu ? "/device:GPU:" : "/device:CPU:");
+    if (p.index < 0)
+      m << "*";
+    else
+      m << p.index;
+  }
+  return m;
+}
+
+/// The full name of a device of this process.
+ONTO_COLD inline message& write_device(message& m, const place& p) { return m << "/job:localhost/replica:0/task:0" << p; }
+
+/// Writes what node `n` asks for.
+ONTO_COLD inline message& write_request(message& m, const program_state& p, int n) {
+  return p.text ? m << p.text[n] : m << p.places[n];
 }
 
 }  // namespace onto::detail

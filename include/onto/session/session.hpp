@@ -6,12 +6,15 @@
 #include <onto/backend/simulated/device.hpp>
 #include <onto/session/core.hpp>
 #include <onto/session/kernels.hpp>
+#include <onto/session/placement_report.hpp>
 #include <onto/tensor/tensor.hpp>
 #if ONTO_CUDA
 #include <onto/backend/cuda/device.hpp>
 #endif
 
+#include <string>
 #include <tuple>
+#include <vector>
 
 namespace onto {
 
@@ -100,7 +103,7 @@ inline namespace ONTO_ABI {
 class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
-  explicit session(session_options options = {}) : core_(find_devices(options), options, detail::copy_entry()) {}
+  explicit session(session_options options = {}) : core_(find_devices(options), options) {}
 
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -137,6 +140,7 @@ class session {
     const detail::state* const states[] = {e.state.get()};
     core_.pin_variables(program<E>(), states);
     initialize_each<graph>(e, typename E::ops{});
+    core_.expect_initialized(graph::view);
   }
 
   /// A callable that repeats a run: `auto step = sess.prepare(e); step(x = data)`.
@@ -149,37 +153,39 @@ class session {
   /// *Throws* what `run` would throw for its placement.
   template <expression E>
   placement_report placement(const E& e) {
-    const detail::state* const states[] = {e.state.get()};
-    return core_.placement(program<E>(), states);
+    return report<E>({e.state.get()});
   }
   template <expression... E>
   placement_report placement(const fetch_list<E...>& f) {
     return boost::hana::unpack(f.expressions, [&](const E&... e) {
-      const detail::state* const states[] = {e.state.get()...};
-      return core_.placement(program<E...>(), states);
+      return report<E...>({e.state.get()...});
     });
   }
 
   /// The devices there are: the CPU first, then GPUs by index.
   std::vector<device_info> devices() const {
     std::vector<device_info> list;
-    const auto& all = core_.devices();
-    list.push_back({device_name::local(all.back()->where()), all.back()->description()});
-    for (std::size_t d = 0; d + 1 < all.size(); ++d) list.push_back({device_name::local(all[d]->where()), all[d]->description()});
+    const detail::device_list& all = core_.devices();
+    for (int k = 0; k < all.count(); ++k) {
+      const detail::device& d = all[k == 0 ? all.count() - 1 : k - 1];
+      list.push_back({device_name::local(d.where()), d.description()});
+    }
     return list;
   }
 
   /// What a device has done in this session: kernels launched, copies made, bytes copied, as counted by its backend.
+  /// *Throws* `not_found_error` where there is no such device.
   device_statistics statistics(const device_name& name) const {
-    for (const auto& d : core_.devices())
-      if (name.matches(device_name::local(d->where())))
-        return {d->counters.kernels.load(), d->counters.transfers.load(), d->counters.transfer_bytes.load()};
-    throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session");
+    const detail::device_list& all = core_.devices();
+    for (int k = 0; k < all.count(); ++k)
+      if (name.matches(device_name::local(all[k].where())))
+        return {all[k].counters.kernels.load(), all[k].counters.transfers.load(), all[k].counters.transfer_bytes.load()};
+    throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
   }
 
   /// For tests: called before every allocation, copy and kernel of every device.
   void inject(const detail::fault_hook& hook) {
-    for (const auto& d : core_.devices()) d->fault = hook;
+    for (int k = 0; k < core_.devices().count(); ++k) core_.devices()[k].fault = hook;
   }
 
  private:
@@ -188,6 +194,13 @@ class session {
     using graph = detail::graph_of<E...>;
     using table = detail::op_table<typename detail::merge_ops<typename E::ops...>::type>;
     return detail::compiled<graph, table>::program;
+  }
+
+  template <class... E>
+  placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
+    detail::placed_program placed;
+    core_.place_program(program<E...>(), states, placed);
+    return detail::make_report(detail::graph_of<E...>::view, placed.state, placed.where);
   }
 
   template <class... E, class... Symbols>
@@ -235,10 +248,6 @@ class session {
   template <class Graph, class E, class... Ops>
   void initialize_each(const E& e, detail::op_list<Ops...>) {
     (initialize_one<Graph, Ops>(e), ...);
-    for (int n = 0; n < Graph::view.count; ++n)
-      if (Graph::view[n].kind() == op_kind::variable && !core_.is_initialized(Graph::view[n].id))
-        throw failed_precondition_error("[onto.variable] variable '" + std::string(Graph::view[n].name) +
-                                        "' has no initial value; write variable<...>(value), or assign to it");
   }
 
   template <class Graph, class Variable, class E>
@@ -248,25 +257,26 @@ class session {
         using initial = typename Variable::initial;
         const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
         const Variable w(detail::shared_state(s));
-        const initial value(s && !s->children.empty() ? s->children[0] : detail::state_ref{});
+        const initial value(detail::shared_state(s && s->child_count ? s->children[0] : nullptr));
         run(assign(w, value));
       }
     }
   }
 
-  static std::vector<std::unique_ptr<detail::device>> find_devices(const session_options& options) {
+  ONTO_COLD static detail::device_list find_devices(const session_options& options) {
     if (options.simulated_gpus < 0 || options.simulated_gpus > 1024)
-      throw invalid_argument_error("[onto.option] simulated_gpus is " + std::to_string(options.simulated_gpus) + "; it is 0 to 1024");
-    if (options.cpu_threads < 0)
-      throw invalid_argument_error("[onto.option] cpu_threads is " + std::to_string(options.cpu_threads) +
-                                   "; it is the number of threads, or 0 for one a core");
-    std::vector<std::unique_ptr<detail::device>> devices;
+      detail::fail<invalid_argument_error>(detail::message("[onto.option] simulated_gpus is ")
+                                           << options.simulated_gpus << "; it is 0 to 1024");
+    if (options.cpu_threads < 0 || options.cpu_threads > 4096)
+      detail::fail<invalid_argument_error>(detail::message("[onto.option] cpu_threads is ")
+                                           << options.cpu_threads << "; it is 1 to 4096, or 0 for one a core");
+    detail::device_list devices;
 #if ONTO_CUDA
-    devices = detail::cuda_devices();
+    detail::add_cuda_devices(devices);
 #endif
-    const int real = static_cast<int>(devices.size());
-    for (int k = 0; k < options.simulated_gpus; ++k) devices.push_back(std::make_unique<detail::simulated_device>(real + k));
-    devices.push_back(std::make_unique<detail::cpu_device>(options.cpu_threads));
+    const int real = devices.count();
+    for (int k = 0; k < options.simulated_gpus; ++k) devices.add(new detail::simulated_device(real + k));
+    devices.add(new detail::cpu_device(options.cpu_threads));
     return devices;
   }
 

@@ -2,7 +2,7 @@
 // Extents: the shape of a tensor as a type (`shape<2, dyn>`) and as a value (`extents`).
 #pragma once
 
-#include <onto/core/config.hpp>
+#include <onto/core/message.hpp>
 
 #include <cstdint>
 #include <string>
@@ -61,14 +61,26 @@ struct extents {
   }
 };
 
+namespace detail {
 /// `[2, 3]`; an extent that is not known prints `?`.
-inline std::string to_string(const extents& e) {
-  std::string s = "[";
+ONTO_COLD inline message& operator<<(message& m, const extents& e) {
+  m << "[";
   for (int k = 0; k < e.rank; ++k) {
-    if (k) s += ", ";
-    s += e.dims[k] == dyn ? std::string("?") : std::to_string(e.dims[k]);
+    if (k) m << ", ";
+    if (e.dims[k] == dyn)
+      m << "?";
+    else
+      m << e.dims[k];
   }
-  return s + "]";
+  return m << "]";
+}
+}  // namespace detail
+
+/// `[2, 3]`; an extent that is not known prints `?`.
+ONTO_COLD inline std::string to_string(const extents& e) {
+  detail::message m;
+  m << e;
+  return m.text();
 }
 
 }  // namespace onto

@@ -84,29 +84,33 @@ constexpr element f32 = element::float32, f64 = element::float64, i32 = element:
                   boolean = element::boolean;
 
 template <element E>
-using sum_program =
-    program<instruction<load_input, E, 0>, instruction<load_input, E, 1>, instruction<plus, E, 0, 1>>;
+using sum_program = program<instruction<load_input, E, 0>, instruction<load_input, E, 1>, instruction<plus, E, 0, 1>>;
 template <element E>
 using wrap_program =
     program<instruction<load_input, E, 0>, instruction<load_input, E, 1>, instruction<wrapping_plus, E, 0, 1>>;
 
 // where(a < s, sqrt(a * a + b), b) + s
 template <element E>
-using chain_program = program<instruction<load_input, E, 0>, instruction<load_input, E, 1>, instruction<load_scalar, E, 0>,
-                              instruction<times, E, 0, 0>, instruction<plus, E, 3, 1>, instruction<root, E, 4>,
-                              instruction<less, boolean, 0, 2>, instruction<choose, E, 6, 5, 1>, instruction<plus, E, 7, 2>>;
-using less_program = program<instruction<load_input, f64, 0>, instruction<load_input, f64, 1>, instruction<less, boolean, 0, 1>>;
+using chain_program =
+    program<instruction<load_input, E, 0>, instruction<load_input, E, 1>, instruction<load_scalar, E, 0>,
+            instruction<times, E, 0, 0>, instruction<plus, E, 3, 1>, instruction<root, E, 4>,
+            instruction<less, boolean, 0, 2>, instruction<choose, E, 6, 5, 1>, instruction<plus, E, 7, 2>>;
+using less_program =
+    program<instruction<load_input, f64, 0>, instruction<load_input, f64, 1>, instruction<less, boolean, 0, 1>>;
 // double(a) + double(c) where b
-using mixed_program = program<instruction<load_input, i32, 0>, instruction<load_input, boolean, 1>, instruction<load_input, f32, 2>,
-                              instruction<to_double, f64, 0>, instruction<to_double, f64, 2>, instruction<plus, f64, 3, 4>,
-                              instruction<choose, f64, 1, 5, 3>>;
-using position_program = program<instruction<load_input, i64, 0>, instruction<position, i64>, instruction<plus, i64, 0, 1>>;
+using mixed_program =
+    program<instruction<load_input, i32, 0>, instruction<load_input, boolean, 1>, instruction<load_input, f32, 2>,
+            instruction<to_double, f64, 0>, instruction<to_double, f64, 2>, instruction<plus, f64, 3, 4>,
+            instruction<choose, f64, 1, 5, 3>>;
+using position_program =
+    program<instruction<load_input, i64, 0>, instruction<position, i64>, instruction<plus, i64, 0, 1>>;
 
 static_assert(sum_program<f32>::packable && chain_program<f64>::packable);
 static_assert(!wrap_program<i32>::packable && !less_program::packable && !mixed_program::packable);
 
 template <class Program, bool Packs, class Out, class A, class B, class F>
-bool agrees(thread_pool& pool, const extents& space, const view<A>& a, const view<B>& b, const std::uint64_t* scalars, F f) {
+bool agrees(thread_pool& pool, const extents& space, const view<A>& a, const view<B>& b, const std::uint64_t* scalars,
+            F f) {
   result<Out> out(space.size());
   const operand_view in[] = {a.v, b.v};
   kernel_call call;
@@ -137,7 +141,8 @@ void check_floating(thread_pool& pool, const extents& space, rng& r) {
   CHECK(agrees<sum_program<element_of<T>>, Packs, T>(pool, space, a, b, nullptr, [](T x, T y) { return x + y; }));
   CHECK(agrees<chain_program<element_of<T>>, Packs, T>(pool, space, a, b, scalars, [s](T x, T y) {
     const double x2 = static_cast<double>(x) * static_cast<double>(x);
-    // The sum under the root is rounded once or twice, as the machine fuses; near 0 that decides between a root and NaN.
+    // The sum under the root is rounded once or twice, as the machine fuses; near 0 that decides between a root and
+    // NaN.
     const T sum = static_cast<T>(static_cast<T>(x2) + y);
     return static_cast<T>((x < s ? std::sqrt(sum) : y) + s);
   }));
@@ -154,10 +159,11 @@ TEST_CASE("maps agree with a plain loop over views of every kind", "[threads]") 
       const auto a = random_view<float>(space, r), b = random_view<float>(space, r);
       INFO("shape " << to_string(space) << ", " << threads << " threads, round " << round);
       CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float>(pool, space, a, b, nullptr,
-                                                                      [](float x, float y) { return x + y; }));
+                                                                     [](float x, float y) { return x + y; }));
       CHECK(agrees<sum_program<f32>, false, float>(pool, space, a, b, nullptr, [](float x, float y) { return x + y; }));
       const auto c = random_view<std::int32_t>(space, r), d = random_view<std::int32_t>(space, r);
-      CHECK(agrees<wrap_program<i32>, false, std::int32_t>(pool, space, c, d, nullptr, [](int x, int y) { return x + y; }));
+      CHECK(agrees<wrap_program<i32>, false, std::int32_t>(pool, space, c, d, nullptr,
+                                                           [](int x, int y) { return x + y; }));
       const auto e = random_view<double>(space, r), f = random_view<double>(space, r);
       CHECK(agrees<less_program, false, bool>(pool, space, e, f, nullptr, [](double x, double y) { return x < y; }));
     }
@@ -173,7 +179,7 @@ TEST_CASE("maps of large spaces agree with a plain loop on several threads", "[t
       const auto a = make_view<float>(space, static_cast<memory>(kind), r), b = random_view<float>(space, r);
       INFO("shape " << to_string(space) << ", memory " << kind);
       CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float>(pool, space, a, b, nullptr,
-                                                                      [](float x, float y) { return x + y; }));
+                                                                     [](float x, float y) { return x + y; }));
     }
 }
 
@@ -205,8 +211,7 @@ TEST_CASE("a map may write over the operand it reads") {
     call.out = a.v;
     cpu_map<sum_program<f32>>(pool, call);
     bool good = true;
-    for (std::int64_t k = 0; k < n; ++k)
-      good = good && a.data()[k] == before[static_cast<std::size_t>(k)] + b.at(&k);
+    for (std::int64_t k = 0; k < n; ++k) good = good && a.data()[k] == before[static_cast<std::size_t>(k)] + b.at(&k);
     CHECK(good);
   }
 }
@@ -215,7 +220,8 @@ TEST_CASE("integers wrap, and NaN and infinities go through a map") {
   thread_pool pool(1);
   rng r(5);
   const extents space = shape_value({70});
-  auto a = make_view<std::int64_t>(space, memory::contiguous, r), b = make_view<std::int64_t>(space, memory::contiguous, r);
+  auto a = make_view<std::int64_t>(space, memory::contiguous, r),
+       b = make_view<std::int64_t>(space, memory::contiguous, r);
   a.data()[3] = std::numeric_limits<std::int64_t>::max();
   b.data()[3] = 1;
   CHECK(agrees<wrap_program<i64>, false, std::int64_t>(pool, space, a, b, nullptr, [](std::int64_t x, std::int64_t y) {
@@ -226,7 +232,7 @@ TEST_CASE("integers wrap, and NaN and infinities go through a map") {
   c.data()[1] = std::numeric_limits<float>::infinity();
   d.data()[1] = -std::numeric_limits<float>::infinity();
   CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float>(pool, space, c, d, nullptr,
-                                                                  [](float x, float y) { return x + y; }));
+                                                                 [](float x, float y) { return x + y; }));
 }
 
 TEST_CASE("programs of several element types, and of the element's index") {
@@ -268,5 +274,5 @@ TEST_CASE("a map of nothing does nothing") {
   const extents space = shape_value({3, 0, 2});
   const auto a = make_view<float>(space, memory::contiguous, r), b = make_view<float>(space, memory::broadcast, r);
   CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float>(pool, space, a, b, nullptr,
-                                                                  [](float x, float y) { return x + y; }));
+                                                                 [](float x, float y) { return x + y; }));
 }

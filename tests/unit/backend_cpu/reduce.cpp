@@ -108,8 +108,9 @@ bool right(const std::vector<T>& v, T got) {
     const long double epsilon = std::numeric_limits<T>::epsilon();
     // A sum is off by some units of what was summed; the products of doubles by a unit per factor.
     const long double allowed = F == fold::prod ? epsilon * (std::is_same_v<T, double> ? n + 1 : 2) * std::abs(a)
-                                                : epsilon * (std::is_same_v<T, double> ? 12 : 1) * magnitude;
-    return std::abs(static_cast<long double>(got) - a) <= allowed + static_cast<long double>(std::numeric_limits<T>::denorm_min());
+                                                : epsilon * (std::is_same_v<T, double> ? 12 : 2) * magnitude;
+    return std::abs(static_cast<long double>(got) - a) <=
+           allowed + static_cast<long double>(std::numeric_limits<T>::denorm_min());
   }
 }
 
@@ -152,8 +153,8 @@ bool agrees(thread_pool& pool, const extents& space, unsigned axes, const view<T
 
 template <fold F, class T>
 void check(thread_pool& pool, const extents& space, unsigned axes, const view<T>& a, const view<T>& b, rng& r) {
-  INFO("fold " << static_cast<int>(F) << ", shape " << to_string(space) << ", axes " << axes << ", size " << sizeof(T) << ", "
-               << pool.size() << " threads");
+  INFO("fold " << static_cast<int>(F) << ", shape " << to_string(space) << ", axes " << axes << ", size " << sizeof(T)
+               << ", " << pool.size() << " threads");
   CHECK(agrees<F, T, false>(pool, space, axes, a, b, r));
   if constexpr (std::is_floating_point_v<T>) CHECK(agrees<F, T, true>(pool, space, axes, a, b, r));
 }

@@ -31,7 +31,8 @@ struct copy_layout {
         out[rank++] = out_stride[k];
       }
     }
-    // The dimension along which the source is nearest to contiguous comes next to the innermost, so that the two make tiles.
+    // The dimension along which the source is nearest to contiguous comes next to the innermost, so that the two make
+    // tiles.
     if (rank > 2 && in[rank - 1] != 1 && in[rank - 1] != 0) {
       int nearest = rank - 2;
       for (int k = 0; k < rank - 1; ++k)
@@ -72,7 +73,8 @@ void copy_words(thread_pool& pool, const copy_layout& l, const void* source, voi
   for (int k = 0; k < row; ++k) matrices *= l.dims[k];
   if (matrices * rows == 1) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      copy_matrix<Size>(out + lo * l.out[column], 0, l.out[column], in + lo * l.in[column], 0, l.in[column], 1, hi - lo);
+      copy_matrix<Size>(out + lo * l.out[column], 0, l.out[column], in + lo * l.in[column], 0, l.in[column], 1,
+                        hi - lo);
     };
     split(pool, columns, grain, body);
     return;

@@ -34,8 +34,8 @@ class cpu_device final : public device {
     count_kernel(call);
   }
 
-  std::shared_ptr<device_event> record() override { return nullptr; }
-  void wait(const std::shared_ptr<device_event>& event) override {
+  ref<device_event> record() override { return {}; }
+  void wait(const ref<device_event>& event) override {
     if (event) event->wait();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Folding runs of values: sums, products, extremes and where they are. Many accumulators side by side, so that the compiler has
-// vectors to make of them and errors stay as small as pairwise summation's.
+// Folding runs of values: sums, products, extremes and where they are. Many accumulators side by side, so that the
+// compiler has vectors to make of them and errors stay as small as pairwise summation's.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -28,7 +28,8 @@ struct fold_table {
 
 inline constexpr int fold_lanes = 32;
 
-// ---- what is accumulated, and how two values become one ----------------------------------------------------------------
+// ---- what is accumulated, and how two values become one
+// ----------------------------------------------------------------
 
 template <fold F, class T>
 struct fold_rule;
@@ -44,6 +45,7 @@ struct fold_rule<fold::sum, T> {
   using accumulator = typename sum_accumulator<T>::type;  // floats in double; integers unsigned, so that they wrap
   using stored = T;
   static constexpr accumulator identity = 0;
+  static constexpr bool sums = true;
   static ONTO_INLINE accumulator combine(accumulator a, accumulator b) { return a + b; }
   static T result(accumulator a, std::int64_t) { return static_cast<T>(a); }
 };
@@ -102,7 +104,21 @@ struct fold_rule<fold::any, bool> : truth<fold::any> {};
 template <>
 struct fold_rule<fold::all, bool> : truth<fold::all> {};
 
-// ---- runs of values ------------------------------------------------------------------------------------------------------
+// ---- runs of values
+// ------------------------------------------------------------------------------------------------------
+
+// Sums of floats add four floats before they go into a double: converting each would cost more than all else, and two
+// roundings are fewer than pairwise summation has.
+template <class Folding>
+inline constexpr bool sums_fours = requires {
+  requires Folding::sums;
+}
+&&std::is_same_v<typename Folding::stored, float>;
+
+template <class T>
+ONTO_INLINE T four(const T* v, std::int64_t apart) {
+  return (v[0] + v[apart]) + (v[2 * apart] + v[3 * apart]);
+}
 
 /// All values of a run in one accumulator.
 template <class Folding>
@@ -116,6 +132,9 @@ typename Folding::accumulator fold_run(const typename Folding::stored* v, std::i
   A lane[fold_lanes];
   for (int j = 0; j < fold_lanes; ++j) lane[j] = static_cast<A>(v[j]);
   std::int64_t k = fold_lanes;
+  if constexpr (sums_fours<Folding>)
+    for (; k + 4 * fold_lanes <= n; k += 4 * fold_lanes)
+      for (int j = 0; j < fold_lanes; ++j) lane[j] += static_cast<A>(four(v + k + j, fold_lanes));
   for (; k + fold_lanes <= n; k += fold_lanes)
     for (int j = 0; j < fold_lanes; ++j) lane[j] = Folding::combine(lane[j], static_cast<A>(v[k + j]));
   for (int j = 0; k + j < n; ++j) lane[j] = Folding::combine(lane[j], static_cast<A>(v[k + j]));
@@ -131,7 +150,11 @@ ONTO_INLINE void fold_columns(typename Folding::accumulator* a, const typename F
   using A = typename Folding::accumulator;
   A lane[Width];
   for (int j = 0; j < Width; ++j) lane[j] = a[j];
-  for (std::int64_t r = 0; r < rows; ++r, v += pitch)
+  std::int64_t r = 0;
+  if constexpr (sums_fours<Folding>)
+    for (; r + 4 <= rows; r += 4, v += 4 * pitch)
+      for (int j = 0; j < Width; ++j) lane[j] += static_cast<A>(four(v + j, pitch));
+  for (; r < rows; ++r, v += pitch)
     for (int j = 0; j < Width; ++j) lane[j] = Folding::combine(lane[j], static_cast<A>(v[j]));
   for (int j = 0; j < Width; ++j) a[j] = lane[j];
 }
@@ -149,7 +172,8 @@ struct plain_fold {
     const T* v = static_cast<const T*>(values);
     for (std::int64_t r = 0; r < rows; ++r, v += n) a[r] = Folding::combine(a[r], fold_run<Folding>(v, n));
   }
-  static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch, std::int64_t) {
+  static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
+                      std::int64_t) {
     A* a = static_cast<A*>(to);
     const T* v = static_cast<const T*>(values);
     std::int64_t j = 0;
@@ -169,7 +193,8 @@ struct plain_fold {
   }
 };
 
-// ---- sums of doubles -----------------------------------------------------------------------------------------------------
+// ---- sums of doubles
+// -----------------------------------------------------------------------------------------------------
 
 /// A sum and what rounding has taken from it.
 struct carried_sum {
@@ -195,7 +220,8 @@ struct carried_fold {
     for (std::int64_t r = 0; r < rows; ++r, v += n)
       for (std::int64_t k = 0; k < n; k += block) a[r].add(fold_run<Folding>(v + k, n - k < block ? n - k : block));
   }
-  static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch, std::int64_t) {
+  static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
+                      std::int64_t) {
     carried_sum* a = static_cast<carried_sum*>(to);
     const double* v = static_cast<const double*>(values);
     constexpr std::int64_t width = 64;
@@ -226,7 +252,8 @@ struct carried_fold {
   }
 };
 
-// ---- where the extremes are ------------------------------------------------------------------------------------------------
+// ---- where the extremes are
+// ------------------------------------------------------------------------------------------------
 
 template <fold F, class T>
 struct place_fold {
@@ -254,10 +281,22 @@ struct place_fold {
         const std::int64_t some = n - k < block ? n - k : block;
         const T best = fold_run<compare>(v + k, some);
         if (a[r].index >= 0 && (a[r].value != a[r].value || !compare::better(best, a[r].value))) continue;
-        std::int64_t at = 0;
-        while (at + 1 < some && !(v[k + at] == best || (best != best && v[k + at] != v[k + at]))) ++at;
-        a[r] = {best, index + k + at};
+        a[r] = {best, index + k + find(v + k, some, best)};
       }
+  }
+  // Where the first `best` is, which is one of the values; a NaN is like any other.
+  static std::int64_t find(const T* v, std::int64_t n, T best) {
+    const auto same = [best](T x) {
+      return static_cast<int>(x == best) | (static_cast<int>(x != x) & static_cast<int>(best != best));
+    };
+    std::int64_t k = 0;
+    for (; k + fold_lanes <= n; k += fold_lanes) {
+      int found = 0;
+      for (int j = 0; j < fold_lanes; ++j) found |= same(v[k + j]);
+      if (found != 0) break;
+    }
+    while (k + 1 < n && same(v[k]) == 0) ++k;
+    return k;
   }
   static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
                       std::int64_t index) {
@@ -274,7 +313,8 @@ struct place_fold {
     }
   }
   static void finish(const void* from, std::int64_t count, std::int64_t, void* to) {
-    for (std::int64_t k = 0; k < count; ++k) static_cast<std::int64_t*>(to)[k] = static_cast<const place*>(from)[k].index;
+    for (std::int64_t k = 0; k < count; ++k)
+      static_cast<std::int64_t*>(to)[k] = static_cast<const place*>(from)[k].index;
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Elements of views (broadcast, strided, transposed) brought next to each other. Elements are moved as words of their size, so
-// nothing here depends on a program or a type.
+// Elements of views (broadcast, strided, transposed) brought next to each other. Elements are moved as words of their
+// size, so nothing here depends on a program or a type.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -62,7 +62,8 @@ class small_array {
   T* data_;
 };
 
-/// A view with as few dimensions as say the same: no extent is 1 and no two neighbours could be one. Rank is at least 1.
+/// A view with as few dimensions as say the same: no extent is 1 and no two neighbours could be one. Rank is at
+/// least 1.
 struct layout {
   int rank;
   std::int64_t dims[max_rank];
@@ -115,8 +116,8 @@ void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
 
 /// out(i, j) = in(i, j) for two matrices of any strides.
 template <int Size>
-void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in, std::int64_t in_row,
-                 std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
+                 std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   if (out_column == 1 && in_column == 1) {
     if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
       copy_run<Size>(out, in, columns);
@@ -191,7 +192,8 @@ void gather_words(const layout& l, const void* source, std::int64_t first, std::
 }
 
 /// Elements `[first, first + count)` of a view, in row-major order, to `out`.
-inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count, void* out) {
+inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count,
+                   void* out) {
   if (element_size == 4)
     gather_words<4>(l, in, first, count, out);
   else if (element_size == 8)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The built-in matrix product, for where no CBLAS is linked and for integers: panels packed for the caches, and a tile of the
-// result kept in registers, compiled for several instruction sets of which the machine's best is taken at run time.
+// The built-in matrix product, for where no CBLAS is linked and for integers: panels packed for the caches, and a tile
+// of the result kept in registers, compiled for several instruction sets of which the machine's best is taken at run
+// time.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -35,7 +36,8 @@ ONTO_INLINE void add_lanes(T* to, T alpha, const Lanes& product) {
   std::memcpy(to, &c, sizeof c);
 }
 
-/// c(mr, nr) += alpha * a(mr, depth) × b(depth, nr), with a packed in columns of sizeof...(R) and b in rows of two registers.
+/// c(mr, nr) += alpha * a(mr, depth) × b(depth, nr), with a packed in columns of sizeof...(R) and b in rows of two
+/// registers.
 template <class T, int Bytes, int... R>
 ONTO_INLINE void multiply_tile(std::int64_t depth, const T* a, const T* b, T alpha, T* c, std::int64_t c_row,
                                std::int64_t mr, std::int64_t nr, std::integer_sequence<int, R...>) {
@@ -118,7 +120,8 @@ void pack_panels(const T* in, std::int64_t along, std::int64_t down, std::int64_
   }
 }
 
-/// c(m, n) += alpha * a(m, k) × b(k, n), c contiguous; for products too small, or operands too thin, to be worth packing.
+/// c(m, n) += alpha * a(m, k) × b(k, n), c contiguous; for products too small, or operands too thin, to be worth
+/// packing.
 template <class T>
 void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a, matrix_view<T> b, T* c,
                    std::int64_t c_row) {
@@ -161,8 +164,8 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
 
 /// c(m, n) += alpha * a(m, k) × b(k, n), c contiguous.
 template <class T>
-void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a, matrix_view<T> b,
-          T* c) {
+void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a,
+          matrix_view<T> b, T* c) {
   if (m * n * k <= 4096) return gemm_unpacked(m, n, k, alpha, a, b, c, n);
   if (m <= 2 || n <= 2) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Maps on the CPU: the space is flat, cut into runs that stay in the nearest cache; operands that are not contiguous are brought
-// next to each other run by run, and one loop per program does the rest.
+// Maps on the CPU: the space is flat, cut into runs that stay in the nearest cache; operands that are not contiguous
+// are brought next to each other run by run, and one loop per program does the rest.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -13,8 +13,8 @@
 
 namespace onto::detail {
 
-/// The elements below which a share of a map is not worth a thread: about 5 us of work, at 0.06 ns an element for memory and
-/// 0.02 ns for an operation.
+/// The elements below which a share of a map is not worth a thread: about 5 us of work, at 0.06 ns an element for
+/// memory and 0.02 ns for an operation.
 constexpr std::int64_t map_grain(int cost) {
   const std::int64_t n = (std::int64_t{256} << 10) / (3 + cost);
   return n < 1024 ? 1024 : n;
@@ -27,8 +27,8 @@ inline void* advance(void* p, std::int64_t elements, element type) {
   return static_cast<char*>(p) + elements * size_of(type);
 }
 
-/// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in runs of
-/// `step` elements.
+/// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in
+/// runs of `step` elements.
 struct map_plan {
   const kernel_call& call;
   std::int64_t total;
@@ -45,7 +45,8 @@ struct map_plan {
       bytes += size_of(c.in[i].type);
       if (l.uniform()) continue;
       if (l.inner_extent() < inner) inner = l.inner_extent();
-      if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 && turned < l.inner_extent())
+      if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
+          turned < l.inner_extent())
         turned = l.inner_extent();
     }
     if (bytes == 0) return;
@@ -133,7 +134,8 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
   if (all_contiguous(call)) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       small_array<const void*, 16> in(call.inputs);
-      for (int i = 0; i < call.inputs; ++i) in[i] = advance(static_cast<const void*>(call.in[i].data), lo, call.in[i].type);
+      for (int i = 0; i < call.inputs; ++i)
+        in[i] = advance(static_cast<const void*>(call.in[i].data), lo, call.in[i].type);
       span({in.data(), advance(call.out.data, lo, call.out.type), lo, hi - lo, call.scalars});
     };
     split(pool, total, map_grain(cost), body);
@@ -154,7 +156,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
 }
 
 /// The kernel of a fused elementwise program.
-template <class Program, bool Packs = has_packs && Program::packable>
+template <class Program, bool Packs = has_packs&& Program::packable>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
   run_map(pool, &run_span<Program, Packs>, call, program_cost(Program{}));
 }

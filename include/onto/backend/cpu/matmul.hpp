@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix products on the CPU: through CBLAS where one is linked, else the built-in product. Transposes are a matter of strides.
+// Matrix products on the CPU: through CBLAS where one is linked, else the built-in product. Transposes are a matter of
+// strides.
 #pragma once
 
 #include <onto/backend/cpu/copy.hpp>
@@ -28,16 +29,16 @@ struct wrapping<T, true> {
 };
 
 #if defined(ONTO_HAS_CBLAS)
-ONTO_INLINE void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a, int lda,
-                           const float* b, int ldb, float beta, float* c) {
+ONTO_INLINE void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, float alpha, const float* a,
+                           int lda, const float* b, int ldb, float beta, float* c) {
   cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, n);
 }
 ONTO_INLINE void blas_gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha, const double* a,
                            int lda, const double* b, int ldb, double beta, double* c) {
   cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, n);
 }
-ONTO_INLINE void blas_gemv(CBLAS_TRANSPOSE t, int m, int n, float alpha, const float* a, int lda, const float* x, int step,
-                           float beta, float* y) {
+ONTO_INLINE void blas_gemv(CBLAS_TRANSPOSE t, int m, int n, float alpha, const float* a, int lda, const float* x,
+                           int step, float beta, float* y) {
   cblas_sgemv(CblasRowMajor, t, m, n, alpha, a, lda, x, step, beta, y, 1);
 }
 ONTO_INLINE void blas_gemv(CBLAS_TRANSPOSE t, int m, int n, double alpha, const double* a, int lda, const double* x,
@@ -45,13 +46,14 @@ ONTO_INLINE void blas_gemv(CBLAS_TRANSPOSE t, int m, int n, double alpha, const 
   cblas_dgemv(CblasRowMajor, t, m, n, alpha, a, lda, x, step, beta, y, 1);
 }
 
-/// An operand as CBLAS takes it: rows (or columns, transposed) of elements next to each other, `lead` apart. What has other
-/// strides is copied.
+/// An operand as CBLAS takes it: rows (or columns, transposed) of elements next to each other, `lead` apart. What has
+/// other strides is copied.
 template <class T>
 class blas_operand {
  public:
   blas_operand(matrix_view<T> v, std::int64_t rows, std::int64_t columns)
-      : copy_(fits(v.row, v.column, rows, columns) || fits(v.column, v.row, columns, rows) ? 0 : rows * columns), data(v.data) {
+      : copy_(fits(v.row, v.column, rows, columns) || fits(v.column, v.row, columns, rows) ? 0 : rows * columns),
+        data(v.data) {
     if (fits(v.row, v.column, rows, columns)) {
       lead = static_cast<int>(rows == 1 ? columns : v.row);
     } else if (fits(v.column, v.row, columns, rows)) {
@@ -91,8 +93,8 @@ void multiply_with_blas(int m, int n, int k, T alpha, matrix_view<T> a, matrix_v
   }
   if (m == 1 && (k == 1 || (a.column > 0 && a.column <= farthest))) {
     const blas_operand<T> y(b, k, n);
-    return blas_gemv(y.transposed ? CblasNoTrans : CblasTrans, y.transposed ? n : k, y.transposed ? k : n, alpha, y.data,
-                     y.lead, a.data, k == 1 ? 1 : static_cast<int>(a.column), beta, c);
+    return blas_gemv(y.transposed ? CblasNoTrans : CblasTrans, y.transposed ? n : k, y.transposed ? k : n, alpha,
+                     y.data, y.lead, a.data, k == 1 ? 1 : static_cast<int>(a.column), beta, c);
   }
   const blas_operand<T> x(a, m, k), y(b, k, n);
   blas_gemm(x.trans(), y.trans(), m, n, k, alpha, x.data, x.lead, y.data, y.lead, beta, c);
@@ -117,7 +119,8 @@ void scale_run(T* c, std::int64_t n, T beta) {
   }
 }
 
-/// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. `Blas` is an argument for the reason `run_span` has one.
+/// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. `Blas` is an argument for the reason
+/// `run_span` has one.
 template <class T, bool Blas = multiplies_with_blas<T>>
 void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   using U = typename wrapping<T>::type;

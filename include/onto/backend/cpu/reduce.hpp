@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reductions on the CPU, fused with the map before them: values are made run by run in the nearest cache and folded there, along
-// memory whatever the axes.
+// Reductions on the CPU, fused with the map before them: values are made run by run in the nearest cache and folded
+// there, along memory whatever the axes.
 #pragma once
 
 #include <onto/backend/cpu/fold.hpp>
@@ -21,7 +21,8 @@ struct reduction {
   int cost;
 };
 
-/// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left out.
+/// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left
+/// out.
 struct reduce_shape {
   int rank = 0;
   std::int64_t dims[max_rank] = {};
@@ -65,7 +66,9 @@ class value_reader {
   value_reader(const map_plan& plan, const reduction& r)
       : span_(r.span),
         direct_(!r.span && plan.in[0].contiguous()),
-        most_(direct_ || plan.bytes ? plan.step : plan.total < 4096 ? plan.total : 4096),
+        most_(direct_ || plan.bytes ? plan.step
+              : plan.total < 4096   ? plan.total
+                                    : 4096),
         stage_(plan, most_),
         buffer_(r.span ? most_ * size_of(r.type) : 0) {}
 
@@ -137,8 +140,8 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
       } else if (kept) {
         for (std::int64_t c = 0; c < n; c += most) {
           const std::int64_t count = n - c < most ? n - c : most;
-          fold.columns(accumulators + (place + c) * fold.accumulator_size, values.read(first + c, count), 1, count, count,
-                       row0 + r);
+          fold.columns(accumulators + (place + c) * fold.accumulator_size, values.read(first + c, count), 1, count,
+                       count, row0 + r);
         }
       } else {
         char* const to = accumulators + (place + r) * fold.accumulator_size;
@@ -155,8 +158,9 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
   }
 }
 
-/// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded dimension, each
-/// with accumulators of its own that are joined in order, so that the result does not depend on which thread was faster.
+/// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded
+/// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
+/// thread was faster.
 inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   const reduce_shape shape(call);
   if (shape.results == 0) return;
@@ -185,7 +189,8 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
   const std::int64_t blocks = (extent + width - 1) / width;
 
   const int along = shape.longest(false);
-  if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * pool.size() && shape.results * wanted * size <= 4 << 20) {
+  if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * pool.size() &&
+      shape.results * wanted * size <= 4 << 20) {
     const std::int64_t length = shape.dims[along], parts = wanted < length ? wanted : length;
     small_array<char, 1024> accumulators(parts * shape.results * size);
     r.fold.start(accumulators.data(), parts * shape.results);
@@ -223,12 +228,12 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
 }
 
 /// The kernel of a reduction by `F` of a fused program.
-template <class Program, fold F, bool Packs = has_packs && Program::packable>
+template <class Program, fold F, bool Packs = has_packs&& Program::packable>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   span_function span = nullptr;
   if constexpr (!is_bare_load(Program{})) span = &run_span<Program, Packs>;
-  run_reduce(pool,
-             {fold_table_of<F, element_t<Program::result>>, span, Program::result, program_cost(Program{}) + 1}, call);
+  run_reduce(pool, {fold_table_of<F, element_t<Program::result>>, span, Program::result, program_cost(Program{}) + 1},
+             call);
 }
 
 }  // namespace onto::detail

@@ -126,7 +126,8 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
         if (columns == inner)
           gather(in, sizeof(T), x, first, n * inner, out + first);
         else
-          for (std::int64_t r = 0; r < n; ++r) gather(in, sizeof(T), x, first + r * inner, columns, out + first + r * inner);
+          for (std::int64_t r = 0; r < n; ++r)
+            gather(in, sizeof(T), x, first + r * inner, columns, out + first + r * inner);
         from = out + first;
       }
       if (inner == 1)

@@ -35,12 +35,15 @@ constexpr int slots_used(instruction<Op, Type, Slot...>) {
 template <class Kind, class... I>
 constexpr int slot_count(program<I...>) {
   int most = 0;
-  ((most = slots_used<typename I::operation, Kind>(I{}) > most ? slots_used<typename I::operation, Kind>(I{}) : most), ...);
+  // Not a fold expression: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
+  for (int each : {slots_used<typename I::operation, Kind>(I{})...}) most = each > most ? each : most;
   return most;
 }
 
 template <class Op>
-concept costed = requires { Op::cost; };
+concept costed = requires {
+  Op::cost;
+};
 
 template <class Op>
 constexpr int cost_of() {
@@ -53,7 +56,8 @@ constexpr int cost_of() {
 /// Operations per element of a program, at least 1.
 template <class... I>
 constexpr int program_cost(program<I...>) {
-  const int cost = (cost_of<typename I::operation>() + ... + 0);
+  int cost = 0;
+  for (int each : {cost_of<typename I::operation>()...}) cost += each;
   return cost > 0 ? cost : 1;
 }
 
@@ -182,9 +186,9 @@ void run_span_on_scalars(const span_call& c) {
   }
 }
 
-/// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and files for the
-/// host compiler, whose answers differ, has two functions and not two definitions of one.
-template <class Program, bool Packs = has_packs && Program::packable>
+/// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and
+/// files for the host compiler, whose answers differ, has two functions and not two definitions of one.
+template <class Program, bool Packs = has_packs&& Program::packable>
 void run_span(const span_call& c) {
   if constexpr (Packs)
     run_span_on_packs<Program>(c);

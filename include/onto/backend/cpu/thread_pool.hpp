@@ -38,8 +38,9 @@ ONTO_INLINE void spin_pause() {
 #endif
 }
 
-/// A fixed number of threads, of which the caller is one; the others start at the first call that needs them. One call has
-/// the threads at a time: a call from inside a piece of work, or while another thread's call runs, does its work alone.
+/// A fixed number of threads, of which the caller is one; the others start at the first call that needs them. One call
+/// has the threads at a time: a call from inside a piece of work, or while another thread's call runs, does its work
+/// alone.
 class thread_pool {
  public:
   using range_body = void (*)(void* context, std::int64_t lo, std::int64_t hi);
@@ -66,9 +67,9 @@ class thread_pool {
   /// The number of threads that work on a range, the caller's included.
   int size() const { return size_; }
 
-  /// Calls `body(context, lo, hi)` for pieces that together are `[0, count)`. No piece has fewer than `grain` elements unless it
-  /// is the only one or the last, and less than two pieces run without touching another thread.
-  /// *Throws* what a body throws: the first of them, once no body runs any more.
+  /// Calls `body(context, lo, hi)` for pieces that together are `[0, count)`. No piece has fewer than `grain` elements
+  /// unless it is the only one or the last, and less than two pieces run without touching another thread. *Throws* what
+  /// a body throws: the first of them, once no body runs any more.
   void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context) {
     if (count <= 0) return;
     const std::int64_t least = grain > 0 ? grain : 1;
@@ -112,8 +113,8 @@ class thread_pool {
     if (error) std::rethrow_exception(error);
   }
 
-  // Takes one piece of the work there is and does it. Taking it is what keeps job_ as it is until the piece is done: the
-  // caller does not return before, so nobody writes another job.
+  // Takes one piece of the work there is and does it. Taking it is what keeps job_ as it is until the piece is done:
+  // the caller does not return before, so nobody writes another job.
   bool take_piece() {
     std::int64_t left = remaining_.load(std::memory_order_acquire);
     do {
@@ -159,7 +160,8 @@ class thread_pool {
         found = remaining_.load(std::memory_order_relaxed) > 0 || stop_.load(std::memory_order_relaxed);
       }
       if (found) continue;
-      // The sleeper counts itself, then looks for work; who brings work writes it, then looks for sleepers: one sees the other.
+      // The sleeper counts itself, then looks for work; who brings work writes it, then looks for sleepers: one sees
+      // the other.
       pthread_mutex_lock(&mutex_);
       sleepers_.fetch_add(1);
       while (remaining_.load() <= 0 && !stop_.load()) pthread_cond_wait(&work_, &mutex_);
@@ -208,7 +210,8 @@ class thread_pool {
 template <class Body>
 void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f) {
   pool.for_each_range(
-      count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); }, &f);
+      count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); },
+      &f);
 }
 
 }  // namespace onto::detail

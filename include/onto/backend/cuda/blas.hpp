@@ -62,26 +62,24 @@ inline std::uint32_t alignment_of(const void* p, std::int64_t batch_stride_bytes
 }
 
 /// A cublasLt handle. Made where its device is current; used by several threads.
-class cuda_blas {
+class cuda_blas final : public counted {
  public:
   cuda_blas() { cublas_check(cublasLtCreate(&handle_), "cublasLtCreate"); }
-  cuda_blas(const cuda_blas&) = delete;
-  cuda_blas& operator=(const cuda_blas&) = delete;
-  ~cuda_blas() { (void)cublasLtDestroy(handle_); }
+  ~cuda_blas() override { (void)cublasLtDestroy(handle_); }
 
   /// *Effects* issues the product; nothing where cublasLt has no algorithm for it.
   /// *Returns* whether there is one.
   bool multiply(cudaStream_t stream, gemm_shape shape, const gemm_pointers& at, double alpha, double beta) {
     shape.adds = at.addend != nullptr;
     const bool is_float = shape.type == CUDA_R_32F;
-    const auto alignment = [&](const void* p, std::int64_t stride) {
+    const auto aligned_to = [&](const void* p, std::int64_t stride) {
       return alignment_of(p, shape.batches == 1 ? 0 : stride * (is_float ? 4 : 8));
     };
-    shape.alignment[0] = alignment(at.first, shape.first_batch);
-    shape.alignment[1] = alignment(at.second, shape.second_batch);
-    shape.alignment[2] = shape.adds ? alignment(at.addend, shape.addend_batch) : alignment(at.out, shape.out_batch);
-    shape.alignment[3] = alignment(at.out, shape.out_batch);
-    shape.alignment[4] = alignment(at.bias, 0);
+    shape.alignment[0] = aligned_to(at.first, shape.first_batch);
+    shape.alignment[1] = aligned_to(at.second, shape.second_batch);
+    shape.alignment[2] = shape.adds ? aligned_to(at.addend, shape.addend_batch) : aligned_to(at.out, shape.out_batch);
+    shape.alignment[3] = aligned_to(at.out, shape.out_batch);
+    shape.alignment[4] = aligned_to(at.bias, 0);
     descriptors d(shape, at);
     cublasLtMatmulAlgo_t algorithm;
     if (!choose(shape, d, algorithm)) return false;
@@ -152,7 +150,7 @@ class cuda_blas {
 
   /// The best algorithm by cublasLt's own estimate, asked for once per shape.
   bool choose(const gemm_shape& shape, descriptors& d, cublasLtMatmulAlgo_t& algorithm) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     for (const choice& c : choices_) {
       if (!(c.shape == shape)) continue;
       algorithm = c.algorithm;
@@ -183,14 +181,14 @@ class cuda_blas {
   }
 
   cublasLtHandle_t handle_ = nullptr;
-  std::mutex mutex_;
+  mutex mutex_;
   std::vector<choice> choices_;
 };
 
 /// The device's handle, made when it is first asked for.
 inline cuda_blas& blas_of(gpu_context& context) {
-  std::lock_guard lock(context.blas_mutex);
-  if (!context.blas) context.blas = std::make_shared<cuda_blas>();
+  mutex_lock lock(context.blas_mutex);
+  if (!context.blas) context.blas = ref<counted>(new cuda_blas);
   return *static_cast<cuda_blas*>(context.blas.get());
 }
 

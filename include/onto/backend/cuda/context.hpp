@@ -4,19 +4,19 @@
 
 #include <onto/backend/cuda/check.hpp>
 #include <onto/backend/cuda/index.hpp>
+#include <onto/core/mutex.hpp>
+#include <onto/core/ref.hpp>
 #include <onto/runtime/device.hpp>
 
 #include <cstdint>
-#include <memory>
-#include <mutex>
 
 namespace onto::detail {
 
 /// The stream of a device. It is current on the calling thread while a kernel is launched.
 struct gpu_context {
   cudaStream_t stream = nullptr;
-  std::mutex blas_mutex;
-  std::shared_ptr<void> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
+  mutex blas_mutex;
+  ref<counted> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
 };
 
 /// Blocks for so many units of work; kernels go on in steps of the grid where these are not enough.

@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <memory>
-#include <mutex>
 #include <string>
 
 namespace onto::detail {
@@ -99,8 +97,6 @@ class cuda_event final : public device_event {
     cuda_ignore(cudaEventDestroy(event_));
     throw_cuda(status, "cudaEventRecord");
   }
-  cuda_event(const cuda_event&) = delete;
-  cuda_event& operator=(const cuda_event&) = delete;
   ~cuda_event() override { cuda_ignore(cudaEventDestroy(event_)); }
 
   void wait() override {
@@ -131,7 +127,7 @@ class cuda_device final : public device {
     if (!ready_) return;
     cuda_ignore(cudaSetDevice(ordinal_));
     cuda_ignore(cudaStreamSynchronize(context_.stream));
-    context_.blas.reset();
+    context_.blas = {};
     cuda_ignore(cudaStreamDestroy(context_.stream));
     if (pool_) cuda_ignore(cudaMemPoolDestroy(pool_));
   }
@@ -182,44 +178,43 @@ class cuda_device final : public device {
     }
   }
 
-  void copy_in(run_state& run, void* to, const void* host, std::int64_t bytes) override {
-    issue(run, "copy_in", [&](gpu_context& context) { copy(context, to, host, bytes, cudaMemcpyHostToDevice); });
+  void copy_in(run_state& run, void* to, const void* memory, std::int64_t bytes) override {
+    issue(run, "copy", [&](gpu_context& context) { copy(context, to, memory, bytes, cudaMemcpyHostToDevice); });
   }
 
-  void copy_out(run_state& run, void* host, const void* from, std::int64_t bytes) override {
-    issue(run, "copy_out", [&](gpu_context& context) { copy(context, host, from, bytes, cudaMemcpyDeviceToHost); });
+  void copy_out(run_state& run, void* memory, const void* from, std::int64_t bytes) override {
+    issue(run, "copy", [&](gpu_context& context) { copy(context, memory, from, bytes, cudaMemcpyDeviceToHost); });
   }
 
-  /// *Preconditions* `other` is of this family.
+  /// *Preconditions* `other` is of this family, and this device's stream waits for what was issued there before: the
+  /// memory is its own only from a point of its stream on.
   void copy_to(run_state& run, device& other, void* to, const void* from, std::int64_t bytes) override {
-    issue(run, "copy_to", [&](gpu_context& context) {
+    issue(run, "copy", [&](gpu_context& context) {
       auto& target = static_cast<cuda_device&>(other);
-      // The memory is the target's from a point of its own stream on.
-      wait(target.record());
       if (target.ordinal_ == ordinal_) return copy(context, to, from, bytes, cudaMemcpyDeviceToDevice);
       target.admit(ordinal_);
       cuda_check(
           cudaMemcpyPeerAsync(to, target.ordinal_, from, ordinal_, static_cast<std::size_t>(bytes), context.stream),
           "cudaMemcpyPeerAsync");
-      count(bytes);
+      count_transfer(bytes);
     });
   }
 
   void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) override {
-    issue(run, "launch", [&](gpu_context& context) {
+    issue(run, "kernel", [&](gpu_context& context) {
       if (!kernel.on_gpu) throw internal_error("[onto.cuda] a program without GPU kernels was launched on a GPU");
       kernel.on_gpu(context, call);
-      ++counters.kernels;
+      count_kernel(call);
     });
   }
 
-  std::shared_ptr<device_event> record() override {
+  ref<device_event> record() override {
     const current_cuda_device current(ordinal_);
-    return std::make_shared<cuda_event>(ordinal_, ready().stream);
+    return ref<device_event>(new cuda_event(ordinal_, ready().stream));
   }
 
   /// *Preconditions* the event is of a device of this family.
-  void wait(const std::shared_ptr<device_event>& event) override {
+  void wait(const ref<device_event>& event) override {
     if (!event) return;
     const current_cuda_device current(ordinal_);
     cuda_check(cudaStreamWaitEvent(ready().stream, static_cast<const cuda_event&>(*event).get(), 0),
@@ -235,7 +230,7 @@ class cuda_device final : public device {
  private:
   /// Sets up the stream and the pool where that was not done. The GPU is current.
   gpu_context& ready() {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     if (ready_) return context_;
     if (facts_.has_pools && !pool_) make_pool();
     if (!context_.stream)
@@ -269,7 +264,7 @@ class cuda_device final : public device {
 
   /// Lets another GPU write to this one's memory directly, where the two can.
   void admit(int ordinal) {
-    std::lock_guard lock(mutex_);
+    mutex_lock lock(mutex_);
     const std::uint64_t bit = std::uint64_t{1} << (ordinal & 63);
     if (!pool_ || (admitted_ & bit)) return;
     int can = 0;
@@ -287,12 +282,7 @@ class cuda_device final : public device {
   void copy(gpu_context& context, void* to, const void* from, std::int64_t bytes, cudaMemcpyKind kind) {
     if (bytes > 0)
       cuda_check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, context.stream), "cudaMemcpyAsync");
-    count(bytes);
-  }
-
-  void count(std::int64_t bytes) {
-    ++counters.transfers;
-    counters.transfer_bytes += bytes;
+    count_transfer(bytes);
   }
 
   /// Issues something for a run; nothing once the run has failed.
@@ -311,11 +301,17 @@ class cuda_device final : public device {
   int ordinal_;
   cuda_memory memory_;
   cuda_facts facts_;
-  std::mutex mutex_;
+  mutex mutex_;
   bool ready_ = false;
   std::uint64_t admitted_ = 0;
   cudaMemPool_t pool_ = nullptr;
   gpu_context context_;
 };
+
+/// Adds all GPUs, in the driver's order; none on a machine without a driver or a GPU.
+ONTO_COLD ONTO_NOINLINE inline void add_cuda_devices(device_list& devices) {
+  const int count = find_cuda_devices().count;
+  for (int k = 0; k < count; ++k) devices.add(new cuda_device(place{device_kind::gpu, k}, k));
+}
 
 }  // namespace onto::detail

@@ -25,6 +25,7 @@ struct index_divisor {
 
   constexpr index_divisor() = default;
   constexpr explicit index_divisor(std::int64_t d) : divisor(d) {
+    if (d == 0) return;  // nothing is ever divided by it
     if (d > 0x7fffffff) {
       multiplier = 0;
       return;
@@ -92,14 +93,14 @@ using dimension_set = unsigned;
 /// The dimensions of `space` that are in `dimensions`, in their order, joined where every operand lets one stride stand
 /// for two. Extents of 1 go away; so does everything where there is nothing.
 template <int Operands>
-constexpr strided_space<Operands> collapse(const extents& space, dimension_set dimensions, const operand_view* operands,
-                                           int first = 0, int count = Operands) {
+constexpr strided_space<Operands> collapse(const extents& space, dimension_set dimensions,
+                                           const operand_view* operands) {
   strided_space<Operands> r;
   for (int d = 0; d < space.rank; ++d) {
     const std::int64_t e = space[d];
     if ((dimensions >> d & 1u) == 0 || e == 1) continue;
     bool joins = r.rank > 0;
-    for (int k = first; k < first + count && joins; ++k) joins = r.stride[k][r.rank - 1] == operands[k].stride[d] * e;
+    for (int k = 0; k < Operands && joins; ++k) joins = r.stride[k][r.rank - 1] == operands[k].stride[d] * e;
     if (joins) {
       const int last = r.rank - 1;
       r.size *= e;
@@ -107,7 +108,7 @@ constexpr strided_space<Operands> collapse(const extents& space, dimension_set d
     } else {
       r.append(e);
     }
-    for (int k = first; k < first + count; ++k) r.stride[k][r.rank - 1] = operands[k].stride[d];
+    for (int k = 0; k < Operands; ++k) r.stride[k][r.rank - 1] = operands[k].stride[d];
   }
   return r;
 }

@@ -24,7 +24,7 @@ void launch_addend(gpu_context& context, const kernel_call& call, const operand_
   operand_view operands[] = {from, call.out};
   contiguous_strides(call.space, operands[1].stride);
   const addend_parameters<T> p{
-      {from.data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands)},
+      {from.data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands), sizeof(T)},
       static_cast<T>(scale),
       relu};
   addend_kernel<T><<<grid_blocks(divide_up(p.copy.space.size, block_threads)), block_threads, 0, context.stream>>>(p);
@@ -44,9 +44,8 @@ std::size_t cuda_matmul_workspace(const kernel_call& call) {
 }
 
 /// An operand's matrices, made contiguous at `to`.
-template <class T>
-void pack_matrices(gpu_context& context, const kernel_call& call, const operand_view& operand, std::int64_t rows,
-                   std::int64_t columns, void* to) {
+inline void pack_matrices(gpu_context& context, const kernel_call& call, const operand_view& operand, std::int64_t rows,
+                          std::int64_t columns, void* to) {
   const packing copy(batches_of(call.space), rows, columns, operand.stride);
   kernel_call c;
   c.space = copy.space;
@@ -54,7 +53,7 @@ void pack_matrices(gpu_context& context, const kernel_call& call, const operand_
   c.in = &operand;
   c.out.data = to;
   contiguous_strides(copy.space, c.out.stride);
-  cuda_copy<T>(context, c);
+  cuda_copy(context, c);
 }
 
 /// One launch of a matrix product: where its operands are now, and what cublasLt does beside multiplying.
@@ -67,12 +66,12 @@ class matmul_launch {
     char* packed = static_cast<char*>(call.workspace) + blas_workspace;
     const int rows = call.space.rank - 2;
     if (plan_.a.packed) {
-      pack_matrices<T>(context, call, call.in[0], call.space[rows], plan_.k, packed);
+      pack_matrices(context, call, call.in[0], call.space[rows], plan_.k, packed);
       a_ = packed;
       packed += aligned_bytes(plan_.a_packed, sizeof(T));
     }
     if (plan_.b.packed) {
-      pack_matrices<T>(context, call, call.in[1], plan_.k, plan_.n, packed);
+      pack_matrices(context, call, call.in[1], plan_.k, plan_.n, packed);
       b_ = packed;
     }
   }

@@ -4,63 +4,53 @@
 #pragma once
 
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/core/message.hpp>
 #include <onto/runtime/block_cache.hpp>
 #include <onto/runtime/device.hpp>
 
 #include <pthread.h>
 
 #include <cstring>
-#include <deque>
+#include <new>
 
 namespace onto::detail {
 
 /// A point in a simulated stream.
 class simulated_event final : public device_event {
  public:
-  simulated_event() {
-    pthread_mutex_init(&mutex_, nullptr);
-    pthread_cond_init(&reached_, nullptr);
-  }
-  ~simulated_event() override {
-    pthread_cond_destroy(&reached_);
-    pthread_mutex_destroy(&mutex_);
-  }
+  simulated_event() { pthread_cond_init(&reached_, nullptr); }
+  ~simulated_event() override { pthread_cond_destroy(&reached_); }
   void reach() {
-    pthread_mutex_lock(&mutex_);
+    mutex_lock lock(mutex_);
     done_ = true;
     pthread_cond_broadcast(&reached_);
-    pthread_mutex_unlock(&mutex_);
   }
   void wait() override {
-    pthread_mutex_lock(&mutex_);
-    while (!done_) pthread_cond_wait(&reached_, &mutex_);
-    pthread_mutex_unlock(&mutex_);
+    mutex_lock lock(mutex_);
+    while (!done_) pthread_cond_wait(&reached_, mutex_.native());
   }
 
  private:
-  pthread_mutex_t mutex_;
+  mutex mutex_;
   pthread_cond_t reached_;
   bool done_ = false;
 };
 
 class simulated_device final : public device {
  public:
-  explicit simulated_device(int index) : device({device_kind::gpu, index}), pool_(1) {
-    pthread_mutex_init(&mutex_, nullptr);
-    pthread_cond_init(&issued_, nullptr);
-  }
+  explicit simulated_device(int index) : device({device_kind::gpu, index}), pool_(1) { pthread_cond_init(&issued_, nullptr); }
   ~simulated_device() override {
-    pthread_mutex_lock(&mutex_);
-    stop_ = true;
-    pthread_cond_signal(&issued_);
-    pthread_mutex_unlock(&mutex_);
+    {
+      mutex_lock lock(mutex_);
+      stop_ = true;
+      pthread_cond_signal(&issued_);
+    }
     if (started_) pthread_join(thread_, nullptr);
     pthread_cond_destroy(&issued_);
-    pthread_mutex_destroy(&mutex_);
   }
 
   std::string description() const override {
-    return "device: " + std::to_string(where().index) + ", name: simulated GPU (host memory, one thread)";
+    return (message("device: ") << where().index << ", name: simulated GPU (host memory, one thread)").text();
   }
   const void* family() const override {
     static const char all = 0;
@@ -72,19 +62,14 @@ class simulated_device final : public device {
     return heap_.allocate(bytes);
   }
   void deallocate(void* memory, std::int64_t) noexcept override {
-    // In stream order, as on a GPU: what was issued before may still use the memory. Memory must come back even where the queue
-    // cannot grow, so then the stream is drained first.
-    command c;
-    c.what = command::release;
-    c.to = memory;
-    try {
-      issue(c);
-    } catch (...) {
-      try {
-        if (const auto e = record()) e->wait();
-      } catch (...) {
-        return;  // no memory even for an event: the heap frees the block when the device goes
-      }
+    // In stream order, as on a GPU: what was issued before may still use the memory.
+    command* c = spare();
+    if (c) {
+      c->what = command::release;
+      c->to = memory;
+      append(c);
+    } else {
+      drain();
       heap_.deallocate(memory);
     }
   }
@@ -96,27 +81,28 @@ class simulated_device final : public device {
   }
 
   void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) override {
-    command c;
-    c.what = command::kernel;
-    c.run = &run;
-    c.entry = &kernel;
-    c.call = &call;
-    issue(c);
+    command* c = make();
+    c->what = command::kernel;
+    c->run = &run;
+    c->entry = &kernel;
+    c->call = &call;
+    append(c);
   }
 
-  std::shared_ptr<device_event> record() override {
-    command c;
-    c.what = command::mark;
-    c.event = std::make_shared<simulated_event>();
-    issue(c);
-    return c.event;
+  ref<device_event> record() override {
+    ref<device_event> event(new simulated_event);
+    command* c = make();
+    c->what = command::mark;
+    c->event = event;
+    append(c);
+    return event;
   }
-  void wait(const std::shared_ptr<device_event>& event) override {
+  void wait(const ref<device_event>& event) override {
     if (!event) return;
-    command c;
-    c.what = command::await;
-    c.event = event;
-    issue(c);
+    command* c = make();
+    c->what = command::await;
+    c->event = event;
+    append(c);
   }
 
  private:
@@ -128,33 +114,43 @@ class simulated_device final : public device {
     void* to = nullptr;
     const void* from = nullptr;
     std::int64_t bytes = 0;
-    std::shared_ptr<device_event> event;
+    ref<device_event> event;
+    command* next = nullptr;
   };
 
-  void issue_copy(run_state& run, void* to, const void* from, std::int64_t bytes) {
-    command c;
-    c.run = &run;
-    c.to = to;
-    c.from = from;
-    c.bytes = bytes;
-    issue(c);
+  /// A new command, or null where there is no memory or no thread.
+  command* spare() noexcept {
+    mutex_lock lock(mutex_);
+    if (!started_ && pthread_create(&thread_, nullptr, &simulated_device::work, this) == 0) started_ = true;
+    return started_ ? new (std::nothrow) command : nullptr;
   }
 
-  void issue(const command& c) {
-    pthread_mutex_lock(&mutex_);
-    try {
-      if (!started_) {
-        if (pthread_create(&thread_, nullptr, &simulated_device::work, this) != 0)
-          throw internal_error("[onto.device] no thread for a simulated GPU could be started; the system is out of threads");
-        started_ = true;
-      }
-      queue_.push_back(c);
-    } catch (...) {
-      pthread_mutex_unlock(&mutex_);
-      throw;
-    }
-    pthread_cond_signal(&issued_);
-    pthread_mutex_unlock(&mutex_);
+  command* make() {
+    if (command* c = spare()) return c;
+    fail<internal_error>(message("[onto.device] a simulated GPU got no thread or no memory from the system; use fewer of them"));
+  }
+
+  void issue_copy(run_state& run, void* to, const void* from, std::int64_t bytes) {
+    command* c = make();
+    c->run = &run;
+    c->to = to;
+    c->from = from;
+    c->bytes = bytes;
+    append(c);
+  }
+
+  void append(command* c) noexcept {
+    mutex_lock lock(mutex_);
+    (last_ ? last_->next : first_) = c;
+    last_ = c;
+    ++queued_;
+    pthread_cond_broadcast(&issued_);
+  }
+
+  /// Waits until everything issued is done.
+  void drain() noexcept {
+    mutex_lock lock(mutex_);
+    while (queued_ > 0) pthread_cond_wait(&issued_, mutex_.native());
   }
 
   static void* work(void* self) {
@@ -164,16 +160,19 @@ class simulated_device final : public device {
 
   void loop() {
     for (;;) {
-      pthread_mutex_lock(&mutex_);
-      while (queue_.empty() && !stop_) pthread_cond_wait(&issued_, &mutex_);
-      if (queue_.empty()) {
-        pthread_mutex_unlock(&mutex_);
-        return;
+      command* c = nullptr;
+      {
+        mutex_lock lock(mutex_);
+        while (!first_ && !stop_) pthread_cond_wait(&issued_, mutex_.native());
+        if (!first_) return;
+        c = first_;
+        first_ = c->next;
+        if (!first_) last_ = nullptr;
       }
-      const command c = queue_.front();
-      queue_.pop_front();
-      pthread_mutex_unlock(&mutex_);
-      execute(c);
+      execute(*c);
+      delete c;
+      mutex_lock lock(mutex_);
+      if (--queued_ == 0) pthread_cond_broadcast(&issued_);
     }
   }
 
@@ -203,10 +202,12 @@ class simulated_device final : public device {
 
   thread_pool pool_;
   block_cache heap_;
-  pthread_mutex_t mutex_;
+  mutex mutex_;
   pthread_cond_t issued_;
   pthread_t thread_{};
-  std::deque<command> queue_;
+  command* first_ = nullptr;
+  command* last_ = nullptr;
+  std::int64_t queued_ = 0;
   bool started_ = false;
   bool stop_ = false;
 };

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Fails when onto has become dearer to compile.
+
+Two kinds of conditions, and neither is in seconds: numbers that are the same every time (template instantiations, and
+functions that code is generated for) stay within limits.json; and the time grows no faster with the size of an
+expression than it may. `--record` writes the numbers of today into limits.json.
+"""
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import compilers
+import programs
+from compilers import Bench, CompileFailed
+
+LIMITS = Path(__file__).resolve().parent / "limits.json"
+COUNTED = ("include", "8", "128", f"{programs.DIFFERENT}x8")
+PATIENCE = 130  # seconds after which no condition on times is measured once more
+
+
+class Tally:
+    """Counts and prints the verdicts."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def verdict(self, good, text):
+        """One condition that was checked."""
+        print(("ok   " if good else "FAIL ") + text, flush=True)
+        if good:
+            self.passed += 1
+        else:
+            self.failed += 1
+
+    def skip(self, text):
+        """One condition that cannot be checked here."""
+        print(f"skip {text}", flush=True)
+        self.skipped += 1
+
+    def last_line(self):
+        """The line that the caller reads."""
+        print(f"compile-time: {self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+
+
+def edition(compiler):
+    """A compiler and its major version, as limits.json names it: "g++ 12"."""
+    return f"{compiler} {compilers.version(compiler).split('.')[0]}"
+
+
+def measured_counts(bench, compiler):
+    """The numbers of every counted program: {"instantiations": {"include": n, ...}, ...}."""
+    table = {}
+    for program in COUNTED:
+        for kind, number in bench.counts(compiler, "onto", program).items():
+            table.setdefault(kind, {})[program] = number
+    return table
+
+
+def check_counts(bench, compiler, limits, tally):
+    """The numbers that are the same every time against their limits."""
+    reason = bench.missing(compiler, "onto")
+    if reason:
+        tally.skip(f"instantiations: {reason}")
+        return
+    name = edition(compiler)
+    allowed = limits["counts"].get(name)
+    if not allowed:
+        tally.skip(f"instantiations: limits.json has none for {name}")
+        return
+    try:
+        found = measured_counts(bench, compiler)
+    except CompileFailed as error:
+        tally.verdict(False, f"{name}: a program does not compile:\n{error}")
+        return
+    for kind, by_program in allowed.items():
+        for program, limit in by_program.items():
+            number = found.get(kind, {}).get(program)
+            most = int(limit * (1 + limits["slack"]))
+            if number is None:
+                tally.verdict(False, f"{name}, {program}: no number of {kind}")
+            else:
+                tally.verdict(number <= most, f"{name}, {program}: {number} {kind}, at most {most}")
+
+
+def check_times(conditions, tally, start, rounds):
+    """Conditions on the least CPU times of several rounds.
+
+    Each condition is (bench, compiler, needed, limit, ratio, text): `needed` are the (library, program) to compile and
+    `ratio` makes a number of their times. Two rounds are always made; more only while the condition does not hold.
+    """
+    for bench, compiler, needed, limit, ratio, text in conditions:
+        reason = next((r for r in (bench.missing(compiler, library) for library, _ in needed) if r), "")
+        if reason:
+            tally.skip(f"{text}: {reason}")
+            continue
+        least = {}
+        value = None
+        try:
+            for number in range(rounds):
+                if number >= 2 and (value <= limit or time.monotonic() - start > PATIENCE):
+                    break
+                for key in needed:
+                    cost = bench.time(compiler, *key).cpu
+                    least[key] = min(cost, least.get(key, cost))
+                value = ratio(*(least[key] for key in needed))
+        except CompileFailed as error:
+            tally.verdict(False, f"{text}: a program does not compile:\n{error}")
+            continue
+        times = ", ".join(f"{programs.NAMES[library]} {program} {least[library, program]:.2f} s"
+                          for library, program in needed)
+        tally.verdict(value <= limit, f"{text}: {value:.2f} x, at most {limit:g} x ({times})")
+
+
+def growth(include, small, large):
+    """How the cost grows from `small` to `large` after the include; a small one below 10 ms counts as that."""
+    return (large - include) / max(small - include, 0.01)
+
+
+def record(bench, limits):
+    """Writes the numbers of the compilers that are here."""
+    for compiler in ("g++", "clang++"):
+        if not bench.missing(compiler, "onto"):
+            limits["counts"][edition(compiler)] = measured_counts(bench, compiler)
+    LIMITS.write_text(json.dumps(limits, indent=2) + "\n", encoding="utf-8")
+
+
+def main():
+    """Checks everything, or records."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true", help="write the numbers of today into limits.json and stop")
+    parser.add_argument("--include", help="the folder with onto/onto.hpp, if not this checkout's")
+    options = parser.parse_args()
+    start = time.monotonic()
+    limits = json.loads(LIMITS.read_text(encoding="utf-8"))
+    bench = Bench(options.include)
+    if options.record:
+        record(bench, limits)
+        return 0
+    tally = Tally()
+    for compiler in ("g++", "clang++"):
+        check_counts(bench, compiler, limits, tally)
+    onto = [("onto", "include"), ("onto", "8"), ("onto", "128")]
+    check_times([
+        (bench, "g++", onto, limits["growth"]["g++"], growth, "g++ -O2, 128 operations beside 8, after the include"),
+        (bench, "g++", [("onto", "8"), ("eigen", "8")], limits["beside Eigen Tensor"],
+         lambda mine, other: mine / other, "g++ -O2, 8 operations beside the same with Eigen Tensor"),
+    ], tally, start, 3)
+    check_times([
+        (bench, "nvcc", onto[1:], limits["growth"]["nvcc"], lambda small, large: large / small,
+         "nvcc -O2, 128 operations beside 8"),
+    ], tally, start, 2)
+    tally.last_line()
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// A shared owner for objects that count their references: what std::shared_ptr does, without the 140 ms of <memory>.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <atomic>
+
+namespace onto::detail {
+
+/// The base of objects that are shared by `ref`.
+class counted {
+ public:
+  counted() = default;
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  virtual ~counted() = default;
+
+  void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  ONTO_NOINLINE void release() const {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+ private:
+  mutable std::atomic<int> references_{1};
+};
+
+/// A shared owner, or nothing.
+template <class T>
+class ref {
+ public:
+  ref() = default;
+  /// Takes over the reference that `new` made.
+  explicit ref(T* adopted) : p_(adopted) {}
+  ref(const ref& o) : p_(o.p_) {
+    if (p_) p_->retain();
+  }
+  ref(ref&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+  template <class U>
+  ref(ref<U>&& o) noexcept : p_(o.leave()) {}
+  ref& operator=(ref o) noexcept {
+    T* mine = p_;
+    p_ = o.p_;
+    o.p_ = mine;
+    return *this;
+  }
+  ~ref() {
+    if (p_) p_->release();
+  }
+
+  T* get() const { return p_; }
+  T* operator->() const { return p_; }
+  T& operator*() const { return *p_; }
+  explicit operator bool() const { return p_ != nullptr; }
+  /// Gives the reference up without releasing it.
+  T* leave() {
+    T* p = p_;
+    p_ = nullptr;
+    return p;
+  }
+
+ private:
+  T* p_ = nullptr;
+};
+
+}  // namespace onto::detail

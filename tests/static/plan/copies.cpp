@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which values are copied between devices: a specification, each line of it proven by the compiler.
+#include <onto/ops/all.hpp>
+#include <onto/plan/plan.hpp>
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, 2, 3>;
+constexpr auto y = placeholder<"y", float, 2, 3>;
+constexpr auto wide = placeholder<"wide", double, 2, 3>;
+constexpr auto flags = placeholder<"flags", bool, 2, 3>;
+constexpr auto open = placeholder<"open", float, dyn, 3>;
+constexpr auto w = variable<"w", float, 2, 3>;
+
+constexpr auto on_cpu = x + y;
+constexpr auto on_gpu = on<gpu<0>>(x + y);
+constexpr auto shared = on<gpu<0>>(tanh(x));
+
+const auto two_constants = on<gpu<0>>(x + constant<"c">({{1.f, 2.f, 3.f}, {4.f, 5.f, 6.f}}));
+const auto scaled = on<gpu<0>>(2.0f * x);
+
+template <int N, class M>
+constexpr auto matpow(M m) {
+  if constexpr (N == 1) {
+    return m;
+  } else {
+    return matmul(m, matpow<N - 1>(m));
+  }
+}
+
+constexpr auto a = placeholder<"a", float, dyn, dyn>;
+constexpr auto b = placeholder<"b", float, dyn, dyn>;
+constexpr auto c1 = on<gpu<0>>(matpow<10>(a));
+constexpr auto c2 = on<gpu<0>>([] { return matpow<10>(b); });
+constexpr auto powers = on<cpu<0>>(add_n(c1, c2));
+
+constexpr auto towers = on<cpu<0>>(add_n(on<gpu<2>>(matmul(a, b)), on<gpu<3>>(matmul(a, b))));
+
+// ---- the CPU -----------------------------------------------------------------------------------------------------------
+
+// On the CPU nothing is copied: feeds are read where they are and results written where they belong.
+static_assert(plan_of(on_cpu).transfers == 0);
+static_assert(plan_of(on_cpu).transfer_bytes == 0);
+static_assert(plan_of(fetches(x, x + y, sum(x))).transfers == 0);
+
+// ---- one GPU -----------------------------------------------------------------------------------------------------------
+
+// On a GPU each feed is one copy there, and each result one copy back.
+static_assert(plan_of(on_gpu).transfers == 3);
+static_assert(plan_of(on_gpu).transfer_bytes == 3 * 24);
+static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>(x - y))).transfers == 4);
+
+// A feed that is used twice, or by several operations, is copied once.
+static_assert(plan_of(on<gpu<0>>(x * x)).transfers == 2);
+static_assert(plan_of(fetches(on<gpu<0>>(sum(x)), on<gpu<0>>(max(x)), on<gpu<0>>(softmax(x)))).transfers == 1 + 3);
+
+// A result that is fetched twice is copied once.
+static_assert(plan_of(fetches(shared, shared)).transfers == 2);
+
+// What both a GPU and the CPU use is copied for the GPU alone.
+static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<cpu<0>>(sum(x)))).transfers == 2);
+
+// Between operations on one GPU nothing is copied.
+static_assert(plan_of(on<gpu<0>>(softmax(matmul(x, transpose(y))))).transfers == 3);
+
+// A constant is copied like a feed; a scalar travels with its kernel.
+static_assert(plan_of(two_constants).transfers == 3);
+static_assert(plan_of(scaled).transfers == 2);
+
+// A variable is where it is used: nothing is copied but the result.
+static_assert(plan_of(on<gpu<0>>(exp(w))).transfers == 1);
+static_assert(plan_of(on<gpu<0>>(assign_add(w, x))).transfers == 2);
+
+// Bytes are counted by element: 4 for float, 8 for double, 1 for bool.
+static_assert(plan_of(on<gpu<0>>(sum(x))).transfer_bytes == 24 + 4);
+static_assert(plan_of(on<gpu<0>>(sum(wide))).transfer_bytes == 48 + 8);
+static_assert(plan_of(on<gpu<0>>(any(flags))).transfer_bytes == 6 + 1);
+
+// A part of a feed is a look at all of it, so all of it is copied.
+static_assert(plan_of(on<gpu<0>>(sum(slice<0, 1>(x)))).transfer_bytes == 24 + 4);
+
+// Bytes that depend on an extent of the run are -1; the number of copies is known all the same.
+static_assert(plan_of(on<gpu<0>>(open + x)).transfers == 3);
+static_assert(plan_of(on<gpu<0>>(tanh(open))).transfer_bytes == -1);
+static_assert(plan_of(tanh(open)).transfer_bytes == 0);
+
+// ---- several GPUs --------------------------------------------------------------------------------------------------------
+
+// A value that crosses from one GPU to another is one copy.
+static_assert(plan_of(on<gpu<1>>(exp(on<gpu<0>>(tanh(x))))).transfers == 3);
+
+// One copy per destination, however many operations there use it.
+static_assert(plan_of(fetches(on<gpu<1>>(exp(shared)), on<gpu<1>>(sum(shared)), on<gpu<2>>(max(shared)))).transfers ==
+              1 + 2 + 3);
+
+// A feed goes to every GPU that uses it.
+static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<1>>(tanh(x)))).transfers == 4);
+
+// What a GPU made and the CPU uses twice comes back once.
+static_assert(plan_of(fetches(on<cpu<0>>(exp(shared)), on<cpu<0>>(sum(shared)), shared)).transfers == 2);
+
+// Towers on two GPUs and the sum on the CPU: two feeds to each, one result from each.
+static_assert(plan_of(towers).transfers == 6);
+static_assert(plan_of(towers).kernels == 3);
+
+// ---- the headline program ---------------------------------------------------------------------------------------------------
+
+// A^10 + B^10: nine products each and the sum; two feeds to the GPU, two powers back.
+static_assert(plan_of(powers).kernels == 19 && plan_of(powers).transfers == 4);
+
+// Where there is no GPU: the same kernels and no copy.
+static_assert(plan_of<world<cpu<0>>>(powers).kernels == 19);
+static_assert(plan_of<world<cpu<0>>>(powers).transfers == 0);
+static_assert(plan_of<world<cpu<0>>>(powers).transfer_bytes == 0);
+
+// More GPUs change nothing: the program asks for one.
+static_assert(plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(powers).transfers == 4);
+
+// Each world has its own copies: towers for GPU 2 and 3 share what GPUs there are.
+static_assert(plan_of<world<cpu<0>>>(towers).transfers == 0);
+static_assert(plan_of<world<cpu<0>, gpu<0>>>(towers).transfers == 2 + 2);
+static_assert(plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(towers).transfers == 6);
+
+// Without `on`, a world with a GPU uses it.
+static_assert(plan_of<world<cpu<0>, gpu<0>>>(on_cpu).transfers == 3);
+
+}  // namespace

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which operations run together as one kernel: a specification, each line of it proven by the compiler.
+#include <onto/ops/all.hpp>
+#include <onto/plan/plan.hpp>
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, 2, 3>;
+constexpr auto y = placeholder<"y", float, 2, 3>;
+constexpr auto row = placeholder<"row", float, 3>;
+constexpr auto column = placeholder<"column", float, 2, 1>;
+constexpr auto mask = placeholder<"mask", bool, 2, 3>;
+constexpr auto a = placeholder<"a", float, 3, 2>;
+constexpr auto b = placeholder<"b", float, 3, 4>;
+constexpr auto c = placeholder<"c", float, 2, 4>;
+constexpr auto bias = placeholder<"bias", float, 4>;
+constexpr auto open = placeholder<"open", float, dyn, dyn>;
+constexpr auto open_row = placeholder<"open_row", float, dyn>;
+constexpr auto n = placeholder<"n", std::int32_t, 2, 3>;
+constexpr auto batch = placeholder<"batch", float, 5, 2, 3>;
+constexpr auto w = variable<"w", float, 2, 3>;
+
+// Scalars are values of the run, so these are no constants; their plans are, for the type is enough.
+const auto scaled = 2.0f * x + 1.0f;
+const auto gemm = 2.0f * matmul(transpose(a), b) + 3.0f * c;
+const auto gemm_left = matmul(transpose(a), b) * 2.0f - c * 3.0f;
+const auto gemm_right = 3.0f * c - 2.0f * matmul(transpose(a), b);
+const auto gemm_relu = relu(2.0f * matmul(transpose(a), b) + 3.0f * c);
+const auto shifted_product = matmul(x, b) + 1.0f;
+const auto noisy = x + random_uniform<float, 2, 3>(7);
+const auto twice_scaled = 2.0f * (3.0f * matmul(x, b));
+
+template <int N, class E>
+constexpr auto chain(const E& e) {
+  if constexpr (N == 0) {
+    return e;
+  } else {
+    return chain<N - 1>(tanh(e + y));
+  }
+}
+
+// ---- elementwise ------------------------------------------------------------------------------------------------------
+
+// One elementwise operation is one kernel.
+static_assert(plan_of(x + y).kernels == 1);
+
+// A chain of elementwise operations is one kernel.
+static_assert(plan_of(tanh(exp(x + y))).kernels == 1);
+
+// However long the chain is.
+static_assert(plan_of(chain<60>(x)).kernels == 1);
+
+// A tree of elementwise operations is one kernel.
+static_assert(plan_of((x + y) * (x - y) / (x * y)).kernels == 1);
+
+// Operands that broadcast stay in the same kernel.
+static_assert(plan_of((x + row) * column).kernels == 1);
+
+// So do cheap operations on a smaller operand, before it is stretched.
+static_assert(plan_of(x * (row + row) - abs(column)).kernels == 1);
+
+// A dear operation on a smaller operand is not repeated for each element of the larger: it is a kernel of its own.
+static_assert(plan_of(x * exp(row)).kernels == 2);
+
+// Where nothing is stretched a dear operation joins.
+static_assert(plan_of(x * exp(y)).kernels == 1);
+
+// Scalars travel with the kernel.
+static_assert(plan_of(scaled).kernels == 1);
+
+// Comparisons, logic, the choice between two tensors and conversions are elementwise too.
+static_assert(plan_of(where(x < y && mask, x, y)).kernels == 1);
+static_assert(plan_of(cast<float>(n) * x).kernels == 1);
+static_assert(plan_of(cast<std::int64_t>(cast<double>(x) > cast<double>(y))).kernels == 1);
+
+// A sum of many operands is one kernel, and so are the operations that make them.
+static_assert(plan_of(add_n(x + y, x - y, x * y, x, y)).kernels == 1);
+
+// Tensors that are made from their index are made inside the kernel that uses them.
+static_assert(plan_of(x + ones<float, 2, 3>()).kernels == 1);
+static_assert(plan_of(x * eye<float, 2, 3>()).kernels == 1);
+static_assert(plan_of(noisy).kernels == 1);
+
+// Unless they have another shape there: an index means a place in the whole.
+static_assert(plan_of(x + iota<float, 3>()).kernels == 2);
+
+// A value that two operations of one kernel use is computed once, in that kernel.
+static_assert(plan_of(exp(x + y) * (x + y)).kernels == 1);
+
+// Extents that are not known yet do not hinder.
+static_assert(plan_of(tanh(open + open_row) * open).kernels == 1);
+
+// ---- reductions --------------------------------------------------------------------------------------------------------
+
+// A reduction is one kernel.
+static_assert(plan_of(sum(x)).kernels == 1);
+
+// Elementwise operations go into the reduction that follows.
+static_assert(plan_of(sum<0>(square(x - y) * row)).kernels == 1);
+static_assert(plan_of(max<1>(tanh(open))).kernels == 1);
+static_assert(plan_of(any(x < y)).kernels == 1);
+static_assert(plan_of(argmax<0>(x * y)).kernels == 1);
+
+// What follows a reduction is another kernel: its elements are many for one result.
+static_assert(plan_of(exp(sum<0>(x))).kernels == 2);
+
+// A reduction's result used elementwise is made once, not for each element.
+static_assert(plan_of(x - mean<1>(x, keep_extents)).kernels == 2);
+static_assert(plan_of((x - mean<0>(x)) / sum<0>(x * x)).kernels == 3);
+
+// What a reduction and something else both need is made once.
+static_assert(plan_of(exp(x) / sum(exp(x))).kernels == 3);
+
+// One reduction after another: two kernels.
+static_assert(plan_of(sum(max<0>(x))).kernels == 2);
+
+// A softmax is one kernel; what comes before or after it is another.
+static_assert(plan_of(softmax(x)).kernels == 1);
+static_assert(plan_of(softmax(x + y)).kernels == 2);
+static_assert(plan_of(log_softmax<0>(x) * y).kernels == 2);
+
+// ---- matrix products -----------------------------------------------------------------------------------------------------
+
+// A product is one kernel.
+static_assert(plan_of(matmul(x, b)).kernels == 1);
+
+// Transposing an operand is part of it.
+static_assert(plan_of(matmul(transpose(a), b)).kernels == 1);
+static_assert(plan_of(matmul(transpose(a), transpose(transpose(b)))).kernels == 1);
+
+// alpha * transpose(a) b + beta * c is one kernel, whichever way round it is written.
+static_assert(plan_of(gemm).kernels == 1);
+static_assert(plan_of(gemm_left).kernels == 1);
+static_assert(plan_of(gemm_right).kernels == 1);
+
+// So it is with a bias, which broadcasts, and a relu.
+static_assert(plan_of(matmul(x, b) + bias).kernels == 1);
+static_assert(plan_of(relu(matmul(x, b) + bias)).kernels == 1);
+static_assert(plan_of(relu(matmul(x, b))).kernels == 1);
+static_assert(plan_of(gemm_relu).kernels == 1);
+
+// A layer of a network is a kernel.
+static_assert(plan_of(softmax(matmul(relu(matmul(x, b) + bias), transpose(b)))).kernels == 3);
+
+// What does not fit the pattern is a kernel after the product.
+static_assert(plan_of(tanh(matmul(x, b))).kernels == 2);
+static_assert(plan_of(shifted_product).kernels == 2);
+static_assert(plan_of(twice_scaled).kernels == 2);
+static_assert(plan_of(matmul(x, b) + matmul(x, b)).kernels == 2);
+
+// An addend that stretches the product is added after it.
+static_assert(plan_of(matmul(x, b) + placeholder<"stack", float, 5, 2, 4>).kernels == 2);
+
+// What makes an operand is a kernel before the product; a product takes no elementwise operation in.
+static_assert(plan_of(matmul(x + y, b)).kernels == 2);
+
+// A product whose plain result is needed elsewhere keeps it: the bias is added in a kernel of its own.
+static_assert(plan_of(fetches(matmul(x, b), matmul(x, b) + bias)).kernels == 2);
+
+// A batch of products is one kernel.
+static_assert(plan_of(matmul(batch, b)).kernels == 1);
+
+// Products of integers have no such pattern.
+static_assert(plan_of(matmul(transpose(n), n) + placeholder<"k", std::int32_t, 3, 3>).kernels == 2);
+
+// ---- views ---------------------------------------------------------------------------------------------------------------
+
+// Looking at the elements in another way runs nothing.
+static_assert(plan_of(x + transpose(a)).kernels == 1);
+static_assert(plan_of(sum(slice<0, 1>(x))).kernels == 1);
+static_assert(plan_of(reshape<6>(x) * reshape<6>(y)).kernels == 1);
+static_assert(plan_of(permute<1, 0>(x) + a).kernels == 1);
+static_assert(plan_of(expand_dims<0>(x) + batch).kernels == 1);
+static_assert(plan_of(matmul(slice<0, 2>(b), placeholder<"square", float, 4, 4>)).kernels == 1);
+
+// Several looks, one after the other, run nothing either.
+static_assert(plan_of(slice<1, 3>(transpose(x)) * transpose(slice<range<>, range<0, 2>>(y))).kernels == 1);
+
+// Except that the elements of a turned tensor in another shape are no strides: they are laid out anew first.
+static_assert(plan_of(reshape<6>(transpose(x)) * reshape<6>(y)).kernels == 2);
+
+// What is looked at is made first.
+static_assert(plan_of(transpose(x + y) * a).kernels == 2);
+
+// Something to look at that is fetched is copied to the result: one kernel.
+static_assert(plan_of(transpose(x)).kernels == 1);
+static_assert(plan_of(x).kernels == 1);
+
+// ---- concat ----------------------------------------------------------------------------------------------------------------
+
+// Tensors side by side are one kernel, with what makes its operands before it.
+static_assert(plan_of(concat<0>(x, y)).kernels == 1);
+static_assert(plan_of(concat<1>(x + y, x, y)).kernels == 2);
+static_assert(plan_of(sum(concat<0>(x, y))).kernels == 2);
+
+// ---- variables ---------------------------------------------------------------------------------------------------------------
+
+// The new value of a variable is computed in the kernel that writes it; a second one copies it to the result of the fetch.
+static_assert(plan_of(assign(w, tanh(x) * y)).kernels == 2);
+static_assert(plan_of(assign_add(w, x * row)).kernels == 2);
+
+// A product keeps its own kernel.
+static_assert(plan_of(assign_sub(w, matmul(x, placeholder<"turn", float, 3, 3>))).kernels == 3);
+
+// ---- places ------------------------------------------------------------------------------------------------------------------
+
+// Operations that are to run on different devices are different kernels.
+static_assert(plan_of(on<gpu<1>>(tanh(on<gpu<0>>(x + y)))).kernels == 2);
+
+// In one scope they are one, and fusion does not depend on what the machine has.
+static_assert(plan_of(on<gpu<1>>(tanh(x + y))).kernels == 1);
+static_assert(plan_of<world<cpu<0>>>(on<gpu<1>>(tanh(on<gpu<0>>(x + y)))).kernels == 2);
+
+}  // namespace

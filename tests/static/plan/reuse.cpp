@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory and work of a plan: which intermediate values share memory, and how much is computed. Proven by the compiler.
+#include <onto/ops/all.hpp>
+#include <onto/plan/plan.hpp>
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, 64, 64>;  // 16384 bytes
+constexpr auto y = placeholder<"y", float, 64, 64>;
+constexpr auto small = placeholder<"small", float, 3>;
+constexpr auto open = placeholder<"open", float, dyn, 64>;
+constexpr auto w = variable<"w", float, 64, 64>;
+constexpr std::int64_t whole = 64 * 64 * 4;
+
+template <int N, class E>
+constexpr auto products(const E& e) {
+  if constexpr (N == 0) {
+    return e;
+  } else {
+    return products<N - 1>(matmul(e, x));
+  }
+}
+
+// ---- memory --------------------------------------------------------------------------------------------------------------
+
+// A program of one kernel on the CPU needs no memory of its own: it reads the feeds and writes the result.
+static_assert(plan_of(x + y).peak_bytes(cpu<0>{}) == 0);
+
+// What is between two kernels has a buffer.
+static_assert(plan_of(softmax(x + y)).peak_bytes(cpu<0>{}) == whole);
+
+// A chain of any length needs two: each step reads one and writes the other.
+static_assert(plan_of(products<3>(x)).peak_bytes(cpu<0>{}) == 2 * whole);
+static_assert(plan_of(products<20>(x)).peak_bytes(cpu<0>{}) == 2 * whole);
+
+// A value that is used late keeps its buffer till then.
+static_assert(plan_of(matmul(products<5>(tanh(y)), tanh(y))).peak_bytes(cpu<0>{}) == 3 * whole);
+
+// Reductions leave little behind; memory is handed out in pieces of 256 bytes.
+static_assert(plan_of(softmax(sum<0>(x))).peak_bytes(cpu<0>{}) == 256);
+static_assert(plan_of(softmax(small + small)).peak_bytes(cpu<0>{}) == 256);
+
+// What a variable keeps is not intermediate.
+static_assert(plan_of(assign(w, x + y)).peak_bytes(cpu<0>{}) == 0);
+
+// Several results are written where they are wanted.
+static_assert(plan_of(fetches(x + y, x - y, x * y)).peak_bytes(cpu<0>{}) == 0);
+
+// A device the program does not use needs nothing.
+static_assert(plan_of(softmax(x + y)).peak_bytes(gpu<0>{}) == 0);
+
+// On a GPU feeds and results are there too.
+static_assert(plan_of(on<gpu<0>>(x + y)).peak_bytes(gpu<0>{}) == 3 * whole);
+static_assert(plan_of(on<gpu<0>>(x + y)).peak_bytes(cpu<0>{}) == 0);
+
+// The memory of a feed is used again when the feed has been read for the last time.
+static_assert(plan_of(on<gpu<0>>(softmax(tanh(x)))).peak_bytes(gpu<0>{}) == 2 * whole);
+static_assert(plan_of(on<gpu<0>>(products<20>(x))).peak_bytes(gpu<0>{}) == 3 * whole);
+
+// Each device is counted by itself.
+static_assert(plan_of(on<gpu<1>>(exp(on<gpu<0>>(tanh(x))))).peak_bytes(gpu<0>{}) == 2 * whole);
+static_assert(plan_of(on<gpu<1>>(exp(on<gpu<0>>(tanh(x))))).peak_bytes(gpu<1>{}) == 2 * whole);
+
+// In another world the memory is elsewhere.
+static_assert(plan_of<world<cpu<0>>>(on<gpu<0>>(softmax(tanh(x)))).peak_bytes(cpu<0>{}) == whole);
+static_assert(plan_of<world<cpu<0>>>(on<gpu<0>>(softmax(tanh(x)))).peak_bytes(gpu<0>{}) == 0);
+
+// An extent of the run: -1, where it matters.
+static_assert(plan_of(softmax(open * open)).peak_bytes(cpu<0>{}) == -1);
+static_assert(plan_of(open * open).peak_bytes(cpu<0>{}) == 0);
+
+// No two values that are alive at the same time overlap.
+template <class Plan>
+constexpr bool no_overlap(const Plan& p) {
+  for (int u = 0; u < p.value_count; ++u) {
+    for (int v = 0; v < u; ++v) {
+      const plan_value& a = p.values[u];
+      const plan_value& b = p.values[v];
+      if (!(a.at == b.at) || a.fetch >= 0 || b.fetch >= 0 || a.variable || b.variable) continue;
+      if (a.death < b.birth || b.death < a.birth) continue;
+      if (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes) return false;
+    }
+  }
+  return true;
+}
+static_assert(no_overlap(plan_of(products<20>(x))));
+static_assert(no_overlap(plan_of(matmul(products<5>(tanh(y)), tanh(y)))));
+static_assert(no_overlap(plan_of(on<gpu<1>>(products<3>(on<gpu<0>>(products<3>(x)))))));
+static_assert(no_overlap(plan_of(softmax(max<0>(x) + softmax(sum<1>(y)) * softmax(max<0>(x))))));
+
+// ---- work ----------------------------------------------------------------------------------------------------------------
+
+// An elementwise operation costs its price for each element of its result.
+static_assert(plan_of(x + y).flops == 64 * 64);
+static_assert(plan_of((x + y) * x).flops == 2 * 64 * 64);
+static_assert(plan_of(tanh(x)).flops == op::tanh::cost * 64 * 64);
+static_assert(plan_of(x + slice<0, 1>(y)).flops == 64 * 64);
+
+// A reduction costs one operation for each element of its operand.
+static_assert(plan_of(sum(x)).flops == 64 * 64);
+static_assert(plan_of(sum<0>(x * y)).flops == 2 * 64 * 64);
+
+// A product of (M, K) and (K, N) costs 2 M K N.
+static_assert(plan_of(matmul(x, y)).flops == 2 * 64 * 64 * 64);
+static_assert(plan_of(matmul(slice<0, 8>(x), slice<range<>, range<0, 2>>(y))).flops == 2 * 8 * 64 * 2);
+
+// Looking, joining and copying cost none.
+static_assert(plan_of(transpose(x)).flops == 0);
+static_assert(plan_of(concat<0>(x, y)).flops == 0);
+static_assert(plan_of(x).flops == 0);
+
+// What is computed once is counted once.
+static_assert(plan_of(fetches(matmul(x, y), exp(matmul(x, y)))).flops ==
+              2 * 64 * 64 * 64 + op::exp::cost * 64 * 64);
+
+// An extent of the run: -1.
+static_assert(plan_of(open + open).flops == -1);
+static_assert(plan_of(matmul(open, x)).flops == -1);
+
+}  // namespace

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copies on the CPU: from any view, to contiguous memory or to a part of a larger tensor.
+#include <onto/backend/cpu/copy.hpp>
+
+#include "reference.hpp"
+
+using namespace backend_cpu;
+using onto::detail::cpu_copy;
+using onto::detail::thread_pool;
+
+namespace {
+
+template <class T>
+void check(thread_pool& pool, const extents& space, rng& r, memory kind) {
+  const auto from = make_view<T>(space, kind, r);
+  // The result is a part of a larger tensor, as concat's is: axis `axis` is longer, and the part begins at `start`.
+  extents whole = space;
+  std::int64_t offset = 0;
+  operand_view to;
+  if (space.rank > 0 && pick(r, 0, 1) == 0) {
+    const int axis = pick(r, 0, space.rank - 1), start = pick(r, 0, 3);
+    whole.dims[axis] += start + pick(r, 0, 3);
+    onto::detail::contiguous_strides(whole, to.stride);
+    offset = start * to.stride[axis];
+  } else {
+    onto::detail::contiguous_strides(whole, to.stride);
+  }
+  result<T> out(whole.size());
+  const auto untouched = out.bytes;
+  to.data = out.data() + offset;
+  to.type = element_of<T>;
+  kernel_call call;
+  call.space = space;
+  call.inputs = 1;
+  call.in = &from.v;
+  call.out = to;
+  cpu_copy(pool, call);
+
+  auto expected = untouched;
+  for_each_index(space, [&](std::int64_t, const std::int64_t* index) {
+    std::int64_t place = offset;
+    for (int k = 0; k < space.rank; ++k) place += index[k] * to.stride[k];
+    const T value = from.at(index);
+    std::memcpy(expected.data() + static_cast<std::size_t>(place) * sizeof(T), &value, sizeof value);
+  });
+  INFO("shape " << to_string(space) << " in " << to_string(whole) << ", memory " << static_cast<int>(kind) << ", size "
+                << sizeof(T) << ", " << pool.size() << " threads");
+  CHECK(out.bytes == expected);
+}
+
+}  // namespace
+
+TEST_CASE("copies of any view, to any part of a tensor", "[threads]") {
+  rng r(41);
+  for (int threads : {1, 2, 4}) {
+    thread_pool pool(threads);
+    for (int round = 0; round < 80; ++round) {
+      const extents space = random_shape(r, 6, 3000);
+      const memory kind = static_cast<memory>(round % 4);
+      check<float>(pool, space, r, kind);
+      check<double>(pool, space, r, kind);
+      check<bool>(pool, space, r, kind);
+    }
+  }
+}
+
+TEST_CASE("large copies and transposes on several threads", "[threads]") {
+  rng r(42);
+  thread_pool pool(4);
+  for (const extents& space : {shape_value({700, 301}), shape_value({200001}), shape_value({3, 65, 700}),
+                               shape_value({80000, 3}), shape_value({3, 80000})})
+    for (int kind = 0; kind < 4; ++kind) {
+      check<std::int32_t>(pool, space, r, static_cast<memory>(kind));
+      check<bool>(pool, space, r, static_cast<memory>(kind));
+    }
+}
+
+TEST_CASE("a copy of nothing does nothing") {
+  rng r(43);
+  thread_pool pool(2);
+  check<float>(pool, shape_value({2, 0, 3}), r, memory::contiguous);
+  check<float>(pool, shape_value({0}), r, memory::contiguous);
+}

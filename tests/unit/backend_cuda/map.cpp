@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+#include <onto/ops/arithmetic.hpp>
+
+#include "calls.hpp"
+#include "catch.hpp"
+
+using namespace calls;
+
+namespace {
+
+constexpr element f32 = element::float32, f64 = element::float64, i32 = element::int32, i64 = element::int64,
+                  boolean = element::boolean;
+
+struct widen {
+  static constexpr op_kind kind = op_kind::map;
+  template <class T>
+  static double apply(T x) {
+    return static_cast<double>(x);
+  }
+};
+struct choose {
+  static constexpr op_kind kind = op_kind::map;
+  template <class T>
+  static T apply(bool c, T a, T b) {
+    return c ? a : b;
+  }
+};
+struct count {
+  static constexpr op_kind kind = op_kind::generator;
+  template <class T>
+  static T at(std::int64_t index) {
+    return static_cast<T>(index);
+  }
+};
+
+// (in0 + in1) * scalar0
+using combination =
+    program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::add, f32, 0, 1>,
+            instruction<load_scalar, f32, 0>, instruction<op::mul, f32, 2, 3>>;
+// in1 ? double(in0) : scalar1, with an input of each width
+using mixture =
+    program<instruction<load_input, boolean, 1>, instruction<load_input, f32, 0>, instruction<widen, f64, 1>,
+            instruction<load_scalar, f64, 1>, instruction<choose, f64, 0, 2, 3>>;
+using counter = program<instruction<count, i64>>;
+using identity32 = program<instruction<load_input, i32, 0>>;
+
+template <class Program>
+void map_strided_on_host(const kernel_call& call) {
+  const auto operands = strided_operands_of<Program>(call);
+  for (std::int64_t k = 0; k < operands.space.size; ++k) map_strided(operands, k);
+}
+
+/// False where the operands are not contiguous.
+template <class Program>
+bool map_flat_on_host(const kernel_call& call) {
+  flat_operands<Program> flat{};
+  if (!flatten(strided_operands_of<Program>(call), flat)) return false;
+  for (std::int64_t k = 0; k < flat.size; k += flat_operands<Program>::lanes) map_flat(flat, k);
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a program knows its inputs and scalars", "[cuda][map]") {
+  using facts = program_operands<mixture>;
+  STATIC_REQUIRE(facts::inputs == 2);
+  STATIC_REQUIRE(facts::scalars == 2);
+  STATIC_REQUIRE(facts::type_of_input(0) == f32);
+  STATIC_REQUIRE(facts::type_of_input(1) == boolean);
+  STATIC_REQUIRE(facts::widest() == 8);
+  STATIC_REQUIRE(program_operands<counter>::inputs == 0);
+  STATIC_REQUIRE(flat_operands<combination>::lanes == 4);
+  STATIC_REQUIRE(flat_operands<mixture>::lanes == 2);
+  STATIC_REQUIRE(sizeof(lane_pack<bool, 4>) == 4);
+  STATIC_REQUIRE(alignof(lane_pack<float, 4>) == 16);
+  STATIC_REQUIRE(alignof(lane_pack<double, 2>) == 16);
+}
+
+TEST_CASE("contiguous maps compute every element, and none beyond", "[cuda][map]") {
+  for (int n : {1, 2, 3, 4, 5, 8, 13, 64, 67}) {
+    alignas(16) float a[72], b[72], out[72];
+    for (int k = 0; k < 72; ++k) a[k] = static_cast<float>(k), b[k] = static_cast<float>(100 * k), out[k] = -1;
+    const extents space = shape_of({n});
+    const operand_view in[] = {contiguous_view(a, space), contiguous_view(b, space)};
+    const std::uint64_t scalars[] = {bits_of(0.5f)};
+    kernel_call call;
+    call.space = space;
+    call.inputs = 2;
+    call.in = in;
+    call.out.data = out;
+    call.scalars = scalars;
+    REQUIRE(map_flat_on_host<combination>(call));
+    for (int k = 0; k < 72; ++k) CHECK(out[k] == (k < n ? (a[k] + b[k]) * 0.5f : -1));
+  }
+}
+
+TEST_CASE("one element stands for all in a contiguous map", "[cuda][map]") {
+  alignas(16) float a[6] = {1, 2, 3, 4, 5, 6}, out[6];
+  const float b = 10;
+  const operand_view in[] = {view_of(a, {3, 1}), view_of(&b, {0, 0})};
+  const std::uint64_t scalars[] = {bits_of(2.0f)};
+  kernel_call call;
+  call.space = shape_of({2, 3});
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = out;
+  call.scalars = scalars;
+  REQUIRE(map_flat_on_host<combination>(call));
+  for (int k = 0; k < 6; ++k) CHECK(out[k] == (a[k] + 10) * 2);
+}
+
+TEST_CASE("operands that are not contiguous, or not aligned, are refused by the contiguous map", "[cuda][map]") {
+  alignas(16) float a[32] = {}, out[32];
+  const std::uint64_t scalars[] = {bits_of(2.0f)};
+  kernel_call call;
+  call.space = shape_of({2, 4});
+  call.inputs = 2;
+  call.out.data = out;
+  call.scalars = scalars;
+  const operand_view transposed[] = {view_of(a, {1, 2}), view_of(a, {4, 1})};
+  const operand_view row[] = {view_of(a, {0, 1}), view_of(a, {4, 1})};
+  const operand_view shifted[] = {view_of(a + 1, {4, 1}), view_of(a, {4, 1})};
+  const operand_view stepped[] = {view_of(a, {8, 2}), view_of(a, {4, 1})};
+  for (const operand_view* in : {transposed, row, shifted, stepped}) {
+    call.in = in;
+    CHECK_FALSE(map_flat_on_host<combination>(call));
+  }
+  const operand_view good[] = {view_of(a + 4, {4, 1}), view_of(a + 3, {0, 0})};
+  call.in = good;
+  CHECK(map_flat_on_host<combination>(call));
+  call.out.data = out + 1;
+  CHECK_FALSE(map_flat_on_host<combination>(call));
+}
+
+TEST_CASE("strided maps broadcast, transpose and slice", "[cuda][map]") {
+  float a[12], b[3] = {100, 200, 300}, out[12];
+  for (int k = 0; k < 12; ++k) a[k] = static_cast<float>(k);
+  const operand_view in[] = {view_of(a, {1, 4}), view_of(b, {0, 1})};  // a (3, 4) seen as (4, 3), plus a row
+  const std::uint64_t scalars[] = {bits_of(1.0f)};
+  kernel_call call;
+  call.space = shape_of({4, 3});
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = out;
+  call.scalars = scalars;
+  map_strided_on_host<combination>(call);
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 3; ++c) CHECK(out[3 * r + c] == a[4 * c + r] + b[c]);
+}
+
+TEST_CASE("elements of several types in one map", "[cuda][map]") {
+  alignas(16) float a[5] = {1, 2, 3, 4, 5};
+  alignas(16) bool c[5] = {true, false, true, true, false};
+  alignas(16) double out[6] = {0, 0, 0, 0, 0, -1};
+  const extents space = shape_of({5});
+  const operand_view in[] = {contiguous_view(a, space), contiguous_view(c, space)};
+  const std::uint64_t scalars[] = {0, bits_of(-7.5)};
+  kernel_call call;
+  call.space = space;
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = out;
+  call.scalars = scalars;
+  SECTION("contiguous") { REQUIRE(map_flat_on_host<mixture>(call)); }
+  SECTION("strided") { map_strided_on_host<mixture>(call); }
+  for (int k = 0; k < 5; ++k) CHECK(out[k] == (c[k] ? a[k] : -7.5));
+  CHECK(out[5] == -1);
+}
+
+TEST_CASE("generators are given the row-major index", "[cuda][map]") {
+  alignas(16) std::int64_t out[7];
+  kernel_call call;
+  call.space = shape_of({7});
+  call.out.data = out;
+  SECTION("contiguous") { REQUIRE(map_flat_on_host<counter>(call)); }
+  SECTION("strided") { map_strided_on_host<counter>(call); }
+  for (int k = 0; k < 7; ++k) CHECK(out[k] == k);
+}
+
+TEST_CASE("a map of rank 0 computes its one element", "[cuda][map]") {
+  const std::int32_t a = 42;
+  alignas(16) std::int32_t out[2] = {0, -1};
+  const operand_view in[] = {view_of(&a, {})};
+  kernel_call call;
+  call.inputs = 1;
+  call.in = in;
+  call.out.data = out;
+  REQUIRE(map_flat_on_host<identity32>(call));
+  CHECK(out[0] == 42);
+  CHECK(out[1] == -1);
+}
