@@ -11,7 +11,7 @@ inline constexpr auto a = placeholder<"a", float, 2, 3>;
 inline constexpr auto b = placeholder<"b", float, 3, 2>;
 
 int main() {
-  constexpr auto product = on<gpu<0>>(matmul(a, b));            // the product on the first GPU,
+  constexpr auto product = on<gpu<0>>(matmul(a, b));                // the product on the first GPU,
   constexpr auto total = on<cpu<0>>(product + transpose(product));  // the rest on the CPU
 
   // The compiler knows the plan: a and b go to the GPU, the product comes back.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // A^n + B^n: the powers on one or two GPUs, the sum on the CPU, with options for all of it. `--help` lists them.
+// RUN: --demo --size 96 --n 3
 #include <onto/onto.hpp>
 
+#include <unistd.h>
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -15,7 +17,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,8 @@ Computes A^n + B^n for two square matrices: the powers on the devices you name, 
   --help              prints this
 )";
 
-// ---- the program -----------------------------------------------------------------------------------------------------
+// ---- the program
+// -----------------------------------------------------------------------------------------------------
 
 // [program]
 inline constexpr auto a = placeholder<"a", float, dyn, dyn>;
@@ -70,7 +72,8 @@ auto sum_of_powers(const std::string& device_of_a, const std::string& device_of_
 }
 // [program]
 
-// ---- options ---------------------------------------------------------------------------------------------------------
+// ---- options
+// ---------------------------------------------------------------------------------------------------------
 
 struct options {
   int n = 10;
@@ -153,7 +156,8 @@ options parse(const std::vector<std::string_view>& words) {
   return o;
 }
 
-// ---- showing that it runs --------------------------------------------------------------------------------------------
+// ---- showing that it runs
+// --------------------------------------------------------------------------------------------
 
 /// A line about a run that takes long, on a terminal: how much has been started, how fast, for how long.
 class progress {
@@ -215,7 +219,8 @@ std::string where_products_run(const session& sess, const placement_report& repo
   return text.empty() ? "CPU" : text;
 }
 
-// ---- running it ------------------------------------------------------------------------------------------------------
+// ---- running it
+// ------------------------------------------------------------------------------------------------------
 
 template <int N>
 matrix compute(const options& o, const matrix& left, const matrix& right) {
@@ -243,7 +248,8 @@ matrix compute(const options& o, const matrix& left, const matrix& right) {
     using function = matrix (*)(const options&, const matrix&, const matrix&);
     constexpr function powers[] = {&compute<N + 1>...};
     return powers[o.n - 1](o, left, right);
-  }(std::make_integer_sequence<int, highest_power>{});
+  }
+  (std::make_integer_sequence<int, highest_power>{});
 }
 
 /// Numbers of [0, 2 / size): the rows add up to about 1, so that powers neither grow nor vanish.
@@ -254,13 +260,15 @@ matrix random_matrix(int size, unsigned seed) {
   return m;
 }
 
-// ---- the demonstration -----------------------------------------------------------------------------------------------
+// ---- the demonstration
+// -----------------------------------------------------------------------------------------------
 
 /// Row `row` of m^n, in double precision: plain loops that share nothing with onto.
 std::vector<double> row_of_power(const matrix& m, int n, int row) {
   const auto size = static_cast<std::size_t>(m.shape()[0]);
   const float* values = m.data();
-  std::vector<double> v(values + static_cast<std::size_t>(row) * size, values + static_cast<std::size_t>(row + 1) * size);
+  std::vector<double> v(values + static_cast<std::size_t>(row) * size,
+                        values + static_cast<std::size_t>(row + 1) * size);
   for (int k = 1; k < n; ++k) {
     std::vector<double> next(size);
     for (std::size_t i = 0; i < size; ++i)
@@ -288,8 +296,8 @@ bool check(const options& o, const matrix& left, const matrix& right, const matr
   // The numbers are positive: each of the n steps loses at most size roundings of a float.
   const double limit = o.n * static_cast<double>(size) * 0x1p-24;
   const bool good = worst <= limit;
-  std::printf("check: %d of %d rows against double precision: largest relative error %.2e, %s the limit %.2e\n", rows, size,
-              worst, good ? "within" : "ABOVE", limit);
+  std::printf("check: %d of %d rows against double precision: largest relative error %.2e, %s the limit %.2e\n", rows,
+              size, worst, good ? "within" : "ABOVE", limit);
   return good;
 }
 
@@ -319,7 +327,8 @@ int run(options o) {
     o.log = true;
     save_npy(o.a, random_matrix(o.size, 1));
     save_npy(o.b, random_matrix(o.size, 2));
-    std::cout << "A: " << o.a << "\nB: " << o.b << "\nA^" << o.n << " + B^" << o.n << " with " << o.size << " rows and columns\n\n";
+    std::cout << "A: " << o.a << "\nB: " << o.b << "\nA^" << o.n << " + B^" << o.n << " with " << o.size
+              << " rows and columns\n\n";
   }
   const bool from_files = !o.a.empty();
   const matrix left = from_files ? load_npy<float, dyn, dyn>(o.a) : random_matrix(o.size, 1);

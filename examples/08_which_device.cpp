@@ -42,7 +42,7 @@ int main() {
   // Random numbers that are made where they are used: nothing is copied but the result, one number.
   constexpr auto x = placeholder<"x", float, size, size>;
   constexpr auto y = sum(matmul(x, x));
-  std::cout << sess.placement(y).at("MatMul") .to_string() << '\n';
+  std::cout << sess.placement(y).at("MatMul").to_string() << '\n';
 
   const tensor<float, size, size> values = sess.run(random_uniform<float, size, size>(1));
   const double cpu_time = milliseconds([&] { sess.run(on<cpu<0>>(y), x = values); });

@@ -19,7 +19,7 @@ struct leaky_relu : elementwise<floating_elements> {
 // [operation]
 
 inline constexpr auto x = placeholder<"x", float, 2, 3>;
-inline constexpr auto bias = placeholder<"bias", float, 3>;  // one per column
+inline constexpr auto bias = placeholder<"bias", float, 3>;     // one per column
 inline constexpr auto gain = placeholder<"gain", float, 2, 1>;  // one per row
 
 int main() {

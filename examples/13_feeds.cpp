@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Whatever holds numbers can be fed: tensors, vectors, arrays, spans with a shape, nested lists. None of them is copied.
+// Whatever holds numbers can be fed: tensors, vectors, arrays, spans with a shape, nested lists. None of them is
+// copied.
 #include <onto/onto.hpp>
 
 #include <iostream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The plan is a constant: kernels, copies, bytes and memory of a program, asserted on while it compiles, in every world.
+// The plan is a constant: kernels, copies, bytes and memory of a program, asserted on while it compiles, in every
+// world.
 #include <onto/onto.hpp>
 
 #include <iostream>
@@ -15,8 +16,8 @@ int main() {
   constexpr auto layer = on<gpu<0>>(relu(matmul(x, w) + b));
   constexpr auto shares = on<cpu<0>>(softmax(layer));
 
-  static_assert(plan_of(layer).kernels == 1);     // the sum and relu are part of the matrix product
-  static_assert(plan_of(layer).transfers == 4);   // x, w and b to the GPU, the result back
+  static_assert(plan_of(layer).kernels == 1);    // the sum and relu are part of the matrix product
+  static_assert(plan_of(layer).transfers == 4);  // x, w and b to the GPU, the result back
   static_assert(plan_of(shares).kernels == 2);
   static_assert(plan_of(shares).transfers == 4);  // softmax reads the copy
   static_assert(plan_of(shares).transfer_bytes == 4 * (256 * 64 + 64 * 32 + 32 + 256 * 32));

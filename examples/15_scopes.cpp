@@ -12,8 +12,8 @@ int main() {
   session sess{{.simulated_gpus = 2}};
 
   // [on]
-  const auto inner = on<cpu<0>>(exp(x));      // placed: keeps its place
-  const auto outer = on<gpu<1>>(inner + x);   // the sum has no place yet: it gets this one
+  const auto inner = on<cpu<0>>(exp(x));     // placed: keeps its place
+  const auto outer = on<gpu<1>>(inner + x);  // the sum has no place yet: it gets this one
   std::cout << sess.placement(outer) << '\n';
   // [on]
 

@@ -93,7 +93,7 @@ class Bench:
         return self.run(self.command(compiler, library, program))[0]
 
     def counts(self, compiler, library, program):
-        """What a program makes a compiler do, in numbers that are the same every time; what it does not tell is left out.
+        """What a program makes a compiler do, in numbers that are the same every time, as far as the compiler tells.
 
         "instantiations": with g++ the specializations of functions, variables and classes it has registered at the end;
         with clang++ the classes and functions it has instantiated. "functions": those clang++ generates code for

@@ -30,9 +30,8 @@ def eigen_version():
     macros = Path(compilers.EIGEN or "/") / "Eigen/src/Core/util/Macros.h"
     if not macros.exists():
         return ""
-    words = [line.split() for line in macros.read_text(encoding="utf-8").splitlines() if line.startswith("#define EIGEN_M")
-             or line.startswith("#define EIGEN_WORLD_VERSION")]
-    numbers = {w[1]: w[2] for w in words if len(w) == 3 and w[1].endswith("_VERSION")}
+    words = [line.split() for line in macros.read_text(encoding="utf-8").splitlines()]
+    numbers = {w[1]: w[2] for w in words if len(w) == 3 and w[0] == "#define"}
     return ".".join(numbers.get(f"EIGEN_{part}_VERSION", "?") for part in ("WORLD", "MAJOR", "MINOR"))
 
 
@@ -42,8 +41,8 @@ def xtensor_version():
     if not config.exists():
         return ""
     words = [line.split() for line in config.read_text(encoding="utf-8").splitlines()]
-    return ".".join(w[2] for w in words if len(w) == 3 and w[1].startswith("XTENSOR_VERSION_M") or
-                    len(w) == 3 and w[1] == "XTENSOR_VERSION_PATCH")
+    numbers = {w[1]: w[2] for w in words if len(w) == 3 and w[0] == "#define"}
+    return ".".join(numbers.get(f"XTENSOR_VERSION_{part}", "?") for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 def median(costs, field):
@@ -57,7 +56,7 @@ def measure(bench, wanted, rounds, counts):
     failed = {}
     order = list(wanted)
     for number in range(rounds):
-        random.shuffle(order)
+        random.shuffle(order)  # so that no program is always behind the same one
         for key in order:
             if key in failed:
                 continue
@@ -116,6 +115,8 @@ def table(rows, compiler):
     for row in rows:
         if row["compiler"] == compiler:
             lines.append([programs.NAMES[row["library"]], row["program"]] + cells(row))
+    told = [i for i in range(len(lines[0])) if any(line[i] != "-" for line in lines[1:])]
+    lines = [[line[i] for i in told] for line in lines]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
 
     def written(line):
@@ -155,16 +156,16 @@ def document(rows, used, level, rounds):
     if "xtensor" in libraries:
         versions.append(f"xtensor {xtensor_version()}")
     lines = ["# Compile time", "",
-             "Written by `benchmarks/compile/measure.py --write`. Machine: " + cpu_model() + "; " + ", ".join(versions) + ".",
-             f"Measured on {time.strftime('%Y-%m-%d')}.", "",
-             f"A program of N operations is one expression over N + 1 distinct leaves, complete with `main`, compiled with",
-             f"`-std=c++20 {level} -c` (nvcc: `-arch=sm_90` too, the same file as CUDA). \"50x8\" has 50 different expressions of 8",
-             f"operations. Times are medians of {rounds} interleaved rounds; CPU time is user and system time of the compiler and",
-             "all its processes, peak MiB the memory of the largest of them. \"After include\" is what is left when the cost of",
-             "including the library is taken away. Instantiations are counted by g++ as registered specializations",
-             "(`-fmem-report`) and by clang++ as instantiated classes and functions (`-ftime-trace`), so compare them within one",
-             "compiler; functions are those clang++ generates code for before it optimizes. Both are the same every time. nvcc",
-             "tells neither. Seconds differ between machines and hours, so read the ratios.", ""]
+             f"Machine: {cpu_model()}; {', '.join(versions)}. Measured on {time.strftime('%Y-%m-%d')} with",
+             f"`benchmarks/compile/measure.py --write`; medians of {rounds} interleaved rounds.", "",
+             "A program of N operations is one expression over N + 1 distinct leaves, complete with `main`, compiled with",
+             f"`-std=c++20 {level} -c` (nvcc: the same file as CUDA, `-arch=sm_90`). \"50x8\" has 50 different expressions of",
+             "8 operations. CPU s is user and system time of the compiler and all its processes, peak MiB the memory of the",
+             "largest of them. \"After include\" is what is left when the cost of including the library is taken away.",
+             "Instantiations are counted by g++ as registered specializations (`-fmem-report`) and by clang++ as instantiated",
+             "classes and functions (`-ftime-trace`), so compare them within one compiler; functions are those clang++",
+             "generates code for before it optimizes. Both are the same every time; nvcc tells neither. Seconds differ",
+             "between machines and hours, so read the ratios.", ""]
     lines += [f"* {sentence}." for sentence in ratios(rows)]
     for compiler in used:
         lines += ["", f"## {compiler} {level}", "", table(rows, compiler)]
@@ -189,11 +190,13 @@ def main():
     parser.add_argument("--libraries", default="onto,eigen,xtensor", help="which libraries (%(default)s)")
     parser.add_argument("--programs", default=",".join(programs.PROGRAMS), help="which programs (%(default)s)")
     parser.add_argument("--rounds", type=int, help="how often each program is compiled (5)")
-    parser.add_argument("--level", default="-O2", help="the flags after -std=c++20, for example --level=-fsyntax-only (%(default)s)")
+    parser.add_argument("--level", default="-O2",
+                        help="the flags after -std=c++20, for example --level=-fsyntax-only (%(default)s)")
     parser.add_argument("--include", help="the folder with onto/onto.hpp, if not this checkout's")
     parser.add_argument("--no-counts", action="store_true", help="leave out the template instantiations")
     parser.add_argument("--source", metavar="LIBRARY/PROGRAM", help="print one program and stop, for example onto/8")
-    parser.add_argument("--write", action="store_true", help="write docs/measurements/compile_time.md and .tsv")
+    parser.add_argument("--write", metavar="FOLDER", nargs="?", const=str(compilers.ROOT / "docs/measurements"),
+                        help="write compile_time.md and compile_time.tsv into the folder (docs/measurements)")
     options = parser.parse_args()
     if options.source:
         print(programs.source(*options.source.split("/")), end="")
@@ -215,12 +218,13 @@ def main():
                 used.append(compiler)
     rows = subtracted(measure(bench, wanted, rounds, not options.no_counts))
     for compiler in used:
-        print(f"\n{compiler} {compilers.version(compiler)} {options.level}, median of {rounds}\n\n{table(rows, compiler)}")
+        print(f"\n{compiler} {compilers.version(compiler)} {options.level}, median of {rounds}\n\n"
+              f"{table(rows, compiler)}")
     print()
     for sentence in ratios(rows):
         print(sentence)
     if options.write:
-        folder = compilers.ROOT / "docs/measurements"
+        folder = Path(options.write)
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "compile_time.md").write_text(document(rows, used, options.level, rounds), encoding="utf-8")
         (folder / "compile_time.tsv").write_text(tsv(rows), encoding="utf-8")

@@ -18,7 +18,8 @@ NAMES = {"onto": "onto", "eigen": "Eigen Tensor", "xtensor": "xtensor"}
 
 TYPES = {
     "onto": "using vec = onto::tensor<float, onto::dyn>;\nstatic vec make(int length) { return vec({length}); }",
-    "eigen": "using vec = Eigen::Tensor<float, 1, Eigen::RowMajor>;\nstatic vec make(int length) { return vec(length); }",
+    "eigen": "using vec = Eigen::Tensor<float, 1, Eigen::RowMajor>;\n"
+             "static vec make(int length) { return vec(length); }",
     "xtensor": "using vec = xt::xtensor<float, 1>;\n"
                "static vec make(int length) { return vec::from_shape({static_cast<std::size_t>(length)}); }",
 }

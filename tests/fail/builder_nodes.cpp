@@ -11,12 +11,13 @@ template <int Levels>
 auto grow() {
   if constexpr (Levels == 0) {
     return x * 2.0f;
-  } else {
 #ifdef ONTO_TWIN
-    const auto below = named<"below">(grow<Levels - 1>());
-#else
-    const auto below = grow<Levels - 1>();
+  } else if constexpr (Levels == 6) {
+    const auto below = named<"half">(grow<Levels - 1>());
+    return exp(below) * below;
 #endif
+  } else {
+    const auto below = grow<Levels - 1>();
     return exp(below) * below;
   }
 }

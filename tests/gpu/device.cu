@@ -29,8 +29,8 @@ TEST_CASE("data goes to a GPU and comes back", "[cuda][device]") {
 
 TEST_CASE("freed memory is used again, in stream order", "[cuda][device]") {
   bench b;
-  const std::int64_t bytes = b.gpu.facts().memory / 4 * 3;
-  for (int k = 0; k < 5; ++k) b.gpu.deallocate(b.gpu.allocate(bytes), bytes);
+  const std::int64_t bytes = b.gpu.facts().memory / 4;
+  for (int k = 0; k < 8; ++k) b.gpu.deallocate(b.gpu.allocate(bytes), bytes);
   b.gpu.synchronize();
 }
 

@@ -23,6 +23,16 @@
 #define ONTO_NOINLINE
 #endif
 
+// What is compiled in every program but runs once per program, or only to say what is wrong: g++ spends its time elsewhere.
+// Constant evaluation is not concerned.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define ONTO_BEGIN_RUNS_ONCE _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")")
+#define ONTO_END_RUNS_ONCE _Pragma("GCC pop_options")
+#else
+#define ONTO_BEGIN_RUNS_ONCE
+#define ONTO_END_RUNS_ONCE
+#endif
+
 #define ONTO_VERSION_MAJOR 0
 #define ONTO_VERSION_MINOR 1
 #define ONTO_VERSION_PATCH 0

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 class message {
@@ -47,3 +48,5 @@ template <class Error>
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// Which device, as far as one wants to say: a job, a replica and a task in it, a kind of device, an index.
@@ -133,3 +134,5 @@ ONTO_COLD inline place device_name::to_place() const {
 }
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

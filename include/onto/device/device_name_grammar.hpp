@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail::device_grammar {
 
 /// What a device name says; an empty text or `any` is a part left open.
@@ -262,3 +263,5 @@ class reader {
 };
 
 }  // namespace onto::detail::device_grammar
+
+ONTO_END_RUNS_ONCE

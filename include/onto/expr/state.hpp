@@ -16,6 +16,7 @@
 #include <string>
 #include <type_traits>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 struct guard_scope;
@@ -187,3 +188,5 @@ ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* a, const state* b)
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

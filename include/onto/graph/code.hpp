@@ -5,6 +5,7 @@
 
 #include <onto/graph/fuse.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// One instruction, before it is a type. `op` counts in the expression's list of operations, or says what is loaded.
@@ -129,3 +130,5 @@ constexpr bool has_code(const graph_view& g, int root) {
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

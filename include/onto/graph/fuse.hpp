@@ -5,6 +5,7 @@
 #include <onto/graph/graph.hpp>
 #include <onto/ops/all.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// What a matrix product does beside multiplying; node indices, or -1.
@@ -199,3 +200,5 @@ constexpr int members_of(const graph_view& g, const int* root, int r) {
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

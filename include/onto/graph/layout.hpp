@@ -4,6 +4,7 @@
 
 #include <onto/graph/fuse.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// An offset and strides, in elements, into a contiguous block.
@@ -65,3 +66,5 @@ constexpr void broadcast_strides(const extents& from, const std::int64_t* stride
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

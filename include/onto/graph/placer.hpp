@@ -4,6 +4,7 @@
 
 #include <onto/graph/graph.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// Why a node is where it is, or why it can be nowhere.
@@ -144,3 +145,5 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
 }
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

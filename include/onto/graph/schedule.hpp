@@ -5,6 +5,7 @@
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/placer.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// What a step of a plan does.
@@ -329,3 +330,5 @@ constexpr std::int64_t assign_offsets(plan_value* values, int count, const place
 }  // namespace detail
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

@@ -5,6 +5,7 @@
 #include <onto/core/message.hpp>
 #include <onto/graph/graph.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Whether the program gave the name `stem` or `stem_number` to some node.
@@ -35,3 +36,5 @@ ONTO_COLD ONTO_NOINLINE inline void write_name(message& m, const graph_view& g, 
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

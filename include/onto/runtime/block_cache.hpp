@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #endif
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Blocks of host memory, kept for the next request that they fit. Several threads may ask at once.
@@ -84,3 +85,5 @@ class block_cache {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

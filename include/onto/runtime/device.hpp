@@ -13,6 +13,7 @@
 #include <exception>
 #include <string>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 class thread_pool;   // of the CPU backend
@@ -197,3 +198,5 @@ class device_block : public counted {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -8,6 +8,7 @@
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/requests.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Where an operand's memory comes from at each run: a value of the plan, or a leaf.
@@ -266,3 +267,5 @@ class binder {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -5,6 +5,7 @@
 #include <onto/ops/assign.hpp>
 #include <onto/plan/node_names.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
@@ -58,3 +59,5 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string_view>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// Where a session's log goes: standard error, a stream, or a callback that is given whole lines without their newline.
@@ -61,3 +62,5 @@ struct session_options {
 };
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// One node of a placement report.
@@ -80,3 +81,5 @@ inline placement_report make_report(const graph_view& g, const program_state& p,
 }  // namespace detail
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

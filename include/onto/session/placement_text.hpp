@@ -5,6 +5,7 @@
 #include <onto/graph/placer.hpp>
 #include <onto/session/requests.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// `CPU (float, double), GPU (float)`.
@@ -106,3 +107,5 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -6,6 +6,7 @@
 #include <onto/expr/state.hpp>
 #include <onto/plan/node_names.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Per node: the request, and the state of a constant or scalar.
@@ -146,3 +147,5 @@ ONTO_COLD inline message& write_request(message& m, const program_state& p, int 
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -16,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// A device that a session has.
@@ -286,3 +287,5 @@ class session {
 }  // namespace ONTO_ABI
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE

@@ -14,6 +14,7 @@
 #include <string>
 #include <type_traits>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
@@ -149,3 +150,5 @@ std::size_t checked_offset_of(const std::array<int, Rank>& shape, Index... index
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

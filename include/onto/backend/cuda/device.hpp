@@ -124,12 +124,15 @@ class cuda_device final : public device {
       : device(where), ordinal_(ordinal), memory_(memory), facts_(facts_of_cuda_device(ordinal)) {}
 
   ~cuda_device() override {
-    if (!ready_) return;
+    if (!pool_ && !context_.stream) return;
+    int previous = ordinal_;
+    cuda_ignore(cudaGetDevice(&previous));
     cuda_ignore(cudaSetDevice(ordinal_));
-    cuda_ignore(cudaStreamSynchronize(context_.stream));
+    if (context_.stream) cuda_ignore(cudaStreamSynchronize(context_.stream));
     context_.blas = {};
-    cuda_ignore(cudaStreamDestroy(context_.stream));
+    if (context_.stream) cuda_ignore(cudaStreamDestroy(context_.stream));
     if (pool_) cuda_ignore(cudaMemPoolDestroy(pool_));
+    if (previous != ordinal_ && is_in_use(previous)) cuda_ignore(cudaSetDevice(previous));
   }
 
   int ordinal() const { return ordinal_; }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <new>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// A point in a simulated stream.
@@ -213,3 +214,5 @@ class simulated_device final : public device {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSL-1.0
+// What is asked of every random program: it computes what the reference computes, on every machine, fused and split, and the
+// devices count what the plan says.
+#pragma once
+
+#include "../catch.hpp"
+#include "random_program.hpp"
+#include "reference.hpp"
+
+namespace onto_test {
+
+/// A session, made once: its GPUs are the machine that programs are asked to run on.
+inline session& machine(int gpus) {
+  const auto options = [](int count) {
+    session_options o;
+    o.allow_soft_placement = true;
+    o.simulated_gpus = count;
+    return o;
+  };
+  static session none{options(0)};
+  static session one{options(1)};
+  static session three{options(3)};
+  return gpus == 0 ? none : gpus == 1 ? one : three;
+}
+
+inline device_statistics counted(session& sess) {
+  device_statistics total;
+  for (const device_info& d : sess.devices()) {
+    const device_statistics s = sess.statistics(d.name);
+    total.kernels += s.kernels;
+    total.transfers += s.transfers;
+    total.transfer_bytes += s.transfer_bytes;
+  }
+  return total;
+}
+
+/// Values that are nothing special: no two of them equal, none near an integer.
+template <class T, int... Dims>
+tensor<T, Dims...> generic_values(unsigned seed) {
+  tensor<T, Dims...> t;
+  std::uint64_t k = seed;
+  for (T& v : t) {
+    const double uniform = static_cast<double>(mixed(++k) >> 11) / static_cast<double>(std::uint64_t{1} << 53);
+    v = std::is_integral_v<T> ? static_cast<T>(uniform * 7 - 3) : static_cast<T>(uniform * 4 - 2);
+  }
+  return t;
+}
+
+struct program_feeds {
+  tensor<float, 2, 3> x;
+  tensor<float, 3, 3> m;
+  tensor<float, 3> r;
+  tensor<float, 2, 1> c;
+  tensor<std::int32_t, 2, 3> n;
+  tensor<double, 3, 2> s;
+
+  explicit program_feeds(unsigned seed)
+      : x(generic_values<float, 2, 3>(seed)), m(generic_values<float, 3, 3>(seed + 100)),
+        r(generic_values<float, 3>(seed + 200)), c(generic_values<float, 2, 1>(seed + 300)),
+        n(generic_values<std::int32_t, 2, 3>(seed + 400)), s(generic_values<double, 3, 2>(seed + 500)) {}
+};
+
+template <bool Open, class F>
+auto with_feeds(const program_feeds& f, F use) {
+  constexpr auto leaf = leaves<Open>();
+  return use(std::get<0>(leaf).e = f.x, std::get<1>(leaf).e = f.m, std::get<2>(leaf).e = f.r, std::get<3>(leaf).e = f.c,
+             std::get<4>(leaf).e = f.n, std::get<5>(leaf).e = f.s);
+}
+
+template <bool Open>
+std::vector<fed> fed_values(const program_feeds& f) {
+  return with_feeds<Open>(f, [&](const auto& x, const auto& m, const auto& r, const auto& c, const auto& n, const auto& s) {
+    return std::vector<fed>{{x.id, to_value(f.x)}, {m.id, to_value(f.m)}, {r.id, to_value(f.r)},
+                            {c.id, to_value(f.c)}, {n.id, to_value(f.n)}, {s.id, to_value(f.s)}};
+  });
+}
+
+inline void check_close(const value& got, const value& expected) {
+  REQUIRE(got.shape == expected.shape);
+  const double tolerance = got.type == element::float64 ? 1e-4 : 2e-4;  // a double may come from floats
+  double scale = 1;
+  for (const double v : expected.elements) scale = std::fmax(scale, std::abs(v));
+  for (std::size_t k = 0; k < expected.elements.size(); ++k) {
+    INFO("element " << k << ": " << got.elements[k] << " where the reference has " << expected.elements[k]);
+    REQUIRE(std::abs(got.elements[k] - expected.elements[k]) <= tolerance * scale);
+  }
+}
+
+template <bool Open, class... E>
+std::vector<value> run_on(session& sess, const fetch_list<E...>& program, const program_feeds& f) {
+  return with_feeds<Open>(f, [&](const auto&... feeds) {
+    return std::apply([](const auto&... t) { return std::vector<value>{to_value(t)...}; }, sess.run(program, feeds...));
+  });
+}
+
+template <class... E>
+reference reference_of(const fetch_list<E...>& program, const std::vector<fed>& feeds) {
+  return boost::hana::unpack(program.expressions, [&](const E&... e) {
+    return reference(detail::graph_of<E...>::view, {e.state.get()...}, feeds);
+  });
+}
+
+template <class World, bool Open, class... E>
+void check_machine(int gpus, const fetch_list<E...>& program, const fetch_list<E...>& guarded, const program_feeds& f,
+                   const reference& expected) {
+  INFO("on " << gpus << " GPUs\n" << machine(gpus).placement(program).to_string());
+  session& sess = machine(gpus);
+  const device_statistics before = counted(sess);
+  const std::vector<value> got = run_on<Open>(sess, program, f);
+  const device_statistics after = counted(sess);
+  for (std::size_t k = 0; k < got.size(); ++k) check_close(got[k], expected.fetch(static_cast<int>(k)));
+
+  const auto& p = plan_of<World>(program);
+  CHECK(after.kernels - before.kernels == p.kernels);
+  CHECK(after.transfers - before.transfers == p.transfers);
+  if (p.transfer_bytes >= 0) CHECK(after.transfer_bytes - before.transfer_bytes == p.transfer_bytes);
+
+  // The same, its kernels split by guards.
+  const std::vector<value> split = run_on<Open>(sess, guarded, f);
+  for (std::size_t k = 0; k < split.size(); ++k) check_close(split[k], expected.fetch(static_cast<int>(k)));
+}
+
+/// All of it for one seed.
+template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + static_cast<int>(Seed % 2)>
+void check_program() {
+  INFO("seed " << Seed);
+  const program_feeds f(Seed);
+  const auto program = random_program<Seed, Open, Fetched>();
+  const auto guarded = random_program<Seed, Open, Fetched, true>();
+  const reference expected = reference_of(program, fed_values<Open>(f));
+  check_machine<world<cpu<0>>, Open>(0, program, guarded, f, expected);
+  check_machine<world<cpu<0>, gpu<0>>, Open>(1, program, guarded, f, expected);
+  check_machine<world<cpu<0>, gpu<0>, gpu<1>, gpu<2>>, Open>(3, program, guarded, f, expected);
+}
+
+template <unsigned First, unsigned... K>
+void check_programs(std::integer_sequence<unsigned, K...>) {
+  (check_program<First + K>(), ...);
+}
+
+}  // namespace onto_test

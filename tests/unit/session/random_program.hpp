@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs for the property tests: `random_program<Seed, Open>()` is a list of expressions over a few placeholders.
+// The same seed gives the same program with extents in the types and with extents known at run time.
+#pragma once
+
+#include <onto/onto.hpp>
+
+#include <array>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace onto_test {
+
+using namespace onto;
+
+/// A small generator of numbers for the compiler (splitmix64).
+constexpr std::uint64_t mixed(std::uint64_t seed) {
+  std::uint64_t z = seed + 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/// An expression and the shape it will really have, which its own type may not know.
+template <class E, extents Shape>
+struct term {
+  static constexpr extents shape = Shape;
+  using type = E;
+  E e;
+};
+
+/// The shape of an operation over operands of these shapes.
+template <class Op, extents... Shapes>
+constexpr inferred infer() {
+  const extents operands[] = {Shapes...};
+  return Op::infer(operands, static_cast<int>(sizeof...(Shapes)));
+}
+
+/// The result of `e`, an operation over operands of the given shapes, as a term.
+template <extents... Shapes, class E>
+constexpr auto result(const E& e) {
+  return term<E, infer<typename E::operation, Shapes...>().shape>{e};
+}
+
+template <class A, class B>
+constexpr bool same_element = A::type::facts.type == B::type::facts.type;
+template <class A>
+constexpr bool floating = is_floating(A::type::facts.type);
+template <class A, class B>
+constexpr bool broadcasts = infer<op::add, A::shape, B::shape>().fault == shape_fault::none;
+template <class A, class B>
+constexpr bool multiplies = infer<op::matmul, A::shape, B::shape>().fault == shape_fault::none;
+
+constexpr auto numbered_name(char kind, int number) {
+  fixed_string<4> name("k00");
+  name.data[0] = kind;
+  name.data[1] = static_cast<char>('0' + number / 10);
+  name.data[2] = static_cast<char>('0' + number % 10);
+  return name;
+}
+
+/// One operation over one or two terms, chosen by `R`. What does not fit is something else that does.
+template <std::uint64_t R, int Step, class A, class B>
+constexpr auto random_operation(const A& a, const B& b) {
+  using scalar = typename A::type::element_type;
+  constexpr int choice = static_cast<int>(R % 30);
+  constexpr int axis = A::shape.rank > 0 ? static_cast<int>(R / 30 % static_cast<unsigned>(A::shape.rank)) : 0;
+  constexpr extents shape = A::shape;
+  constexpr extents other = B::shape;
+  if constexpr (!floating<A>) {  // int32
+    return result<shape>(cast<float>(a.e));
+  } else if constexpr (choice < 10 && same_element<A, B> && broadcasts<A, B>) {
+    if constexpr (choice < 2) return result<shape, other>(a.e + b.e);
+    else if constexpr (choice < 4) return result<shape, other>(a.e * b.e);
+    else if constexpr (choice == 4) return result<shape, other>(a.e - b.e);
+    else if constexpr (choice == 5) return result<shape, other>(maximum(a.e, b.e));
+    else if constexpr (choice == 6) return result<shape, other>(minimum(b.e, a.e));
+    else if constexpr (choice == 7) return result<infer<op::less, shape, other>().shape, shape, other>(where(a.e < b.e, a.e, b.e));
+    else if constexpr (choice == 8) return result<shape, extents{}>(where(a.e > scalar(0.25), a.e, scalar(-1)));
+    else return result<infer<op::mul, shape, other>().shape, shape>(a.e * b.e - a.e);
+  } else if constexpr (choice < 14 && same_element<A, B> && multiplies<A, B>) {
+    constexpr extents product = infer<op::matmul, shape, other>().shape;
+    if constexpr (choice == 10) return result<product, extents{}>(matmul(a.e, b.e) * scalar(0.5));
+    else if constexpr (choice == 11) return result<product, extents{}>(scalar(0.25) - matmul(a.e, b.e));
+    else return result<shape, other>(matmul(a.e, b.e));
+  } else if constexpr (choice < 14 && shape.rank == 2) {
+    // alpha * transpose(a) a + beta * b, and a bias with relu, where they fit.
+    constexpr extents turned = infer<op::permute<1, 0>, shape>().shape;
+    constexpr extents square = infer<op::matmul, turned, shape>().shape;
+    const auto product = matmul(transpose(a.e), a.e);
+    if constexpr (same_element<A, B> && infer<op::add, square, other>().fault == shape_fault::none)
+      return result<infer<op::add, square, other>().shape>(relu(scalar(0.125) * product + scalar(-0.5) * b.e));
+    else
+      return result<turned, shape>(product);
+  } else if constexpr (choice == 14) {
+    return result<shape>(tanh(a.e));
+  } else if constexpr (choice == 15) {
+    return result<shape>(sigmoid(a.e));
+  } else if constexpr (choice == 16) {
+    return result<shape>(square(sin(a.e)));
+  } else if constexpr (choice == 17) {
+    return result<shape, extents{}>(a.e * scalar(0.75));
+  } else if constexpr (choice == 18 && shape.rank > 0) {
+    return result<shape>(sum<axis>(a.e));
+  } else if constexpr (choice == 19 && shape.rank > 0) {
+    return result<shape>(mean<axis>(a.e, keep_extents));
+  } else if constexpr (choice == 20 && shape.rank > 0) {
+    return result<shape>(max<axis>(tanh(a.e), keep_extents));
+  } else if constexpr (choice == 21 && shape.rank > 0) {
+    return result<shape>(softmax<axis>(a.e));
+  } else if constexpr (choice == 22) {
+    return result<shape>(transpose(a.e));
+  } else if constexpr (choice == 23 && shape.rank > 0) {
+    return result<shape>(slice<0, 2>(a.e));
+  } else if constexpr (choice == 24 && shape.rank > 0 && same_element<A, B> &&
+                       infer<op::concat<axis>, shape, other>().fault == shape_fault::none) {
+    return result<shape, other>(concat<axis>(a.e, b.e));
+  } else if constexpr (choice == 25) {
+    if constexpr (std::is_same_v<scalar, float>) return result<shape>(cast<double>(a.e));
+    else return result<shape>(cast<float>(a.e));
+  } else if constexpr (choice == 26 && shape.rank > 0) {
+    constexpr extents flat = infer<op::reshape<dyn>, shape>().shape;
+    return term<decltype(reshape<dyn>(a.e)), flat>{reshape<dyn>(a.e)};
+  } else if constexpr (choice == 27) {
+    return term<decltype(named<numbered_name('n', Step)>(exp(-abs(a.e)))), shape>{named<numbered_name('n', Step)>(exp(-abs(a.e)))};
+  } else if constexpr (choice == 28 && shape.rank > 0) {
+    return result<extents{}, shape>(sum(a.e) * a.e);
+  } else {
+    return result<infer<op::abs, shape>().shape>(log1p(abs(a.e)));
+  }
+}
+
+/// `e` in a scope, or not.
+template <std::uint64_t R, class E, extents Shape>
+constexpr auto scoped(const term<E, Shape>& t) {
+  constexpr int choice = static_cast<int>(R % 8);
+  if constexpr (choice < 3) {
+    return term<decltype(on<gpu<choice>>(t.e)), Shape>{on<gpu<choice>>(t.e)};
+  } else if constexpr (choice == 3) {
+    return term<decltype(on<cpu<0>>(t.e)), Shape>{on<cpu<0>>(t.e)};
+  } else {
+    return t;
+  }
+}
+
+template <bool Open, fixed_string Name, class T, int... Dims>
+constexpr auto leaf() {
+  constexpr extents known = extents(shape<Dims...>{});
+  if constexpr (Open) {
+    return term<std::remove_cv_t<decltype(placeholder<Name, T, (Dims, dyn)...>)>, known>{};
+  } else {
+    return term<std::remove_cv_t<decltype(placeholder<Name, T, Dims...>)>, known>{};
+  }
+}
+
+/// The placeholders all programs are over.
+template <bool Open>
+constexpr auto leaves() {
+  return std::tuple{leaf<Open, "x", float, 2, 3>(), leaf<Open, "m", float, 3, 3>(), leaf<Open, "r", float, 3>(),
+                    leaf<Open, "c", float, 2, 1>(), leaf<Open, "n", std::int32_t, 2, 3>(),
+                    leaf<false, "s", double, 3, 2>()};
+}
+
+/// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
+template <std::uint64_t Seed, int Steps, bool Guarded, class... T>
+constexpr auto grown(const std::tuple<T...>& terms) {
+  constexpr int count = static_cast<int>(sizeof...(T));
+  if constexpr (Steps == 0) {
+    return terms;
+  } else {
+    constexpr std::uint64_t r = mixed(Seed * 1000 + Steps);
+    constexpr std::uint64_t q = mixed(r);
+    // The first operand is mostly the newest term, so that little is left unused.
+    constexpr int first = r % 4 != 0 && count > 6 ? count - 1 : static_cast<int>(r / 4 % count);
+    constexpr int second = static_cast<int>(q % count);
+    const auto add = [&] {
+      const auto t = random_operation<(q >> 20), Steps>(std::get<first>(terms), std::get<second>(terms));
+      return std::tuple_cat(terms, std::tuple{scoped<(q >> 40)>(t)});
+    };
+    if constexpr (Guarded) {
+      constexpr const char* names[] = {"/gpu:0", "/gpu:1", "/cpu:0", "/gpu:2"};
+      device_guard g{names[(r >> 30) % 4]};
+      return grown<Seed, Steps - 1, Guarded>(add());
+    } else {
+      return grown<Seed, Steps - 1, Guarded>(add());
+    }
+  }
+}
+
+template <int... K, class... T>
+constexpr auto fetch_terms(const std::tuple<T...>& terms, std::integer_sequence<int, K...>) {
+  return fetches(std::get<sizeof...(T) - 1 - static_cast<std::size_t>(K)>(terms).e...);
+}
+
+/// The program of a seed: seven operations, of which the last `Fetched` are fetched.
+template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + Seed % 2, bool Guarded = false>
+constexpr auto random_program() {
+  constexpr int steps = 7;
+  return fetch_terms(grown<Seed, steps, Guarded>(leaves<Open>()), std::make_integer_sequence<int, Fetched>{});
+}
+
+}  // namespace onto_test

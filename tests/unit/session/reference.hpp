@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSL-1.0
+// A reference interpreter: computes a lowered graph node by node in double, rounding each result to its element type.
+// It knows nothing of fusion, placement, views or kernels.
+#pragma once
+
+#include <onto/onto.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace onto_test {
+
+using namespace onto;
+
+/// A value: its elements, row-major.
+struct value {
+  element type = element::float32;
+  extents shape{};
+  std::vector<double> elements;
+};
+
+template <class T, int... Dims>
+value to_value(const tensor<T, Dims...>& t) {
+  value v{element_of<T>, t.extent_values(), {}};
+  for (const T e : t) v.elements.push_back(static_cast<double>(e));
+  return v;
+}
+
+/// Where a fed value belongs.
+struct fed {
+  std::uint64_t id;
+  value data;
+};
+
+class reference {
+ public:
+  reference(const graph_view& g, std::vector<const detail::state*> states, const std::vector<fed>& feeds)
+      : g_(g), values_(static_cast<std::size_t>(g.count)) {
+    find_scalars(states);
+    for (int n = 0; n < g_.count; ++n) values_[static_cast<std::size_t>(n)] = compute(n, feeds);
+  }
+  const value& fetch(int k) const { return values_[static_cast<std::size_t>(g_.fetches[k])]; }
+
+ private:
+  using index = std::vector<int>;
+
+  /// The run-time state of each node is found by walking down from the fetches.
+  void find_scalars(const std::vector<const detail::state*>& states) {
+    scalars_.resize(static_cast<std::size_t>(g_.count));
+    std::vector<const detail::state*> at(static_cast<std::size_t>(g_.visit_count));
+    for (int v = 0; v < g_.visit_count; ++v) {
+      const graph_visit& visit = g_.visits[v];
+      const detail::state*& here = at[static_cast<std::size_t>(v)];
+      if (visit.parent < 0) {
+        here = states[static_cast<std::size_t>(visit.child)];
+      } else if (const detail::state* above = at[static_cast<std::size_t>(visit.parent)]) {
+        if (visit.child < above->child_count) here = above->children[visit.child];
+      }
+      if (visit.node < 0 || g_[visit.node].kind() != op_kind::scalar || !here) continue;
+      scalars_[static_cast<std::size_t>(visit.node)] = number(g_[visit.node].type, here->scalar);
+    }
+  }
+
+  static double number(element type, std::uint64_t bits) {
+    float f = 0;
+    double d = 0;
+    std::int32_t i = 0;
+    std::int64_t l = 0;
+    switch (type) {
+      case element::float32: std::memcpy(&f, &bits, sizeof f); return static_cast<double>(f);
+      case element::float64: std::memcpy(&d, &bits, sizeof d); return d;
+      case element::int32: std::memcpy(&i, &bits, sizeof i); return i;
+      case element::int64: std::memcpy(&l, &bits, sizeof l); return static_cast<double>(l);
+      default: return bits & 1 ? 1 : 0;
+    }
+  }
+
+  static double rounded(element type, double v) { return type == element::float32 ? static_cast<double>(static_cast<float>(v)) : v; }
+
+  static std::size_t offset(const extents& shape, const index& at) {
+    std::size_t o = 0;
+    for (int k = 0; k < shape.rank; ++k) o = o * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(at[static_cast<std::size_t>(k)]);
+    return o;
+  }
+  static bool next(const extents& shape, index& at) {
+    for (int k = shape.rank - 1; k >= 0; --k) {
+      if (++at[static_cast<std::size_t>(k)] < shape[k]) return true;
+      at[static_cast<std::size_t>(k)] = 0;
+    }
+    return false;
+  }
+  /// The element of `x` that belongs to index `at` of the shape it is broadcast to.
+  static double broadcast_element(const value& x, const index& at) {
+    index mine(static_cast<std::size_t>(x.shape.rank));
+    const std::size_t lead = at.size() - mine.size();
+    for (std::size_t k = 0; k < mine.size(); ++k) mine[k] = x.shape[static_cast<int>(k)] == 1 ? 0 : at[lead + k];
+    return x.elements[offset(x.shape, mine)];
+  }
+
+  value compute(int n, const std::vector<fed>& feeds) {
+    const graph_node& node = g_[n];
+    value r;
+    r.type = node.type;
+    if (node.kind() == op_kind::placeholder) {
+      for (const fed& f : feeds)
+        if (f.id == node.id) return f.data;
+      throw std::logic_error("a placeholder of the program is not fed");
+    }
+    if (node.kind() == op_kind::scalar) {
+      r.elements = {scalars_[static_cast<std::size_t>(n)]};
+      return r;
+    }
+    std::vector<const value*> x;
+    std::vector<extents> shapes;
+    for (int k = 0; k < node.count; ++k) {
+      x.push_back(&values_[static_cast<std::size_t>(g_.operand(n, k))]);
+      shapes.push_back(x.back()->shape);
+    }
+    r.shape = node.op->infer(shapes.data(), node.count).shape;
+    r.elements.resize(static_cast<std::size_t>(r.shape.size()));
+    index at(static_cast<std::size_t>(r.shape.rank));
+    std::size_t k = 0;
+    if (!r.elements.empty()) do {
+        r.elements[k++] = rounded(r.type, element_at(node, x, r.shape, at));
+      } while (next(r.shape, at));
+    return r;
+  }
+
+  static double element_at(const graph_node& node, const std::vector<const value*>& x, const extents& shape, const index& at) {
+    switch (node.kind()) {
+      case op_kind::map: return map(node.op->name, x, at);
+      case op_kind::reduce: return reduce(node, *x[0], at);
+      case op_kind::row: return softmax(node, *x[0], at);
+      case op_kind::matmul: return product(*x[0], *x[1], shape, at);
+      case op_kind::view: return look(node, *x[0], shape, at);
+      case op_kind::concat: return joined(node, x, at);
+      default: throw std::logic_error("the reference does not know " + std::string(node.op->name));
+    }
+  }
+
+  static double map(std::string_view name, const std::vector<const value*>& x, const index& at) {
+    const double a = broadcast_element(*x[0], at);
+    const double b = x.size() > 1 ? broadcast_element(*x[1], at) : 0;
+    const double c = x.size() > 2 ? broadcast_element(*x[2], at) : 0;
+    if (name == "Add") return a + b;
+    if (name == "Sub") return a - b;
+    if (name == "Mul") return a * b;
+    if (name == "Maximum") return a > b ? a : b;
+    if (name == "Minimum") return a < b ? a : b;
+    if (name == "Less") return a < b;
+    if (name == "Greater") return a > b;
+    if (name == "Select") return a != 0 ? b : c;
+    if (name == "Cast") return a;
+    if (name == "Tanh") return std::tanh(a);
+    if (name == "Sigmoid") return 1 / (1 + std::exp(-a));
+    if (name == "Sin") return std::sin(a);
+    if (name == "Square") return a * a;
+    if (name == "Abs") return std::abs(a);
+    if (name == "Neg") return -a;
+    if (name == "Exp") return std::exp(a);
+    if (name == "Log1p") return std::log1p(a);
+    if (name == "Relu") return a > 0 ? a : 0;
+    throw std::logic_error("the reference does not know " + std::string(name));
+  }
+
+  static double reduce(const graph_node& node, const value& x, const index& at) {
+    const std::int64_t* attribute = node.op->attribute;
+    const bool keep = attribute[1] != 0;
+    std::vector<bool> folded(static_cast<std::size_t>(x.shape.rank), attribute[2] == 0);
+    for (int k = 0; k < attribute[2]; ++k) {
+      const std::int64_t axis = attribute[3 + k];
+      folded[static_cast<std::size_t>(axis < 0 ? axis + x.shape.rank : axis)] = true;
+    }
+    const auto f = static_cast<fold>(attribute[0]);
+    double total = f == fold::max ? -HUGE_VAL : 0;
+    double count = 0;
+    index i(static_cast<std::size_t>(x.shape.rank));
+    if (!x.elements.empty()) do {
+        bool mine = true;
+        std::size_t out = 0;
+        for (std::size_t k = 0; k < i.size(); ++k) {
+          if (!folded[k]) mine = mine && at[out] == i[k];
+          if (!folded[k] || keep) ++out;
+        }
+        if (!mine) continue;
+        const double v = x.elements[offset(x.shape, i)];
+        total = f == fold::max ? (v > total ? v : total) : total + v;
+        ++count;
+      } while (next(x.shape, i));
+    if (f == fold::mean) return total / count;
+    if (f == fold::sum || f == fold::max) return total;
+    throw std::logic_error("the reference does not know this fold");
+  }
+
+  static double softmax(const graph_node& node, const value& x, const index& at) {
+    const auto axis = static_cast<int>(node.op->attribute[1] < 0 ? node.op->attribute[1] + x.shape.rank : node.op->attribute[1]);
+    index i = at;
+    double highest = -HUGE_VAL;
+    for (int k = 0; k < x.shape[axis]; ++k) {
+      i[static_cast<std::size_t>(axis)] = k;
+      highest = std::fmax(highest, x.elements[offset(x.shape, i)]);
+    }
+    double total = 0;
+    for (int k = 0; k < x.shape[axis]; ++k) {
+      i[static_cast<std::size_t>(axis)] = k;
+      total += std::exp(x.elements[offset(x.shape, i)] - highest);
+    }
+    return std::exp(x.elements[offset(x.shape, at)] - highest) / total;
+  }
+
+  static double product(const value& a, const value& b, const extents& shape, const index& at) {
+    double total = 0;
+    const int inner = a.shape[a.shape.rank - 1];
+    for (int k = 0; k < inner; ++k) {
+      index left = at, right = at;
+      left[static_cast<std::size_t>(shape.rank - 1)] = k;
+      right[static_cast<std::size_t>(shape.rank - 2)] = k;
+      total += matrix_element(a, left) * matrix_element(b, right);
+    }
+    return total;
+  }
+  /// Leading dimensions broadcast; the last two are the matrix's own, even where they are 1.
+  static double matrix_element(const value& x, const index& at) {
+    index mine(static_cast<std::size_t>(x.shape.rank));
+    const std::size_t lead = at.size() - mine.size();
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      mine[k] = k + 2 < mine.size() && x.shape[static_cast<int>(k)] == 1 ? 0 : at[lead + k];
+    return x.elements[offset(x.shape, mine)];
+  }
+
+  static double look(const graph_node& node, const value& x, const extents& shape, const index& at) {
+    const std::int64_t* attribute = node.op->attribute;
+    switch (static_cast<view_kind>(attribute[0])) {
+      case view_kind::reshape: return x.elements[offset(shape, at)];
+      case view_kind::permute: {
+        index i(at.size());
+        for (std::size_t k = 0; k < at.size(); ++k) i[static_cast<std::size_t>(attribute[2 + k])] = at[k];
+        return x.elements[offset(x.shape, i)];
+      }
+      default: {
+        index i = at;
+        for (int k = 0; k < attribute[1]; ++k) {
+          std::int64_t begin = attribute[2 + 3 * k];
+          if (begin < 0) begin += x.shape[k];
+          begin = begin < 0 ? 0 : begin > x.shape[k] ? x.shape[k] : begin;
+          i[static_cast<std::size_t>(k)] = static_cast<int>(begin + at[static_cast<std::size_t>(k)] * attribute[4 + 3 * k]);
+        }
+        return x.elements[offset(x.shape, i)];
+      }
+    }
+  }
+
+  static double joined(const graph_node& node, const std::vector<const value*>& x, const index& at) {
+    const auto axis = static_cast<int>(node.op->attribute[0] < 0 ? node.op->attribute[0] + x[0]->shape.rank : node.op->attribute[0]);
+    index i = at;
+    int& position = i[static_cast<std::size_t>(axis)];
+    std::size_t k = 0;
+    while (position >= x[k]->shape[axis]) position -= x[k++]->shape[axis];
+    return x[k]->elements[offset(x[k]->shape, i)];
+  }
+
+  const graph_view& g_;
+  std::vector<value> values_;
+  std::vector<double> scalars_;
+};
+
+}  // namespace onto_test
