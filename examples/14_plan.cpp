@@ -31,6 +31,10 @@ int main() {
   static_assert(plan_of<server>(shares).peak_bytes(gpu<0>{}) >= 4 * 256 * 32);
   // [worlds]
 
+  // [text]
   std::cout << "kernels " << plan_of(shares).kernels << ", transfers " << plan_of(shares).transfers << " of "
-            << plan_of(shares).transfer_bytes << " bytes, " << plan_of(shares).flops << " flops\n";
+            << plan_of(shares).transfer_bytes << " bytes, " << plan_of(shares).flops << " flops\n\n";
+  std::cout << plan_of(shares).text() << '\n';  // the steps
+  std::cout << plan_of(shares).dot() << '\n';   // a picture: write it to a file, run `dot -Tsvg`
+  // [text]
 }

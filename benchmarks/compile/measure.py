@@ -142,8 +142,8 @@ def ratios(rows):
             said.append(f"{compiler}: 128 operations take {large['cpu_after'] / small['cpu_after']:.2f} x the CPU time "
                         "of 8, after the include")
         if compiler == "nvcc" and small and large:
-            said.append(f"{compiler}: the whole program of 128 operations takes {large['cpu'] / small['cpu']:.2f} x the "
-                        "CPU time of the one of 8")
+            said.append(f"{compiler}: the whole program of 128 operations takes {large['cpu'] / small['cpu']:.2f} x "
+                        "the CPU time of the one of 8")
     return said
 
 
@@ -158,14 +158,14 @@ def document(rows, used, level, rounds):
     lines = ["# Compile time", "",
              f"Machine: {cpu_model()}; {', '.join(versions)}. Measured on {time.strftime('%Y-%m-%d')} with",
              f"`benchmarks/compile/measure.py --write`; medians of {rounds} interleaved rounds.", "",
-             "A program of N operations is one expression over N + 1 distinct leaves, complete with `main`, compiled with",
-             f"`-std=c++20 {level} -c` (nvcc: the same file as CUDA, `-arch=sm_90`). \"50x8\" has 50 different expressions of",
-             "8 operations. CPU s is user and system time of the compiler and all its processes, peak MiB the memory of the",
-             "largest of them. \"After include\" is what is left when the cost of including the library is taken away.",
-             "Instantiations are counted by g++ as registered specializations (`-fmem-report`) and by clang++ as instantiated",
-             "classes and functions (`-ftime-trace`), so compare them within one compiler; functions are those clang++",
-             "generates code for before it optimizes. Both are the same every time; nvcc tells neither. Seconds differ",
-             "between machines and hours, so read the ratios.", ""]
+             "A program of N operations is one expression over N + 1 distinct leaves, complete with `main`, compiled",
+             f"with `-std=c++20 {level} -c` (nvcc: the same file as CUDA, `-arch=sm_90`). \"50x8\" has 50 different",
+             "expressions of 8 operations. CPU s is user and system time of the compiler and all its processes, peak",
+             "MiB the memory of the largest of them. \"After include\" is what is left when the cost of including the",
+             "library is taken away. Instantiations are counted by g++ as registered specializations (`-fmem-report`) and by",
+             "clang++ as instantiated classes and functions (`-ftime-trace`), so compare them within one compiler;",
+             "functions are those clang++ generates code for before it optimizes. Both are the same every time; nvcc",
+             "tells neither. Seconds differ between machines and hours, so read the ratios.", ""]
     lines += [f"* {sentence}." for sentence in ratios(rows)]
     for compiler in used:
         lines += ["", f"## {compiler} {level}", "", table(rows, compiler)]

@@ -15,7 +15,9 @@
 #include <onto/expr/scope.hpp>
 #include <onto/expr/symbol.hpp>
 #include <onto/ops/all.hpp>
+#include <onto/plan/placeable.hpp>
 #include <onto/plan/plan.hpp>
+#include <onto/plan/text.hpp>
 #include <onto/session/session.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/npy.hpp>

@@ -24,6 +24,17 @@ struct named_guard : guard_scope {
   bool cut = false;
 };
 
+/// Whether two guards, with those outside them, ask for the same.
+ONTO_COLD inline bool equal_guards(const guard_scope* a, const guard_scope* b) {
+  for (; a && b && a != b; a = a->outer, b = b->outer) {
+    const auto* x = static_cast<const named_guard*>(a);
+    const auto* y = static_cast<const named_guard*>(b);
+    if (x->cut != y->cut || !(x->name == y->name)) return false;
+    if (x->cut) return true;
+  }
+  return a == b;
+}
+
 /// Whether this process can never have the device.
 ONTO_COLD inline bool is_foreign(const device_name& d) {
   if (!d.job().empty() && d.job() != "localhost") return true;
@@ -95,6 +106,7 @@ class device_guard {
     scope_->name = name;
     scope_->cut = cut;
     scope_->combine = &detail::scope_combiner::run;
+    scope_->equal = &detail::equal_guards;
     scope_->destroy = [](const detail::guard_scope* g) { delete static_cast<const detail::named_guard*>(g); };
     detail::innermost_guard() = scope_;
   }

@@ -50,11 +50,11 @@ struct inferred {
 /// A set of element types, a bit each.
 using element_set = std::uint8_t;
 
-constexpr element_set one(element e) { return static_cast<element_set>(1u << static_cast<unsigned>(e)); }
-inline constexpr element_set floating_elements = one(element::float32) | one(element::float64);
-inline constexpr element_set integer_elements = one(element::int32) | one(element::int64);
+constexpr element_set element_bit(element e) { return static_cast<element_set>(1u << static_cast<unsigned>(e)); }
+inline constexpr element_set floating_elements = element_bit(element::float32) | element_bit(element::float64);
+inline constexpr element_set integer_elements = element_bit(element::int32) | element_bit(element::int64);
 inline constexpr element_set numeric_elements = floating_elements | integer_elements;
-inline constexpr element_set boolean_elements = one(element::boolean);
+inline constexpr element_set boolean_elements = element_bit(element::boolean);
 inline constexpr element_set all_elements = numeric_elements | boolean_elements;
 
 /// For which element types an operation has kernels, by kind of device.
@@ -63,7 +63,7 @@ struct kernel_set {
   element_set gpu = 0;
 
   constexpr bool has(device_kind kind, element e) const {
-    return ((kind == device_kind::gpu ? gpu : kind == device_kind::cpu ? cpu : element_set{0}) & one(e)) != 0;
+    return ((kind == device_kind::gpu ? gpu : kind == device_kind::cpu ? cpu : element_set{0}) & element_bit(e)) != 0;
   }
 };
 

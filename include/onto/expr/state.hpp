@@ -40,6 +40,7 @@ struct guard_scope {
   mutable std::atomic<int> references{1};
   const guard_scope* outer = nullptr;
   void (*combine)(const scope_step* steps, int count, scope_request& out) = nullptr;
+  bool (*equal)(const guard_scope*, const guard_scope*) = nullptr;
   void (*destroy)(const guard_scope*) = nullptr;
 };
 
@@ -179,7 +180,8 @@ ONTO_COLD ONTO_NOINLINE inline state_ref constant_state(const void* values, std:
 ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* a, const state* b) {
   if (a == b) return true;
   if (!a || !b) return false;
-  if (a->guard != b->guard || a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
+  if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
+  if (a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
   if (a->child_count != b->child_count) return false;
   if (a->bytes && std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) != 0) return false;
   for (int k = 0; k < a->child_count; ++k)

@@ -18,7 +18,7 @@ struct variable : leaf {
   static constexpr op_kind kind = op_kind::variable;
   static constexpr std::string_view name = "Variable";
   // As in TensorFlow: int32 state (counters, indices) stays in host memory.
-  static constexpr kernel_set kernels{all_elements, floating_elements | one(element::int64) | boolean_elements};
+  static constexpr kernel_set kernels{all_elements, floating_elements | element_bit(element::int64) | boolean_elements};
 };
 }  // namespace op
 

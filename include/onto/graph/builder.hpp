@@ -219,6 +219,12 @@ struct two_meanings_of_one_name {
   static_assert(ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
 };
 
+template <class Name>
+struct variable_is_assigned_twice {
+  static constexpr bool ok = Name::value.size() > 1000000;
+  static_assert(ok, "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
+};
+
 template <const std::string_view& Text, std::size_t... K>
 auto spell_name(std::index_sequence<K...>) -> text<Text[K]...>;
 
@@ -230,16 +236,29 @@ struct graph_of {
   static constexpr bool small_enough = !lowered::sizes.overflow;
   static_assert(small_enough, "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
   static constexpr bool clash = lowered::sizes.clash.found;
-  static constexpr std::string_view clash_name = lowered::sizes.clash.name;
+
+  static constexpr graph_view view = lowered::data.view();
+
+  /// A variable with two assignments, or -1.
+  static constexpr int find_assigned_twice() {
+    for (int n = 0; n < view.count; ++n)
+      for (int m = 0; view[n].kind() == op_kind::assign && m < n; ++m)
+        if (view[m].kind() == op_kind::assign && view.operand(m, 0) == view.operand(n, 0)) return view.operand(n, 0);
+    return -1;
+  }
+  static constexpr int assigned_twice = find_assigned_twice();
+  static constexpr std::string_view wrong_name =
+      clash ? lowered::sizes.clash.name : assigned_twice >= 0 ? view[assigned_twice].name : std::string_view{};
 
   static constexpr bool check() {
     if constexpr (clash)
-      return two_meanings_of_one_name<decltype(spell_name<clash_name>(std::make_index_sequence<clash_name.size()>{}))>::ok;
+      return two_meanings_of_one_name<decltype(spell_name<wrong_name>(std::make_index_sequence<wrong_name.size()>{}))>::ok;
+    else if constexpr (assigned_twice >= 0)
+      return variable_is_assigned_twice<decltype(spell_name<wrong_name>(std::make_index_sequence<wrong_name.size()>{}))>::ok;
     else
       return true;
   }
-  static constexpr bool well_formed = !lowered::sizes.broken && !clash && small_enough && check();
-  static constexpr graph_view view = lowered::data.view();
+  static constexpr bool well_formed = !lowered::sizes.broken && small_enough && check();
 };
 
 }  // namespace detail

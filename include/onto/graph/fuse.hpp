@@ -32,8 +32,8 @@ inline constexpr int recompute_limit = 8;
 constexpr bool same_devices(const graph_view& g, int a, int b) {
   const op_info& x = *g[a].op;
   const op_info& y = *g[b].op;
-  const element_set p = one(g.kernel_element(a));
-  const element_set q = one(g.kernel_element(b));
+  const element_set p = element_bit(g.kernel_element(a));
+  const element_set q = element_bit(g.kernel_element(b));
   return g[a].request == g[b].request && ((x.kernels.cpu & p) != 0) == ((y.kernels.cpu & q) != 0) &&
          ((x.kernels.gpu & p) != 0) == ((y.kernels.gpu & q) != 0);
 }

@@ -35,12 +35,9 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
     for (int k = 0; k < shape.rank; ++k) {
       r.stride[k] = below.stride[k];
       if (k >= ranges) continue;
-      std::int64_t begin = op.attribute[2 + 3 * k];
       const std::int64_t step = op.attribute[4 + 3 * k];
-      const std::int64_t extent = shape_below.dims[k];
-      if (begin < 0) begin = begin + extent < 0 ? 0 : begin + extent;
-      if (begin > extent) begin = extent;
-      r.offset += begin * below.stride[k];
+      const selection range = select_range(op.attribute[2 + 3 * k], op.attribute[3 + 3 * k], step, shape_below.dims[k]);
+      r.offset += range.first * below.stride[k];
       r.stride[k] *= step;
     }
   }

@@ -86,6 +86,42 @@ constexpr bool is_there(const placer_input& in, const place& p) {
   return false;
 }
 
+/// Places symbols and constants: where asked, else where their consumers agree, else by the order of devices.
+constexpr void place_leaves(const graph_view& g, const placer_input& in, node_placement* out, bool variables) {
+  const auto concerned = [&](int n) {
+    return g[n].is_leaf() && g[n].kind() != op_kind::scalar && (g[n].kind() == op_kind::variable) == variables;
+  };
+  for (int u = 0; u < g.count; ++u) {
+    if (g[u].is_leaf() || !out[u].where.is_set()) continue;
+    for (int k = 0; k < g[u].count; ++k) {
+      node_placement& o = out[g.operand(u, k)];
+      if (!concerned(g.operand(u, k))) continue;
+      if (!o.where.is_set())
+        o = {out[u].where, placement_reason::consumers};
+      else if (!(o.where == out[u].where))
+        o.reason = placement_reason::free;  // they disagree
+    }
+  }
+  for (int n = 0; n < g.count; ++n) {
+    if (!concerned(n)) continue;
+    const place agreed = out[n].reason == placement_reason::consumers ? out[n].where : place{};
+    const bool is_foreign = in.foreign && in.foreign[n];
+    const bool asked = in.requests[n].is_set() || is_foreign;
+    if (in.pinned && in.pinned[n].is_set()) {
+      out[n] = {in.pinned[n], placement_reason::free};
+      if (!asked) continue;
+      const node_placement wish = choose(g, n, in.requests[n], is_foreign, in);
+      out[n].reason = wish.where == in.pinned[n] ? wish.reason
+                      : in.soft                  ? placement_reason::moved_variable
+                                                 : placement_reason::elsewhere;
+    } else if (!asked && agreed.is_set() && has_kernel(g, n, agreed.kind)) {
+      out[n] = {agreed, placement_reason::consumers};
+    } else {
+      out[n] = choose(g, n, in.requests[n], is_foreign, in);
+    }
+  }
+}
+
 }  // namespace detail
 
 /// Places every node of a graph. `out` has room for `g.count`. Returns whether all could be placed; where not, the reasons tell.
@@ -99,44 +135,17 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
     if (!g[n].is_leaf()) out[n] = choose(g, n, in.requests[n], foreign(n), in);
   }
 
-  // Symbols and constants: where asked, else where their consumers agree, else by the order of devices.
-  for (int u = 0; u < g.count; ++u) {
-    if (g[u].is_leaf() || !out[u].where.is_set()) continue;
-    for (int k = 0; k < g[u].count; ++k) {
-      node_placement& o = out[g.operand(u, k)];
-      if (!g[g.operand(u, k)].is_leaf()) continue;
-      if (!o.where.is_set()) o = {out[u].where, placement_reason::consumers};
-      else if (!(o.where == out[u].where)) o.reason = placement_reason::free;  // they disagree
-    }
-  }
+  // Variables first, since what writes them runs where they are; then the other leaves, which go where they are used.
+  detail::place_leaves(g, in, out, true);
   for (int n = 0; n < g.count; ++n) {
-    if (!g[n].is_leaf()) continue;
-    const place agreed = out[n].reason == placement_reason::consumers ? out[n].where : place{};
-    out[n] = node_placement{};
-    if (g[n].kind() == op_kind::scalar) continue;
-    if (in.pinned && in.pinned[n].is_set()) {
-      const bool asked = in.requests[n].is_set() || foreign(n);
-      const bool moves = asked && !(choose(g, n, in.requests[n], foreign(n), in).where == in.pinned[n]);
-      out[n].where = in.pinned[n];
-      if (moves) out[n].reason = in.soft ? placement_reason::moved_variable : placement_reason::elsewhere;
-      else if (asked) out[n].reason = placement_reason::requested;
-    } else if (!in.requests[n].is_set() && !foreign(n) && agreed.is_set() && detail::has_kernel(g, n, agreed.kind)) {
-      out[n] = {agreed, placement_reason::consumers};
-    } else {
-      out[n] = choose(g, n, in.requests[n], foreign(n), in);
-    }
+    if (g[n].kind() != op_kind::assign || foreign(n)) continue;
+    const place home = out[g.operand(n, 0)].where;
+    if (!detail::is_there(in, home) || out[n].where == home) continue;
+    const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], home);
+    out[n].where = home;
+    out[n].reason = !asked ? placement_reason::variable : in.soft ? placement_reason::moved_variable : placement_reason::elsewhere;
   }
-
-  // What writes a variable runs where the variable is.
-  for (int n = 0; n < g.count; ++n) {
-    if (g[n].kind() != op_kind::assign) continue;
-    const node_placement& v = out[g.operand(n, 0)];
-    if (!v.where.is_set() || foreign(n)) continue;
-    if (detail::is_there(in, v.where) && !(out[n].where == v.where)) {
-      const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], v.where);
-      out[n] = {v.where, !asked ? placement_reason::variable : in.soft ? placement_reason::moved_variable : placement_reason::elsewhere};
-    }
-  }
+  detail::place_leaves(g, in, out, false);
 
   // Scalars are not anywhere; they travel with the kernels.
   bool all = true;

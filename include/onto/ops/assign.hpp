@@ -17,7 +17,7 @@ struct writes_variable : detail::keeps_element<Accepted> {
   static constexpr op_kind kind = op_kind::assign;
   static constexpr int cost = 1;
   // As variables: int32 state stays in host memory.
-  static constexpr kernel_set kernels{Accepted, static_cast<element_set>(Accepted & ~one(element::int32))};
+  static constexpr kernel_set kernels{Accepted, static_cast<element_set>(Accepted & ~element_bit(element::int32))};
   static constexpr bool packs = true;
 
   static constexpr inferred infer(const extents* operands, int) {

@@ -14,7 +14,7 @@ template <class T, int... Dims>
 struct generator {
   static constexpr op_kind kind = op_kind::generator;
   static constexpr int cost = 1;
-  static constexpr kernel_set kernels{one(element_of<T>), one(element_of<T>)};
+  static constexpr kernel_set kernels{element_bit(element_of<T>), element_bit(element_of<T>)};
   static constexpr int attribute_count = 1 + static_cast<int>(sizeof...(Dims));
   static constexpr std::int64_t attribute[attribute_count] = {sizeof...(Dims), Dims...};
 

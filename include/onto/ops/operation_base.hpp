@@ -23,7 +23,7 @@ constexpr inferred broadcast_all(const extents* operands, int count) {
 template <class... Rest>
 constexpr element_check check_same(element_set accepted, element first, Rest... rest) {
   if (((rest != first) || ...)) return element_check::differ;
-  return (accepted & one(first)) ? element_check::fine : element_check::unsupported;
+  return (accepted & element_bit(first)) ? element_check::fine : element_check::unsupported;
 }
 
 }  // namespace detail

@@ -128,6 +128,8 @@ struct placed_in {
   static constexpr data value = run();
 };
 
+inline constexpr plan<0, 1, 1, 0> nothing{};
+
 template <class Graph, class World>
 struct planned {
   static constexpr int nodes = Graph::view.count;
@@ -168,6 +170,15 @@ struct planned {
   static constexpr type value = run();
 };
 
+/// The plan of a program in which the compiler has found a mistake: nothing.
+template <class Graph, class World>
+constexpr const auto& plan_or_nothing() {
+  if constexpr (Graph::well_formed)
+    return planned<Graph, World>::value;
+  else
+    return nothing;
+}
+
 }  // namespace detail
 
 /// Expressions that are fetched in one run: `sess.run(fetches(x, y), ...)`.
@@ -186,22 +197,11 @@ constexpr fetch_list<E...> fetches(const E&... e) {
 /// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
 template <class World = void, expression E>
 constexpr const auto& plan_of(const E&) {
-  return detail::planned<detail::graph_of<E>, World>::value;
+  return detail::plan_or_nothing<detail::graph_of<E>, World>();
 }
 template <class World = void, expression... E>
 constexpr const auto& plan_of(const fetch_list<E...>&) {
-  return detail::planned<detail::graph_of<E...>, World>::value;
-}
-
-/// Whether every operation of `e` can run where it is put (or, where nothing is asked for, anywhere) in this world, without
-/// soft placement.
-template <class World, expression E>
-constexpr bool placeable(const E&) {
-  return detail::placed_in<detail::graph_of<E>, World, false>::value.all;
-}
-template <class World, expression... E>
-constexpr bool placeable(const fetch_list<E...>&) {
-  return detail::placed_in<detail::graph_of<E...>, World, false>::value.all;
+  return detail::plan_or_nothing<detail::graph_of<E...>, World>();
 }
 
 }  // namespace onto

@@ -52,6 +52,7 @@ template <class Source, int... K, class... I>
 struct program_registers<Source, std::integer_sequence<int, K...>, I...>
     : program_register<K, typename Source::template value<I::type>>... {};
 
+ONTO_HOST_DEVICE_EITHER
 template <int K, class Registers, class Source, class Op, element Type, int... A>
 ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction<Op, Type, A...>) {
   if constexpr (std::is_same_v<Op, load_input>)
@@ -85,12 +86,14 @@ struct program {
   static constexpr bool packable = is_floating(result) && all_run_on_packs();
 
   /// The value of the program, its inputs taken from `source`.
+  ONTO_HOST_DEVICE_EITHER
   template <class Source>
   ONTO_HD ONTO_INLINE static auto evaluate(const Source& source) {
     return run(source, std::make_integer_sequence<int, size>{});
   }
 
  private:
+  ONTO_HOST_DEVICE_EITHER
   template <class Source, int... K>
   ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...> indices) {
     program_registers<Source, decltype(indices), I...> r;

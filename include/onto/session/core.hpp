@@ -74,10 +74,16 @@ class session_core {
   ONTO_COLD void pin_variables(const compiled_program& p, const state* const* states) {
     placed_program placed;
     place_program(p, states, placed);
-    log_placement(p, placed.state, placed.where);
-    mutex_lock lock(mutex_);
-    for (int n = 0; n < p.graph.count; ++n)
-      if (p.graph[n].kind() == op_kind::variable) slot_of(p.graph[n]).where = placed.where[n].where;
+    for (int n = 0; n < p.graph.count; ++n) {
+      if (p.graph[n].kind() != op_kind::variable) continue;
+      if (options_.log_device_placement && is_move(placed.where[n].reason)) {
+        message m;
+        write_placement(m, p.graph, placed.state, n, placed.where[n]);
+        options_.log.write(m.text());
+      }
+      mutex_lock lock(mutex_);
+      slot_of(p.graph[n]).where = placed.where[n].where;
+    }
   }
 
   /// *Throws* `failed_precondition_error` for a variable of the program that has no value.

@@ -17,7 +17,7 @@ ONTO_COLD ONTO_NOINLINE inline void write_kernels(message& m, const op_info& op)
     m << separator << (kind == 0 ? "CPU (" : "GPU (");
     const char* comma = "";
     for (int e = 0; e < element_count; ++e) {
-      if (!(set & one(static_cast<element>(e)))) continue;
+      if (!(set & element_bit(static_cast<element>(e)))) continue;
       m << comma << name_of(static_cast<element>(e));
       comma = ", ";
     }

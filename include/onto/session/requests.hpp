@@ -25,7 +25,7 @@ struct program_state {
                                       "rename one of them, or use the same object twice");
   fail<invalid_argument_error>(m << " (" << g[node].op->name
                                  << ") is written twice, under different device guards; equal operations over equal symbols are one "
-                                    "node: keep it in a variable, or give one a name with named<\"h\">(e)");
+                                    "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
 }
 
 /// Walks the states of fetched expressions along the graph's visits.
@@ -53,7 +53,16 @@ class state_walk {
   void check() const {
     for (int v = 0; v < g_.visit_count; ++v) {
       const graph_visit& visit = g_.visits[v];
-      if (visit.same_as >= 0 && !equal_states(at_[visit.same_as], at_[v])) throw_two_meanings(g_, visit.node);
+      if (visit.same_as < 0) continue;
+      const state* first = at_[visit.same_as];
+      const state* second = at_[v];
+      if (g_[visit.node].kind() == op_kind::variable) {
+        // With and without its initial value it is the same variable.
+        first = first && first->child_count ? first->children[0] : nullptr;
+        second = second && second->child_count ? second->children[0] : nullptr;
+        if (!first || !second) continue;
+      }
+      if (!equal_states(first, second)) throw_two_meanings(g_, visit.node);
     }
   }
 

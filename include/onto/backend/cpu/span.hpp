@@ -68,7 +68,7 @@ constexpr bool is_bare_load(program<I...> p) {
 }
 
 template <class T>
-ONTO_INLINE T scalar_bits(std::uint64_t bits) {
+ONTO_HD ONTO_INLINE T scalar_bits(std::uint64_t bits) {
   T value;
   std::memcpy(&value, &bits, sizeof value);
   return value;
@@ -87,14 +87,14 @@ struct element_source {
   std::int64_t k;
 
   template <element E, int Slot>
-  ONTO_INLINE element_t<E> load() const {
+  ONTO_HD ONTO_INLINE element_t<E> load() const {
     return static_cast<const element_t<E>*>(in[Slot])[k];
   }
   template <element E, int Slot>
-  ONTO_INLINE element_t<E> scalar() const {
+  ONTO_HD ONTO_INLINE element_t<E> scalar() const {
     return scalar_bits<element_t<E>>(scalars[Slot]);
   }
-  ONTO_INLINE std::int64_t index() const { return first + k; }
+  ONTO_HD ONTO_INLINE std::int64_t index() const { return first + k; }
 };
 
 template <class Pack, element E>
@@ -156,6 +156,10 @@ void run_span_on_packs(const span_call& c) {
   if (left != 0) std::memcpy(out + (c.count - left), rest_out, static_cast<std::size_t>(left) * sizeof(T));
 }
 
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpass-failed"  // not every program can be vectorized
+#endif
 template <class Program>
 void run_span_on_scalars(const span_call& c) {
   using T = element_t<Program::result>;
@@ -185,6 +189,10 @@ void run_span_on_scalars(const span_call& c) {
     out[lo] = static_cast<T>(Program::evaluate(source));
   }
 }
+
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
 
 /// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and
 /// files for the host compiler, whose answers differ, has two functions and not two definitions of one.
