@@ -5,7 +5,6 @@
 #include <onto/expr/operation.hpp>
 #include <onto/expr/state.hpp>
 
-#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -73,7 +72,7 @@ struct merge_ops<A, B, More...> {
 
 /// Anything that can be computed: symbols, constants, operations, scopes.
 template <class E>
-concept expression = std::derived_from<E, detail::expression_base>;
+concept expression = __is_base_of(detail::expression_base, E);
 
 namespace detail {
 

@@ -22,14 +22,30 @@ struct variable : leaf {
 };
 }  // namespace op
 
-/// Data for a symbol: what `x = data` makes. Refers to the caller's memory unless it was given an rvalue.
-template <class Symbol>
-struct feed {
-  static constexpr std::uint64_t id = Symbol::facts.id;
-
+namespace detail {
+/// A feed without its type.
+struct feed_ref {
+  std::uint64_t id = 0;
   const void* data = nullptr;
   extents shape{};
-  typename Symbol::tensor_type owned{};  // a temporary that was fed
+};
+}  // namespace detail
+
+/// Data for a symbol: what `x = data` makes. Refers to the caller's memory.
+template <class Symbol>
+struct feed : detail::feed_ref {
+  static constexpr std::uint64_t symbol_id = Symbol::facts.id;
+
+  feed(const void* values, const extents& e) : detail::feed_ref{symbol_id, values, e} {}
+};
+
+/// A feed that was given a temporary, and keeps it.
+template <class Symbol>
+struct owning_feed : feed<Symbol> {
+  typename Symbol::tensor_type owned;
+
+  explicit owning_feed(typename Symbol::tensor_type&& t)
+      : feed<Symbol>(t.data(), t.extent_values()), owned(static_cast<typename Symbol::tensor_type&&>(t)) {}
 };
 
 namespace detail {
@@ -64,10 +80,8 @@ struct placeholder_node : detail::expression_base {
   feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const { return {t.data(), t.extent_values()}; }
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
-  feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
-    const void* data = t.data();
-    const extents shape = t.extent_values();
-    return {data, shape, static_cast<tensor<T, Dims...>&&>(t)};
+  owning_feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
+    return owning_feed<placeholder_node>(static_cast<tensor<T, Dims...>&&>(t));
   }
 
   /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.

@@ -3,6 +3,7 @@
 // lists throughout, since this is compiled in every program that has a session.
 #pragma once
 
+#include <onto/expr/symbol.hpp>
 #include <onto/session/execute.hpp>
 #include <onto/session/infer.hpp>
 #include <onto/session/options.hpp>
@@ -10,18 +11,11 @@
 
 namespace onto::detail {
 
-/// A feed without its type.
-struct feed_ref {
-  std::uint64_t id = 0;
-  const void* data = nullptr;
-  extents shape{};
-};
-
 /// A program to run, without its types.
 struct run_request {
   const compiled_program* program = nullptr;
   const state* const* states = nullptr;  // per fetch
-  const feed_ref* feeds = nullptr;
+  const feed_ref* const* feeds = nullptr;
   int feed_count = 0;
   void* (*allocate)(void* context, int fetch, const extents& shape) = nullptr;  // memory for a result
   void* context = nullptr;
@@ -212,10 +206,10 @@ class session_core {
 
   static const feed_ref& feed_for(const graph_node& n, const run_request& r) {
     int f = 0;
-    while (f < r.feed_count && r.feeds[f].id != n.id) ++f;
+    while (f < r.feed_count && r.feeds[f]->id != n.id) ++f;
     if (f == r.feed_count)
       fail<invalid_argument_error>(message("[onto.feed] placeholder '") << n.name << "' is not fed; give run a value: " << n.name << " = data");
-    const feed_ref& feed = r.feeds[f];
+    const feed_ref& feed = *r.feeds[f];
     bool fits = n.shape.rank == feed.shape.rank;
     for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
     if (!fits)

@@ -54,9 +54,6 @@ template <class E>
 using result_of = decltype(spell_tensor<typename E::element_type, E>(
     std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>{}));
 
-template <std::uint64_t Id, class... Feeds>
-inline constexpr bool is_fed = ((Feeds::id == Id) || ...);
-
 template <class Name>
 struct placeholder_is_not_fed {
   static constexpr bool ok = Name::value.size() > 1000000;
@@ -66,7 +63,7 @@ struct placeholder_is_not_fed {
 /// The first placeholder that no feed is for, or -1.
 template <class Graph, class... Feeds>
 constexpr int first_unfed() {
-  constexpr std::uint64_t ids[] = {Feeds::id..., 0};
+  constexpr std::uint64_t ids[] = {Feeds::symbol_id..., 0};
   for (int n = 0; n < Graph::view.count; ++n) {
     if (Graph::view[n].kind() != op_kind::placeholder) continue;
     bool fed = false;
@@ -90,11 +87,6 @@ constexpr bool check_feeds() {
   else
     return true;
 }
-
-template <class F>
-inline constexpr bool is_feed = false;
-template <class S>
-inline constexpr bool is_feed<feed<S>> = true;
 
 }  // namespace detail
 
@@ -211,7 +203,7 @@ class session {
     using results = std::tuple<detail::result_of<E>...>;
     results r;
     if constexpr (graph::well_formed && detail::check_feeds<graph, feed<Symbols>...>()) {
-      const detail::feed_ref list[] = {{feed<Symbols>::id, feeds.data, feeds.shape}..., detail::feed_ref{}};
+      const detail::feed_ref* const list[] = {&feeds..., nullptr};
       std::apply(
           [&](const E&... e) {
             const detail::state* const states[] = {e.state.get()...};

@@ -20,7 +20,7 @@ namespace {
 struct packed {
   static constexpr op_kind kind = op_kind::map;
   static constexpr int cost = 1;
-  static constexpr bool packs = true;
+  [[maybe_unused]] static constexpr bool packs = true;
 };
 struct plus : packed {
   template <class T>

@@ -19,7 +19,7 @@ namespace {
 struct squared_difference {
   static constexpr op_kind kind = op_kind::map;
   static constexpr int cost = 2;
-  static constexpr bool packs = true;
+  [[maybe_unused]] static constexpr bool packs = true;
   template <class T>
   static T apply(T a, T b) {
     return (a - b) * (a - b);

@@ -75,7 +75,7 @@ struct layout {
   bool uniform() const { return rank == 1 && stride[0] == 0; }
 };
 
-inline layout simplify(const extents& space, const std::int64_t* stride) {
+ONTO_NOINLINE inline layout simplify(const extents& space, const std::int64_t* stride) {
   layout l;
   l.rank = 0;
   for (int k = 0; k < space.rank; ++k) {
@@ -106,7 +106,7 @@ inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
 }
 
 template <int Size>
-void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
+ONTO_NOINLINE void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
   if (n * Size >= 128) {
     std::memcpy(out, in, static_cast<std::size_t>(n * Size));
   } else {
@@ -116,7 +116,7 @@ void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
 
 /// out(i, j) = in(i, j) for two matrices of any strides.
 template <int Size>
-void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
+ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                  std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   if (out_column == 1 && in_column == 1) {
     if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
@@ -192,7 +192,7 @@ void gather_words(const layout& l, const void* source, std::int64_t first, std::
 }
 
 /// Elements `[first, first + count)` of a view, in row-major order, to `out`.
-inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count,
+ONTO_NOINLINE inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count,
                    void* out) {
   if (element_size == 4)
     gather_words<4>(l, in, first, count, out);

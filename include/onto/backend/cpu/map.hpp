@@ -89,7 +89,7 @@ class map_stage {
   }
 
   /// Elements `[first, first + count)` of operand `i`, next to each other.
-  const void* read(int i, std::int64_t first, std::int64_t count) {
+  ONTO_NOINLINE const void* read(int i, std::int64_t first, std::int64_t count) {
     const layout& l = plan_.in[i];
     const operand_view& v = plan_.call.in[i];
     if (l.contiguous()) return advance(static_cast<const void*>(v.data), first, v.type);

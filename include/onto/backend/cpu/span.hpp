@@ -156,10 +156,6 @@ void run_span_on_packs(const span_call& c) {
   if (left != 0) std::memcpy(out + (c.count - left), rest_out, static_cast<std::size_t>(left) * sizeof(T));
 }
 
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"  // not every program can be vectorized
-#endif
 template <class Program>
 void run_span_on_scalars(const span_call& c) {
   using T = element_t<Program::result>;
@@ -173,9 +169,7 @@ void run_span_on_scalars(const span_call& c) {
   T* const out = static_cast<T*>(c.out);
   std::int64_t lo = 0;
   for (; lo + block <= c.count; lo += block) {
-#if defined(__clang__)
-#pragma clang loop vectorize(assume_safety)
-#else
+#if !defined(__clang__)  // which would warn of every program it cannot vectorize
 #pragma GCC ivdep
 #endif
     for (std::int64_t k = 0; k < block; ++k) {
@@ -189,10 +183,6 @@ void run_span_on_scalars(const span_call& c) {
     out[lo] = static_cast<T>(Program::evaluate(source));
   }
 }
-
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 
 /// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and
 /// files for the host compiler, whose answers differ, has two functions and not two definitions of one.
