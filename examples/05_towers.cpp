@@ -26,6 +26,19 @@ auto sum_of_towers() {
 }
 // [pack]
 
+// [guard]
+template <class Tower>
+auto sum_of_towers_on(const std::vector<std::string>& gpus, Tower one) {
+  std::vector<decltype(one())> c;
+  for (const std::string& gpu : gpus) {
+    device_guard scope{gpu};
+    c.push_back(one());
+  }
+  device_guard scope{"/cpu:0"};
+  return add_n(c.at(0), c.at(1));
+}
+// [guard]
+
 int main() {
   session sess{{.log_device_placement = true, .log = &std::cout, .simulated_gpus = 4}};
 
@@ -41,14 +54,5 @@ int main() {
   std::cout << sess.run(sum) << "\n\n";
 
   // The devices as names that are known at run time.
-  // [guard]
-  std::vector<decltype(tower())> c;
-  for (const std::string name : {"/gpu:2", "/gpu:3"}) {
-    device_guard scope{name};
-    c.push_back(tower());
-  }
-  device_guard scope{"/cpu:0"};
-  const auto result = sess.run(add_n(c[0], c[1]));
-  // [guard]
-  std::cout << result << '\n';
+  std::cout << sess.run(sum_of_towers_on({"/gpu:2", "/gpu:3"}, tower)) << '\n';
 }

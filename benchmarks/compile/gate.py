@@ -89,7 +89,8 @@ def check_times(conditions, tally, start, rounds):
     """Conditions on the least CPU times of several rounds.
 
     Each condition is (bench, compiler, needed, limit, ratio, text): `needed` are the (library, program) to compile and
-    `ratio` makes a number of their times. Two rounds are always made; more only while the condition does not hold.
+    `ratio` makes a number of their times. One round decides where that is a quarter away from the limit; otherwise two
+    are made, and more only while the condition does not hold.
     """
     for bench, compiler, needed, limit, ratio, text in conditions:
         reason = next((r for r in (bench.missing(compiler, library) for library, _ in needed) if r), "")
@@ -100,7 +101,9 @@ def check_times(conditions, tally, start, rounds):
         value = None
         try:
             for number in range(rounds):
-                if number >= 2 and (value <= limit or time.monotonic() - start > PATIENCE):
+                if number > 0 and (value < limit / 1.25 or value > limit * 1.25):
+                    break
+                if number > 1 and value <= limit or number > 0 and time.monotonic() - start > PATIENCE:
                     break
                 for key in needed:
                     cost = bench.time(compiler, *key).cpu

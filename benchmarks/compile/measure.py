@@ -162,8 +162,8 @@ def document(rows, used, level, rounds):
              f"with `-std=c++20 {level} -c` (nvcc: the same file as CUDA, `-arch=sm_90`). \"50x8\" has 50 different",
              "expressions of 8 operations. CPU s is user and system time of the compiler and all its processes, peak",
              "MiB the memory of the largest of them. \"After include\" is what is left when the cost of including the",
-             "library is taken away. Instantiations are counted by g++ as registered specializations (`-fmem-report`) and by",
-             "clang++ as instantiated classes and functions (`-ftime-trace`), so compare them within one compiler;",
+             "library is taken away. Instantiations are counted by g++ as registered specializations (`-fmem-report`)",
+             "and by clang++ as instantiated classes and functions (`-ftime-trace`): compare them within one compiler;",
              "functions are those clang++ generates code for before it optimizes. Both are the same every time; nvcc",
              "tells neither. Seconds differ between machines and hours, so read the ratios.", ""]
     lines += [f"* {sentence}." for sentence in ratios(rows)]

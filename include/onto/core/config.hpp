@@ -8,11 +8,14 @@
 #define ONTO_ABI with_cuda
 // Before a template for host and device that calls what its arguments bring, which may be for the host alone.
 #define ONTO_HOST_DEVICE_EITHER _Pragma("nv_exec_check_disable")
+// Before a loop whose body is to be compiled once.
+#define ONTO_NO_UNROLL _Pragma("unroll 1")
 #else
 #define ONTO_HD
 #define ONTO_CUDA 0
 #define ONTO_ABI host_only
 #define ONTO_HOST_DEVICE_EITHER
+#define ONTO_NO_UNROLL
 #endif
 
 // Code that runs once per program, not once per element: compiled for size, which also halves the time it takes to compile.
@@ -26,8 +29,9 @@
 #define ONTO_NOINLINE
 #endif
 
-// What is compiled in every program but runs once per program, or only to say what is wrong: g++ spends its time elsewhere.
-// Constant evaluation is not concerned.
+// What is compiled in every program but runs a few times per run, per program, or only to say what is wrong: everything but the
+// elements' loops. Left unoptimized it costs a run 0.17 us and saves every program about a second with g++ -O2. Constant
+// evaluation is not concerned.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define ONTO_BEGIN_RUNS_ONCE _Pragma("GCC push_options") _Pragma("GCC optimize(\"O0\")")
 #define ONTO_END_RUNS_ONCE _Pragma("GCC pop_options")

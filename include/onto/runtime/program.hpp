@@ -7,6 +7,7 @@
 #include <onto/expr/operation.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace onto::detail {
@@ -52,6 +53,10 @@ template <class Source, int... K, class... I>
 struct program_registers<Source, std::integer_sequence<int, K...>, I...>
     : program_register<K, typename Source::template value<I::type>>... {};
 
+/// Sources may say through `calls` how operations are called.
+template <class Source>
+concept has_calls = requires { typename Source::calls; };
+
 ONTO_HOST_DEVICE_EITHER
 template <int K, class Registers, class Source, class Op, element Type, int... A>
 ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction<Op, Type, A...>) {
@@ -61,6 +66,8 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = source.template scalar<Type, A...>();
   else if constexpr (Op::kind == op_kind::generator)
     at<K>(r) = Op::template at<element_t<Type>>(source.index(), at<A>(r)...);
+  else if constexpr (has_calls<Source>)
+    at<K>(r) = Source::calls::template apply<Op>(at<A>(r)...);
   else
     at<K>(r) = Op::apply(at<A>(r)...);
 }

@@ -9,6 +9,7 @@
 #include <onto/session/options.hpp>
 #include <onto/session/placement_text.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// A program to run, without its types.
@@ -343,3 +344,5 @@ class session_core {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

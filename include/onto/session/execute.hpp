@@ -6,6 +6,7 @@
 
 #include <exception>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// What a run is given beside the program; entries per node, results per fetch.
@@ -228,3 +229,5 @@ class execution {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

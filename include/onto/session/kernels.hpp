@@ -104,10 +104,12 @@ struct kernel_program {
   using type = decltype(spell(std::make_integer_sequence<int, value.count>{}));
 };
 
-template <class Program>
+/// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is rare, and
+/// every program compiles them.
+template <class Program, bool Whole>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_map<Program>;
+  e.on_cpu = &cpu_map<Program, Whole && has_packs && Program::packable>;
 #if ONTO_CUDA
   e.on_gpu = &cuda_map<Program>;
 #endif
@@ -165,7 +167,7 @@ constexpr kernel_entry entry_of() {
     return reduce_entry<typename kernel_program<Graph, Table, Root, Whole>::type,
                         static_cast<fold>(Graph::view[Root].op->attribute[0])>();
   else if constexpr (has_code(Graph::view, Root))
-    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type>();
+    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type, Whole>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)
@@ -213,10 +215,14 @@ struct compiled {
 
   static constexpr plan_of_kernels plan_kernels() {
     plan_of_kernels p;
+    int members[nodes]{};
+    for (int n = 0; n < nodes; ++n)
+      if (root[n] >= 0) ++members[root[n]];
     for (int n = 0; n < nodes; ++n) {
       p.single_of[n] = -1;
       if (root[n] < 0) continue;
       if (root[n] == n) p.whole[p.whole_count++] = n;
+      if (members[root[n]] < 2) continue;
       int k = 0;
       while (k < p.single_count && !alike(p.single[k], n)) ++k;
       if (k == p.single_count) p.single[p.single_count++] = n;

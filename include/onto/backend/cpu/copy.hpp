@@ -17,7 +17,7 @@ struct copy_layout {
   std::int64_t in[max_rank];
   std::int64_t out[max_rank];
 
-  copy_layout(const extents& space, const std::int64_t* in_stride, const std::int64_t* out_stride) {
+  ONTO_COLD copy_layout(const extents& space, const std::int64_t* in_stride, const std::int64_t* out_stride) {
     for (int k = 0; k < space.rank; ++k) {
       const std::int64_t n = space.dims[k];
       if (n == 1) continue;
@@ -62,19 +62,22 @@ struct copy_layout {
   }
 };
 
-template <int Size>
-void copy_words(thread_pool& pool, const copy_layout& l, const void* source, void* target) {
-  constexpr std::int64_t grain = (std::int64_t{256} << 10) / Size;
-  const auto* const in = static_cast<const word<Size>*>(source);
-  auto* const out = static_cast<word<Size>*>(target);
+/// Copies in[0] to out, both with any strides over the space.
+inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
+  if (call.space.size() <= 0) return;
+  const copy_layout l(call.space, call.in[0].stride, call.out.stride);
+  const int size = size_of(call.out.type);
+  const std::int64_t grain = (std::int64_t{256} << 10) / size;
+  const char* const in = static_cast<const char*>(call.in[0].data);
+  char* const out = static_cast<char*>(call.out.data);
   const int row = l.rank - 2, column = l.rank - 1;
   const std::int64_t rows = l.dims[row], columns = l.dims[column];
   std::int64_t matrices = 1;
   for (int k = 0; k < row; ++k) matrices *= l.dims[k];
   if (matrices * rows == 1) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      copy_matrix<Size>(out + lo * l.out[column], 0, l.out[column], in + lo * l.in[column], 0, l.in[column], 1,
-                        hi - lo);
+      copy_elements(size, out + lo * l.out[column] * size, 0, l.out[column], in + lo * l.in[column] * size, 0,
+                    l.in[column], 1, hi - lo);
     };
     split(pool, columns, grain, body);
     return;
@@ -89,24 +92,12 @@ void copy_words(thread_pool& pool, const copy_layout& l, const void* source, voi
         from += index * l.in[k];
         to += index * l.out[k];
       }
-      copy_matrix<Size>(out + to, l.out[row], l.out[column], in + from, l.in[row], l.in[column], n, columns);
+      copy_elements(size, out + to * size, l.out[row], l.out[column], in + from * size, l.in[row], l.in[column], n,
+                    columns);
       lo += n;
     }
   };
   split(pool, matrices * rows, grain / columns + 1, body);
-}
-
-/// Copies in[0] to out, both with any strides over the space.
-inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
-  if (call.space.size() <= 0) return;
-  const copy_layout l(call.space, call.in[0].stride, call.out.stride);
-  const int size = size_of(call.out.type);
-  if (size == 4)
-    copy_words<4>(pool, l, call.in[0].data, call.out.data);
-  else if (size == 8)
-    copy_words<8>(pool, l, call.in[0].data, call.out.data);
-  else
-    copy_words<1>(pool, l, call.in[0].data, call.out.data);
 }
 
 }  // namespace onto::detail

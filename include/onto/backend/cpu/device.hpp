@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 class cpu_device final : public device {
@@ -51,3 +52,5 @@ class cpu_device final : public device {
 };
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -75,7 +75,7 @@ struct layout {
   bool uniform() const { return rank == 1 && stride[0] == 0; }
 };
 
-ONTO_NOINLINE inline layout simplify(const extents& space, const std::int64_t* stride) {
+ONTO_COLD inline layout simplify(const extents& space, const std::int64_t* stride) {
   layout l;
   l.rank = 0;
   for (int k = 0; k < space.rank; ++k) {
@@ -117,7 +117,7 @@ ONTO_NOINLINE void copy_run(word<Size>* out, const word<Size>* in, std::int64_t 
 /// out(i, j) = in(i, j) for two matrices of any strides.
 template <int Size>
 ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
-                 std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+                               std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   if (out_column == 1 && in_column == 1) {
     if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
       copy_run<Size>(out, in, columns);
@@ -152,10 +152,28 @@ ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64
   }
 }
 
-template <int Size>
-void gather_words(const layout& l, const void* source, std::int64_t first, std::int64_t count, void* target) {
-  const auto* const in = static_cast<const word<Size>*>(source);
-  auto* out = static_cast<word<Size>*>(target);
+/// `copy_matrix` for elements of `size` bytes.
+ONTO_NOINLINE inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column,
+                                        const void* in, std::int64_t in_row, std::int64_t in_column, std::int64_t rows,
+                                        std::int64_t columns) {
+  const auto copy = [&](auto words) {
+    constexpr int bytes = decltype(words)::value;
+    copy_matrix<bytes>(static_cast<word<bytes>*>(out), out_row, out_column, static_cast<const word<bytes>*>(in), in_row,
+                       in_column, rows, columns);
+  };
+  if (size == 4)
+    copy(std::integral_constant<int, 4>{});
+  else if (size == 8)
+    copy(std::integral_constant<int, 8>{});
+  else
+    copy(std::integral_constant<int, 1>{});
+}
+
+/// Elements `[first, first + count)` of a view, in row-major order, to `target`.
+ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
+                                 void* target) {
+  const char* const in = static_cast<const char*>(source);
+  char* out = static_cast<char*>(target);
   const int inner = l.rank - 1;
   const std::int64_t n = l.dims[inner], step = l.stride[inner];
   std::int64_t index[max_rank];
@@ -170,17 +188,17 @@ void gather_words(const layout& l, const void* source, std::int64_t first, std::
     if (index[inner] == 0 && inner > 0 && count >= n) {
       std::int64_t rows = l.dims[inner - 1] - index[inner - 1];
       if (rows > count / n) rows = count / n;
-      copy_matrix<Size>(out, n, 1, in + offset, l.stride[inner - 1], step, rows, n);
+      copy_elements(size, out, n, 1, in + offset * size, l.stride[inner - 1], step, rows, n);
       index[inner - 1] += rows;
       offset += rows * l.stride[inner - 1];
       done = rows * n;
     } else {
       done = n - index[inner] < count ? n - index[inner] : count;
-      copy_matrix<Size>(out, done, 1, in + offset, 0, step, 1, done);
+      copy_elements(size, out, done, 1, in + offset * size, 0, step, 1, done);
       index[inner] += done;
       offset += done * step;
     }
-    out += done;
+    out += done * size;
     count -= done;
     for (int k = inner; k > 0; --k) {
       if (index[k] < l.dims[k]) continue;
@@ -189,17 +207,6 @@ void gather_words(const layout& l, const void* source, std::int64_t first, std::
       ++index[k - 1];
     }
   }
-}
-
-/// Elements `[first, first + count)` of a view, in row-major order, to `out`.
-ONTO_NOINLINE inline void gather(const layout& l, int element_size, const void* in, std::int64_t first, std::int64_t count,
-                   void* out) {
-  if (element_size == 4)
-    gather_words<4>(l, in, first, count, out);
-  else if (element_size == 8)
-    gather_words<8>(l, in, first, count, out);
-  else
-    gather_words<1>(l, in, first, count, out);
 }
 
 }  // namespace onto::detail

@@ -37,7 +37,8 @@ struct map_plan {
   std::int64_t unit;
   std::int64_t step;
 
-  explicit map_plan(const kernel_call& c) : call(c), total(c.space.size()), in(c.inputs), unit(total), step(total) {
+  ONTO_COLD explicit map_plan(const kernel_call& c)
+      : call(c), total(c.space.size()), in(c.inputs), unit(total), step(total) {
     std::int64_t inner = total, turned = 0;
     for (int i = 0; i < c.inputs; ++i) {
       const layout& l = in[i] = simplify(c.space, c.in[i].stride);
@@ -75,7 +76,7 @@ struct map_plan {
 class map_stage {
  public:
   /// For runs of at most `most` elements.
-  map_stage(const map_plan& plan, std::int64_t most)
+  ONTO_COLD map_stage(const map_plan& plan, std::int64_t most)
       : plan_(plan), pointers_(plan.call.inputs), slots_(plan.call.inputs), buffer_(plan.bytes * round_up(most)) {
     char* at = buffer_.data();
     for (int i = 0; i < plan.call.inputs; ++i) {

@@ -30,7 +30,7 @@ struct reduce_shape {
   std::int64_t results = 1;
   std::int64_t folded = 1;
 
-  explicit reduce_shape(const kernel_call& call) {
+  ONTO_COLD explicit reduce_shape(const kernel_call& call) {
     bool fold_axis[max_rank] = {};
     const std::int64_t axes = call.op->attribute[2];
     for (std::int64_t k = 0; k < axes; ++k) {

@@ -78,12 +78,20 @@ ONTO_HD constexpr coordinates locate(const strided_space<Operands>& space, std::
   return c;
 }
 
+/// The operands from which on a kernel's code is kept short: compiling it would take longer than running it.
+inline constexpr int many_inputs = 16;
+
 /// How far from its first element the element of `operand` at `c` lies.
 template <int Operands>
 ONTO_HD constexpr std::int64_t offset(const strided_space<Operands>& space, const coordinates& c, int operand) {
   std::int64_t sum = 0;
-  for (int d = 0; d < max_rank; ++d)
-    if (d < space.rank) sum += c.at[d] * space.stride[operand][d];
+  if constexpr (Operands > many_inputs) {
+    ONTO_NO_UNROLL
+    for (int d = 0; d < space.rank; ++d) sum += c.at[d] * space.stride[operand][d];
+  } else {
+    for (int d = 0; d < max_rank; ++d)
+      if (d < space.rank) sum += c.at[d] * space.stride[operand][d];
+  }
   return sum;
 }
 

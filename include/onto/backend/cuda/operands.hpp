@@ -85,6 +85,25 @@ constexpr operand_values<Inputs, Scalars> operand_values_of(const kernel_call& c
   return v;
 }
 
+#if defined(__CUDACC__)
+// Errors, where nvcc has warnings: it leaves a call of a host function out of device code, and the result is wrong.
+#pragma nv_diagnostic push
+#pragma nv_diag_error 20011
+#pragma nv_diag_error 20013
+#pragma nv_diag_error 20014
+#pragma nv_diag_error 20015
+#endif
+/// How a program calls its operations where device code is made of it.
+struct device_calls {
+  template <class Op, class... T>
+  ONTO_HD ONTO_INLINE static auto apply(T... x) {
+    return Op::apply(x...);  // [onto.operation] mark the operation's apply __host__ __device__, to run it on a GPU
+  }
+};
+#if defined(__CUDACC__)
+#pragma nv_diagnostic pop
+#endif
+
 /// The operands of a map, at strided positions.
 template <class Program>
 struct strided_operands {
@@ -100,6 +119,8 @@ struct strided_operands {
 /// Loads at one index of a map.
 template <class Operands>
 struct strided_source {
+  using calls = device_calls;
+
   const Operands& operands;
   std::int64_t position;
   coordinates where;
@@ -130,8 +151,8 @@ template <class Program>
 struct flat_operands {
   static constexpr int inputs = program_operands<Program>::inputs;
   static constexpr int scalars = program_operands<Program>::scalars;
-  /// Elements at a time: 16 bytes of the widest.
-  static constexpr int lanes = program_operands<Program>::widest() > 4 ? 2 : 4;
+  /// Elements at a time: 16 bytes of the widest. One, where more would not fit into a thread's registers.
+  static constexpr int lanes = inputs > many_inputs ? 1 : program_operands<Program>::widest() > 4 ? 2 : 4;
 
   operand_values<inputs, scalars> values;
   bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
@@ -170,7 +191,9 @@ template <class T, int Lanes>
 ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, bool advances, std::int64_t first,
                                    std::int64_t left) {
   const T* p = static_cast<const T*>(data);
-  if (!advances) {
+  if constexpr (Lanes == 1) {
+    pack.at[0] = p[advances ? first : 0];
+  } else if (!advances) {
     const T same = *p;
     for (int k = 0; k < Lanes; ++k) pack.at[k] = same;
   } else if (left >= Lanes) {
@@ -183,6 +206,8 @@ ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, 
 /// Takes one lane of what was loaded.
 template <class Program, class Slots>
 struct lane_source {
+  using calls = device_calls;
+
   const flat_operands<Program>& operands;
   const Slots& slots;
   std::int64_t position;

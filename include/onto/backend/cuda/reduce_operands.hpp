@@ -31,6 +31,8 @@ struct reduce_operands {
 /// Loads at one index of a reduction. `Linear`: at most one dimension is folded, and nothing is divided.
 template <class Operands, bool Linear>
 struct reduce_source {
+  using calls = device_calls;
+
   const Operands& operands;
   const coordinates& kept;
   std::conditional_t<Linear, std::int64_t, coordinates> folded;
