@@ -7,8 +7,11 @@
 #include <onto/backend/cpu/matmul.hpp>
 #include <onto/backend/cpu/reduce.hpp>
 #include <onto/backend/cpu/softmax.hpp>
+#include <onto/expr/named.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/graph/code.hpp>
+#include <onto/graph/placer.hpp>
+#include <onto/ops/reduce.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/runtime/program.hpp>
@@ -16,6 +19,8 @@
 #include <onto/backend/cuda/kernels.hpp>
 #endif
 
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 // With and without CUDA the same kernels have other entry points: in one program both may be linked, so they differ in name.
@@ -105,24 +110,26 @@ struct kernel_program {
 };
 
 /// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is rare, and
-/// every program compiles them.
-template <class Program, bool Whole>
+/// every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's may be for the host alone.
+template <class Program, bool Whole, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
   e.on_cpu = &cpu_map<Program, Whole && has_packs && Program::packable>;
 #if ONTO_CUDA
-  e.on_gpu = &cuda_map<Program>;
+  if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
 #endif
   return e;
 }
 
-template <class Program, fold F>
+template <class Program, fold F, bool Gpu>
 constexpr kernel_entry reduce_entry() {
   kernel_entry e;
   e.on_cpu = &cpu_reduce<Program, F>;
 #if ONTO_CUDA
-  e.on_gpu = &cuda_reduce<Program, F>;
-  e.gpu_workspace = &cuda_reduce_workspace<Program, F>;
+  if constexpr (Gpu) {
+    e.on_gpu = &cuda_reduce<Program, F>;
+    e.gpu_workspace = &cuda_reduce_workspace<Program, F>;
+  }
 #endif
   return e;
 }
@@ -163,11 +170,12 @@ template <class Graph, class Table, int Root, bool Whole>
 constexpr kernel_entry entry_of() {
   constexpr op_kind kind = Graph::view[Root].kind();
   constexpr element type = Graph::view[Root].type;
+  constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
   if constexpr (kind == op_kind::reduce)
     return reduce_entry<typename kernel_program<Graph, Table, Root, Whole>::type,
-                        static_cast<fold>(Graph::view[Root].op->attribute[0])>();
+                        static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
   else if constexpr (has_code(Graph::view, Root))
-    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type, Whole>();
+    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type, Whole, gpu>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)

@@ -27,21 +27,26 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
+/// `Flat`: whether there is a kernel of its own for contiguous operands; else the one for any strides takes them.
 /// *Throws* `internal_error` where the kernel cannot be launched.
-template <class Program>
+template <class Program, bool Flat = true>
 void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
   const strided_operands<Program> strided = strided_operands_of<Program>(call);
   static_assert(sizeof strided <= max_parameter_bytes);
   const std::int64_t size = strided.space.size;
-  flat_operands<Program> flat{};
-  if (flatten(strided, flat)) {
-    const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));
-    flat_map_kernel<Program><<<blocks, block_threads, 0, context.stream>>>(flat);
-  } else {
+  bool done = false;
+  if constexpr (Flat) {
+    flat_operands<Program> flat{};
+    if (flatten(strided, flat)) {
+      const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));
+      flat_map_kernel<Program><<<blocks, block_threads, 0, context.stream>>>(flat);
+      done = true;
+    }
+  }
+  if (!done)
     strided_map_kernel<Program>
         <<<grid_blocks(divide_up(size, block_threads)), block_threads, 0, context.stream>>>(strided);
-  }
   cuda_check(cudaGetLastError(), "launching an elementwise kernel");
 }
 
