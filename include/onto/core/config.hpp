@@ -8,13 +8,17 @@
 #define ONTO_ABI with_cuda
 // Before a template for host and device that calls what its arguments bring, which may be for the host alone.
 #define ONTO_HOST_DEVICE_EITHER _Pragma("nv_exec_check_disable")
-// Before a loop whose body is to be compiled once.
-#define ONTO_NO_UNROLL _Pragma("unroll 1")
 #else
 #define ONTO_HD
 #define ONTO_CUDA 0
 #define ONTO_ABI host_only
 #define ONTO_HOST_DEVICE_EITHER
+#endif
+
+// Before a loop whose body is to stand in device code once.
+#if defined(__CUDA_ARCH__)
+#define ONTO_NO_UNROLL _Pragma("unroll 1")
+#else
 #define ONTO_NO_UNROLL
 #endif
 

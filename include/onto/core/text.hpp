@@ -35,6 +35,13 @@ constexpr auto spell(std::index_sequence<K...>) -> text<S.data[K]...> {
   return {};
 }
 
+/// The text that spells `S`, as a value. Where a type is made of it, let a function deduce that type from this value: nvcc repeats
+/// an alias like `text_of<S>` word for word outside the template it stands in, where `S` has no meaning.
+template <fixed_string S>
+constexpr auto spelled() {
+  return spell<S>(std::make_index_sequence<S.length()>{});
+}
+
 /// FNV-1a, the hash under every structural identity.
 constexpr std::uint64_t hash_text(std::string_view s) {
   std::uint64_t h = 0xcbf29ce484222325u;

@@ -71,33 +71,39 @@ struct scalar_node : detail::expression_base {
   }
 };
 
+namespace detail {
+template <class T, int... Dims, class Name>
+auto make_constant(Name, const void* values, std::size_t bytes, const extents& e) {
+  return constant_node<Name, T, Dims...>{constant_state(values, static_cast<std::int64_t>(bytes), e)};
+}
+template <class T, std::size_t... Dims, class Name>
+auto make_array_constant(Name name, const void* values) {
+  return make_constant<T, static_cast<int>(Dims)...>(name, values, (Dims * ... * sizeof(T)),
+                                                     extents(shape<static_cast<int>(Dims)...>{}));
+}
+}  // namespace detail
+
 /// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`.
 template <fixed_string Name, tensor_element T>
 auto constant(T value) {
-  return constant_node<text_of<Name>, T>{detail::constant_state(&value, sizeof value, extents{})};
+  return detail::make_array_constant<T>(detail::spelled<Name>(), &value);
 }
 template <fixed_string Name, tensor_element T, std::size_t N>
 auto constant(const T (&v)[N]) {
-  using dims = shape<static_cast<int>(N)>;
-  return constant_node<text_of<Name>, T, static_cast<int>(N)>{detail::constant_state(v, sizeof v, extents(dims{}))};
+  return detail::make_array_constant<T, N>(detail::spelled<Name>(), v);
 }
 template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M>
 auto constant(const T (&v)[N][M]) {
-  using dims = shape<static_cast<int>(N), static_cast<int>(M)>;
-  return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M)>{
-      detail::constant_state(v, sizeof v, extents(dims{}))};
+  return detail::make_array_constant<T, N, M>(detail::spelled<Name>(), v);
 }
 template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M, std::size_t K>
 auto constant(const T (&v)[N][M][K]) {
-  using dims = shape<static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>;
-  return constant_node<text_of<Name>, T, static_cast<int>(N), static_cast<int>(M), static_cast<int>(K)>{
-      detail::constant_state(v, sizeof v, extents(dims{}))};
+  return detail::make_array_constant<T, N, M, K>(detail::spelled<Name>(), v);
 }
 /// A constant with the elements of a tensor.
 template <fixed_string Name, tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
-  return constant_node<text_of<Name>, T, Dims...>{
-      detail::constant_state(t.data(), static_cast<std::int64_t>(t.size() * sizeof(T)), t.extent_values())};
+  return detail::make_constant<T, Dims...>(detail::spelled<Name>(), t.data(), t.size() * sizeof(T), t.extent_values());
 }
 
 /// A constant without a name: a new one each time it is written.

@@ -70,6 +70,14 @@ struct named_node : detail::expression_base {
   }
 };
 
+namespace detail {
+template <class Name, class E>
+constexpr auto make_named(Name, const E& e) {
+  (void)sizeof(named_entry<Name, E::facts.id, E>);
+  return named_node<Name, E::facts.id>{join_states(e.state)};
+}
+}  // namespace detail
+
 /// Gives `e` an identity and a name in logs, errors and pictures. What is named runs once, even over unnamed scalars and constants.
 template <fixed_string Name, expression E>
 constexpr auto named(const E& e) {
@@ -77,9 +85,7 @@ constexpr auto named(const E& e) {
     return e;
   } else {
     static_assert(Name.length() > 0, "[onto.name] a name has at least one character");
-    using name = text_of<Name>;
-    (void)sizeof(detail::named_entry<name, E::facts.id, E>);
-    return named_node<name, E::facts.id>{detail::join_states(e.state)};
+    return detail::make_named(detail::spelled<Name>(), e);
   }
 }
 

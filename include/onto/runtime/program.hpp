@@ -47,11 +47,11 @@ ONTO_HD ONTO_INLINE T& at(program_register<K, T>& r) {
   return r.value;
 }
 
-template <class Source, class Indices, class... I>
+// Of the registers' types alone, not of the program: every instruction is a function whose mangled name spells this out.
+template <class Indices, class... T>
 struct program_registers;
-template <class Source, int... K, class... I>
-struct program_registers<Source, std::integer_sequence<int, K...>, I...>
-    : program_register<K, typename Source::template value<I::type>>... {};
+template <int... K, class... T>
+struct program_registers<std::integer_sequence<int, K...>, T...> : program_register<K, T>... {};
 
 /// Sources may say through `calls` how operations are called.
 template <class Source>
@@ -103,7 +103,7 @@ struct program {
   ONTO_HOST_DEVICE_EITHER
   template <class Source, int... K>
   ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...> indices) {
-    program_registers<Source, decltype(indices), I...> r;
+    program_registers<decltype(indices), typename Source::template value<I::type>...> r;
     [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
     return at<size - 1>(r);
   }

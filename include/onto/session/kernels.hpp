@@ -106,7 +106,9 @@ struct kernel_program {
   static auto spell(std::integer_sequence<int, K...>)
       -> program<decltype(line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
 
-  using type = decltype(spell(std::make_integer_sequence<int, value.count>{}));
+  // A function and not a member type: nvcc's stub of a kernel names every member type on the way to the kernel's own type, and so
+  // spells the whole expression, at a place where a `named` one is not known yet.
+  static auto make() { return spell(std::make_integer_sequence<int, value.count>{}); }
 };
 
 /// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is rare, and
@@ -172,10 +174,10 @@ constexpr kernel_entry entry_of() {
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
   if constexpr (kind == op_kind::reduce)
-    return reduce_entry<typename kernel_program<Graph, Table, Root, Whole>::type,
+    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole>::make()),
                         static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
   else if constexpr (has_code(Graph::view, Root))
-    return map_entry<typename kernel_program<Graph, Table, Root, Whole>::type, Whole, gpu>();
+    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole>::make()), Whole, gpu>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)

@@ -38,14 +38,14 @@ constexpr auto powers = on<cpu<0>>(add_n(c1, c2));
 
 constexpr auto towers = on<cpu<0>>(add_n(on<gpu<2>>(matmul(a, b)), on<gpu<3>>(matmul(a, b))));
 
-// ---- the CPU -----------------------------------------------------------------------------------------------------------
+// ---- the CPU ----------------------------------------------------------------------------------------------
 
 // On the CPU nothing is copied: feeds are read where they are and results written where they belong.
 static_assert(plan_of(on_cpu).transfers == 0);
 static_assert(plan_of(on_cpu).transfer_bytes == 0);
 static_assert(plan_of(fetches(x, x + y, sum(x))).transfers == 0);
 
-// ---- one GPU -----------------------------------------------------------------------------------------------------------
+// ---- one GPU ----------------------------------------------------------------------------------------------
 
 // On a GPU each feed is one copy there, and each result one copy back.
 static_assert(plan_of(on_gpu).transfers == 3);
@@ -86,7 +86,7 @@ static_assert(plan_of(on<gpu<0>>(open + x)).transfers == 3);
 static_assert(plan_of(on<gpu<0>>(tanh(open))).transfer_bytes == -1);
 static_assert(plan_of(tanh(open)).transfer_bytes == 0);
 
-// ---- several GPUs --------------------------------------------------------------------------------------------------------
+// ---- several GPUs -----------------------------------------------------------------------------------------
 
 // A value that crosses from one GPU to another is one copy.
 static_assert(plan_of(on<gpu<1>>(exp(on<gpu<0>>(tanh(x))))).transfers == 3);
@@ -105,7 +105,7 @@ static_assert(plan_of(fetches(on<cpu<0>>(exp(shared)), on<cpu<0>>(sum(shared)), 
 static_assert(plan_of(towers).transfers == 6);
 static_assert(plan_of(towers).kernels == 3);
 
-// ---- the headline program ---------------------------------------------------------------------------------------------------
+// ---- the headline program ---------------------------------------------------------------------------------
 
 // A^10 + B^10: nine products each and the sum; two feeds to the GPU, two powers back.
 static_assert(plan_of(powers).kernels == 19 && plan_of(powers).transfers == 4);

@@ -41,7 +41,7 @@ constexpr auto chain(const E& e) {
   }
 }
 
-// ---- elementwise ------------------------------------------------------------------------------------------------------
+// ---- elementwise ------------------------------------------------------------------------------------------
 
 // One elementwise operation is one kernel.
 static_assert(plan_of(x + y).kernels == 1);
@@ -76,7 +76,7 @@ static_assert(plan_of(cast<float>(n) * x).kernels == 1);
 static_assert(plan_of(cast<std::int64_t>(cast<double>(x) > cast<double>(y))).kernels == 1);
 
 // A sum of many operands is one kernel, and so are the operations that make them.
-static_assert(plan_of(add_n(x + y, x - y, x * y, x, y)).kernels == 1);
+static_assert(plan_of(add_n(x + y, x - y, x* y, x, y)).kernels == 1);
 
 // Tensors that are made from their index are made inside the kernel that uses them.
 static_assert(plan_of(x + ones<float, 2, 3>()).kernels == 1);
@@ -92,7 +92,7 @@ static_assert(plan_of(exp(x + y) * (x + y)).kernels == 1);
 // Extents that are not known yet do not hinder.
 static_assert(plan_of(tanh(open + open_row) * open).kernels == 1);
 
-// ---- reductions --------------------------------------------------------------------------------------------------------
+// ---- reductions -------------------------------------------------------------------------------------------
 
 // A reduction is one kernel.
 static_assert(plan_of(sum(x)).kernels == 1);
@@ -121,7 +121,7 @@ static_assert(plan_of(softmax(x)).kernels == 1);
 static_assert(plan_of(softmax(x + y)).kernels == 2);
 static_assert(plan_of(log_softmax<0>(x) * y).kernels == 2);
 
-// ---- matrix products -----------------------------------------------------------------------------------------------------
+// ---- matrix products --------------------------------------------------------------------------------------
 
 // A product is one kernel.
 static_assert(plan_of(matmul(x, b)).kernels == 1);
@@ -165,7 +165,7 @@ static_assert(plan_of(matmul(batch, b)).kernels == 1);
 // Products of integers have no such pattern.
 static_assert(plan_of(matmul(transpose(n), n) + placeholder<"k", std::int32_t, 3, 3>).kernels == 2);
 
-// ---- views ---------------------------------------------------------------------------------------------------------------
+// ---- views ------------------------------------------------------------------------------------------------
 
 // Looking at the elements in another way runs nothing.
 static_assert(plan_of(x + transpose(a)).kernels == 1);
@@ -188,23 +188,24 @@ static_assert(plan_of(transpose(x + y) * a).kernels == 2);
 static_assert(plan_of(transpose(x)).kernels == 1);
 static_assert(plan_of(x).kernels == 1);
 
-// ---- concat ----------------------------------------------------------------------------------------------------------------
+// ---- concat -----------------------------------------------------------------------------------------------
 
 // Tensors side by side are one kernel, with what makes its operands before it.
 static_assert(plan_of(concat<0>(x, y)).kernels == 1);
 static_assert(plan_of(concat<1>(x + y, x, y)).kernels == 2);
 static_assert(plan_of(sum(concat<0>(x, y))).kernels == 2);
 
-// ---- variables ---------------------------------------------------------------------------------------------------------------
+// ---- variables --------------------------------------------------------------------------------------------
 
-// The new value of a variable is computed in the kernel that writes it; a second one copies it to the result of the fetch.
+// The new value of a variable is computed in the kernel that writes it; a second one copies it to the result of the
+// fetch.
 static_assert(plan_of(assign(w, tanh(x) * y)).kernels == 2);
-static_assert(plan_of(assign_add(w, x * row)).kernels == 2);
+static_assert(plan_of(assign_add(w, x* row)).kernels == 2);
 
 // A product keeps its own kernel.
 static_assert(plan_of(assign_sub(w, matmul(x, placeholder<"turn", float, 3, 3>))).kernels == 3);
 
-// ---- places ------------------------------------------------------------------------------------------------------------------
+// ---- places -----------------------------------------------------------------------------------------------
 
 // Operations that are to run on different devices are different kernels.
 static_assert(plan_of(on<gpu<1>>(tanh(on<gpu<0>>(x + y)))).kernels == 2);

@@ -70,8 +70,8 @@ static_assert(plan_of(fetches(on<gpu<0>>(matmul(x, y)), on<gpu<1>>(matmul(x, y))
 static_assert(plan_of(fetches(on<gpu<0>>(matmul(x, y)), on<gpu<0>>(matmul(x, y)))).nodes == 3);
 
 // What has a place already is the same in any scope.
-static_assert(plan_of(fetches(on<gpu<0>>(exp(on<cpu<0>>(matmul(x, y)))), on<gpu<1>>(tanh(on<cpu<0>>(matmul(x, y)))))).nodes ==
-              5);
+static_assert(
+    plan_of(fetches(on<gpu<0>>(exp(on<cpu<0>>(matmul(x, y)))), on<gpu<1>>(tanh(on<cpu<0>>(matmul(x, y)))))).nodes == 5);
 
 // Scalars are no nodes.
 static_assert(plan_of(doubled).nodes == 2);

@@ -2,6 +2,7 @@
 // Where operations run: scopes, worlds and soft placement, as the compiler decides them. Each line is proven.
 #include <onto/expr/named.hpp>
 #include <onto/ops/all.hpp>
+#include <onto/plan/placeable.hpp>
 #include <onto/plan/plan.hpp>
 
 using namespace onto;
@@ -43,7 +44,7 @@ constexpr place gpu0 = gpu<0>::value;
 constexpr place gpu1 = gpu<1>::value;
 constexpr place gpu2 = gpu<2>::value;
 
-// ---- free choice ---------------------------------------------------------------------------------------------------------
+// ---- free choice ------------------------------------------------------------------------------------------
 
 // What asks for nothing runs on the first device with a kernel: a GPU before the CPU, the lowest index first.
 static_assert(where_is(plan_of<laptop>(x + y), "Add") == cpu0);
@@ -60,7 +61,7 @@ static_assert(where_is(plan_of<workstation>(n + n), "Add") == gpu0);
 static_assert(where_is(plan_of(x + y), "Add") == cpu0);
 static_assert(where_is(plan_of(on<gpu<2>>(x + y)), "Add") == gpu2);
 
-// ---- scopes ----------------------------------------------------------------------------------------------------------------
+// ---- scopes -----------------------------------------------------------------------------------------------
 
 // on<D>(e) computes e on D, every operation of it.
 static_assert(where_is(plan_of<server>(on<gpu<1>>(tanh(x + y))), "Add") == gpu1);
@@ -76,7 +77,8 @@ static_assert(where_is(plan_of<server>(on<gpu<1>>(on<cpu<0>>(x + y))), "Add") ==
 // A callable is a scope too, with arguments or without, and may return several expressions.
 static_assert(where_is(plan_of<server>(on<gpu<1>>([] { return x + y; })), "Add") == gpu1);
 static_assert(where_is(plan_of<server>(on<gpu<1>>([](auto e) { return exp(e); }, x)), "Exp") == gpu1);
-static_assert(where_is(plan_of<server>(std::get<1>(on<gpu<1>>([] { return std::tuple{x + y, tanh(x)}; }))), "Tanh") == gpu1);
+constexpr auto both = on<gpu<1>>([] { return std::tuple{x + y, tanh(x)}; });
+static_assert(where_is(plan_of<server>(std::get<1>(both)), "Tanh") == gpu1);
 
 // Naming an expression does not change its place.
 static_assert(where_is(plan_of<server>(on<gpu<1>>(named<"h">(x + y))), "Add") == gpu1);
@@ -86,7 +88,7 @@ static_assert(where_is(plan_of<server>(named<"h">(on<gpu<1>>(x + y))), "Add") ==
 static_assert(where_is(plan_of<server>(on<gpu<1>>(x + y) * on<gpu<2>>(x + y)), "Add") == gpu1);
 static_assert(where_is(plan_of<server>(on<gpu<1>>(x + y) * on<gpu<2>>(x + y)), "Add", 1) == gpu2);
 
-// ---- symbols -----------------------------------------------------------------------------------------------------------------
+// ---- symbols ----------------------------------------------------------------------------------------------
 
 // A symbol is placed by on<D> around it alone; a scope around an operation leaves it free.
 static_assert(where_is(plan_of<server>(on<gpu<1>>(x) + y), "Placeholder") == gpu1);
@@ -100,7 +102,7 @@ static_assert(where_is(plan_of<server>(on<cpu<0>>(exp(x))), "Placeholder") == cp
 // If they do not, the order of devices says.
 static_assert(where_is(plan_of<server>(fetches(on<gpu<2>>(exp(x)), on<cpu<0>>(tanh(x)))), "Placeholder") == gpu0);
 
-// ---- variables -----------------------------------------------------------------------------------------------------------------
+// ---- variables --------------------------------------------------------------------------------------------
 
 // Whatever writes a variable runs where the variable is.
 static_assert(where_is(plan_of<server>(assign(on<gpu<1>>(w), x)), "Assign") == gpu1);
@@ -113,7 +115,7 @@ static_assert(where_is(plan_of<server>(increment), "Variable") == cpu0);
 static_assert(where_is(plan_of<server>(increment), "AssignAdd") == cpu0);
 static_assert(placeable<server>(increment));
 
-// ---- soft placement --------------------------------------------------------------------------------------------------------------
+// ---- soft placement ---------------------------------------------------------------------------------------
 
 // Where a device is missing: another of the same kind, index modulo the number there are, so that towers spread.
 static_assert(where_is(plan_of<server>(on<gpu<4>>(x + y)), "Add") == gpu1);
@@ -141,7 +143,7 @@ static_assert(!plan_of<world<gpu<0>>>(on<cpu<0>>(x + y)).placeable);
 // What needs no move is not moved.
 static_assert(why(plan_of<server>(on<gpu<1>>(x + y)), "Add") == placement_reason::requested);
 
-// ---- hard placement ----------------------------------------------------------------------------------------------------------------
+// ---- hard placement ---------------------------------------------------------------------------------------
 
 // A program is placeable in a world if every operation can run where it is put, or anywhere if it asks for nothing.
 static_assert(placeable<laptop>(x + y));

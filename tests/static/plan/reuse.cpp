@@ -23,7 +23,7 @@ constexpr auto products(const E& e) {
   }
 }
 
-// ---- memory --------------------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------------------
 
 // A program of one kernel on the CPU needs no memory of its own: it reads the feeds and writes the result.
 static_assert(plan_of(x + y).peak_bytes(cpu<0>{}) == 0);
@@ -46,7 +46,7 @@ static_assert(plan_of(softmax(small + small)).peak_bytes(cpu<0>{}) == 256);
 static_assert(plan_of(assign(w, x + y)).peak_bytes(cpu<0>{}) == 0);
 
 // Several results are written where they are wanted.
-static_assert(plan_of(fetches(x + y, x - y, x * y)).peak_bytes(cpu<0>{}) == 0);
+static_assert(plan_of(fetches(x + y, x - y, x* y)).peak_bytes(cpu<0>{}) == 0);
 
 // A device the program does not use needs nothing.
 static_assert(plan_of(softmax(x + y)).peak_bytes(gpu<0>{}) == 0);
@@ -90,7 +90,7 @@ static_assert(no_overlap(plan_of(matmul(products<5>(tanh(y)), tanh(y)))));
 static_assert(no_overlap(plan_of(on<gpu<1>>(products<3>(on<gpu<0>>(products<3>(x)))))));
 static_assert(no_overlap(plan_of(softmax(max<0>(x) + softmax(sum<1>(y)) * softmax(max<0>(x))))));
 
-// ---- work ----------------------------------------------------------------------------------------------------------------
+// ---- work -------------------------------------------------------------------------------------------------
 
 // An elementwise operation costs its price for each element of its result.
 static_assert(plan_of(x + y).flops == 64 * 64);
@@ -112,8 +112,7 @@ static_assert(plan_of(concat<0>(x, y)).flops == 0);
 static_assert(plan_of(x).flops == 0);
 
 // What is computed once is counted once.
-static_assert(plan_of(fetches(matmul(x, y), exp(matmul(x, y)))).flops ==
-              2 * 64 * 64 * 64 + op::exp::cost * 64 * 64);
+static_assert(plan_of(fetches(matmul(x, y), exp(matmul(x, y)))).flops == 2 * 64 * 64 * 64 + op::exp::cost * 64 * 64);
 
 // An extent of the run: -1.
 static_assert(plan_of(open + open).flops == -1);

@@ -33,22 +33,23 @@ std::string refusal(F run) {
 TEST_CASE("shapes that do not fit are said with the operation, its operands and both shapes", "[session]") {
   for (const int gpus : {0, 1}) {
     session sess{{.simulated_gpus = gpus}};
-    const auto of = [&](const auto& e, matrix l, matrix r) {
-      return refusal([&] { sess.run(e, a = l, b = r); });
-    };
+    const auto of = [&](const auto& e, matrix l, matrix r) { return refusal([&] { sess.run(e, a = l, b = r); }); };
     CHECK(of(a + b, matrix({2, 3}), matrix({3, 2})) ==
-          "[onto.shape] Add (Add): the operands' extents differ and neither is 1; reshape, slice or transpose one of them; "
+          "[onto.shape] Add (Add): the operands' extents differ and neither is 1; reshape, slice or transpose one of "
+          "them; "
           "operands: a [2, 3], b [3, 2]");
     CHECK(of(matmul(a, b), matrix({2, 3}), matrix({2, 3})) ==
-          "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with transpose(x); "
+          "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with "
+          "transpose(x); "
           "operands: a [2, 3], b [2, 3]");
-    CHECK(of(concat<0>(a, b), matrix({2, 3}), matrix({2, 4})).find("operands: a [2, 3], b [2, 4]") != std::string::npos);
+    CHECK(of(concat<0>(a, b), matrix({2, 3}), matrix({2, 4})).find("operands: a [2, 3], b [2, 4]") !=
+          std::string::npos);
     CHECK(of(add_n(a, b, a), matrix({2, 3}), matrix({1, 3})).find("AddN (AddN)") != std::string::npos);
-    CHECK(of(max<0>(a) + sum<0>(b), matrix({0, 3}), matrix({2, 3})).find("Max (Max): a minimum or maximum over no elements") !=
-          std::string::npos);
+    CHECK(of(max<0>(a) + sum<0>(b), matrix({0, 3}), matrix({2, 3}))
+              .find("Max (Max): a minimum or maximum over no elements") != std::string::npos);
     CHECK(of(named<"mixed">(exp(a) * b), matrix({2, 3}), matrix({2, 4})).find("[onto.shape] mixed (Mul)") == 0);
-    CHECK(of(reshape<7>(a) * sum(b), matrix({2, 3}), matrix({2, 4})).find("Reshape (Reshape): the numbers of elements differ") !=
-          std::string::npos);
+    CHECK(of(reshape<7>(a) * sum(b), matrix({2, 3}), matrix({2, 4}))
+              .find("Reshape (Reshape): the numbers of elements differ") != std::string::npos);
     CHECK(sess.statistics(cpu<0>{}).kernels == 0);
     // And it goes on.
     CHECK(sess.run(sum(matmul(a, b)), a = matrix{{1, 2}}, b = matrix{{3}, {4}}) == 11.0f);
@@ -57,8 +58,11 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
 
 TEST_CASE("the result of an operation is an operand by its own name", "[session]") {
   session sess;
-  CHECK(refusal([&] { sess.run(matmul(a, matmul(a, b)), a = matrix({2, 3}), b = matrix({3, 4})); }) ==
-        "[onto.shape] MatMul_1 (MatMul): columns of the left and rows of the right differ; transpose one with transpose(x); "
+  CHECK(refusal([&] {
+          sess.run(matmul(a, matmul(a, b)), a = matrix({2, 3}), b = matrix({3, 4}));
+        }) ==
+        "[onto.shape] MatMul_1 (MatMul): columns of the left and rows of the right differ; transpose one with "
+        "transpose(x); "
         "operands: a [2, 3], MatMul [2, 4]");
 }
 
@@ -79,7 +83,8 @@ TEST_CASE("extents of 1 and 0 that come at run time broadcast or are empty", "[s
   CHECK(sess.run(matmul(a, b), a = matrix({2, 0}), b = matrix({0, 2})) == matrix({2, 2}));
   // An addend that turns out to stretch the product is added after it.
   CHECK(sess.run(matmul(a, a) + b, a = matrix{{2}}, b = matrix{{1, 2}, {3, 4}}) == matrix{{5, 6}, {7, 8}});
-  CHECK(sess.run(relu(2 * matmul(a, a) - 3 * b), a = matrix{{2}}, b = matrix{{1, 2}, {3, 4}}) == matrix{{5, 2}, {0, 0}});
+  CHECK(sess.run(relu(2 * matmul(a, a) - 3 * b), a = matrix{{2}}, b = matrix{{1, 2}, {3, 4}}) ==
+        matrix{{5, 2}, {0, 0}});
 }
 
 TEST_CASE("a scalar that the element type does not hold is refused where it is written", "[session]") {
@@ -101,5 +106,5 @@ TEST_CASE("every message begins with its tag", "[session]") {
   session sess;
   CHECK(refusal([&] { sess.run(a + b, a = matrix({2, 3}), b = matrix({3, 2})); }).find("[onto.shape]") == 0);
   CHECK(refusal([&] { (void)session{{.cpu_threads = -3}}; }) ==
-        "[onto.option] cpu_threads is -3; it is the number of threads, or 0 for one a core");
+        "[onto.option] cpu_threads is -3; it is 1 to 4096, or 0 for one a core");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Failures in the middle of a run: each allocation, copy and kernel of a program fails once. The run throws, variables keep their
-// values, and the next run works.
+// Failures in the middle of a run: each allocation, copy and kernel of a program fails once. The run throws, variables
+// keep their values, and the next run works.
 #include <onto/onto.hpp>
 
 #include <atomic>
@@ -75,7 +75,8 @@ int fail_everywhere(session& sess, Run run, Remember remember, Check unchanged) 
 
 }  // namespace
 
-TEST_CASE("whatever call fails, a run throws, variables keep their values, and the next run works", "[session][runtime]") {
+TEST_CASE("whatever call fails, a run throws, variables keep their values, and the next run works",
+          "[session][runtime]") {
   session sess{{.simulated_gpus = 2}};
   const auto cross = on<gpu<1>>(tanh(on<gpu<0>>(matmul(x, w))));
   const auto program = fetches(assign_add(on<gpu<0>>(w), x), assign(on<gpu<1>>(v), cross + x), assign_sub(count, 1),
@@ -94,7 +95,8 @@ TEST_CASE("whatever call fails, a run throws, variables keep their values, and t
     v_now = sess.run(v);
     count_now = sess.run(count);
   };
-  const int calls = fail_everywhere(sess, [&] { sess.run(program, x = values); }, remember, unchanged);
+  const int calls = fail_everywhere(
+      sess, [&] { sess.run(program, x = values); }, remember, unchanged);
   CHECK(calls > 25);  // many kinds of calls are in it
 
   // And it goes on from there.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Guards: what nested scopes ask for (tests/conformance/device_scopes.tsv), guards beside `on`, and guards on several threads.
+// Guards: what nested scopes ask for (tests/conformance/device_scopes.tsv), guards beside `on`, and guards on several
+// threads.
 #include <onto/onto.hpp>
 
 #include <atomic>
@@ -57,7 +58,8 @@ TEST_CASE("nested guards ask for what the conformance table says", "[session]") 
     INFO(line);
     std::vector<std::unique_ptr<device_guard>> guards;
     for (const std::string& scope : split(columns[0], " > "))
-      guards.push_back(scope == "NONE" ? std::make_unique<device_guard>(no_device) : std::make_unique<device_guard>(scope));
+      guards.push_back(scope == "NONE" ? std::make_unique<device_guard>(no_device)
+                                       : std::make_unique<device_guard>(scope));
     const auto e = x + y;
     CHECK(request_of(e) == (columns[1] == "\"\"" ? "" : columns[1]));
     while (!guards.empty()) guards.pop_back();
@@ -171,7 +173,8 @@ TEST_CASE("operations of one kernel that guards send to several devices run ther
   CHECK(sess.statistics(gpu<2>{}).kernels == 2);
   // The same program without guards is one kernel.
   session plain;
-  CHECK(plain.run(sum(((x + y) * (x + y) - x) * ((x + y) * (x + y))), x = two, y = two) == (4.f - 1) * 4 + (16.f - 2) * 16);
+  CHECK(plain.run(sum(((x + y) * (x + y) - x) * ((x + y) * (x + y))), x = two, y = two) ==
+        (4.f - 1) * 4 + (16.f - 2) * 16);
   CHECK(plain.statistics(cpu<0>{}).kernels == 1);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Independent work on different devices runs at the same time: operations that wait for each other can only finish together.
+// Independent work on different devices runs at the same time: operations that wait for each other can only finish
+// together.
 #include <onto/onto.hpp>
 
 #include <atomic>
@@ -85,8 +86,10 @@ TEST_CASE("a GPU works while the CPU does", "[session][runtime]") {
     meeting::reset();
     const auto a = on<gpu<0>>(call<meets<0>>(x));
     const auto b = on<cpu<0>>(call<meets<1>>(x));
-    if (order == 0) CHECK(sess.run(fetches(a, b), x = 1.0f) == std::tuple(tensor<float>(1.0f), tensor<float>(1.0f)));
-    else CHECK(sess.run(fetches(b, a), x = 1.0f) == std::tuple(tensor<float>(1.0f), tensor<float>(1.0f)));
+    if (order == 0)
+      CHECK(sess.run(fetches(a, b), x = 1.0f) == std::tuple(tensor<float>(1.0f), tensor<float>(1.0f)));
+    else
+      CHECK(sess.run(fetches(b, a), x = 1.0f) == std::tuple(tensor<float>(1.0f), tensor<float>(1.0f)));
   }
 }
 
@@ -114,8 +117,9 @@ TEST_CASE("runs of two threads on two GPUs go on at the same time", "[session][r
 
 TEST_CASE("one GPU does one thing at a time, in order", "[session][runtime]") {
   session sess{{.simulated_gpus = 1}};
-  auto [a, b, c] = sess.run(fetches(on<gpu<0>>(call<crowd>(x)), on<gpu<0>>(call<crowd>(x + 1)), on<gpu<0>>(sum(call<crowd>(x * 2)))),
-                            x = 1.0f);
+  auto [a, b, c] =
+      sess.run(fetches(on<gpu<0>>(call<crowd>(x)), on<gpu<0>>(call<crowd>(x + 1)), on<gpu<0>>(sum(call<crowd>(x * 2)))),
+               x = 1.0f);
   CHECK(a == 1.0f);
   CHECK(b == 1.0f);
   CHECK(c == 1.0f);
@@ -130,5 +134,6 @@ TEST_CASE("what depends on another device's work waits for it", "[session][runti
   const auto b = on<gpu<1>>(a + data);
   const auto c = on<gpu<2>>(matmul(b, a));
   const auto d = on<gpu<3>>(sum(c - a) + sum(b));
-  for (int k = 0; k < 20; ++k) CHECK(sess.run(on<cpu<0>>(d + sum(b)), data = ones) == 4096.0f * (64 * 65 * 64 - 64 + 65 + 65));
+  for (int k = 0; k < 20; ++k)
+    CHECK(sess.run(on<cpu<0>>(d + sum(b)), data = ones) == 4096.0f * (64 * 65 * 64 - 64 + 65 + 65));
 }

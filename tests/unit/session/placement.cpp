@@ -53,8 +53,8 @@ TEST_CASE("what asks for nothing goes to the first device with a kernel", "[sess
 TEST_CASE("a report has a line for each node and is found by name", "[session]") {
   session sess{{.simulated_gpus = 1}};
   const auto report = sess.placement(on<gpu<0>>(named<"layer">(matmul(x, matmul(x, x))) + 1));
-  CHECK(report.to_string() == "x: (Placeholder): " + gpu0 + "\nMatMul: (MatMul): " + gpu0 + "\nlayer: (MatMul): " + gpu0 +
-                                  "\nAdd: (Add): " + gpu0 + "\n");
+  CHECK(report.to_string() == "x: (Placeholder): " + gpu0 + "\nMatMul: (MatMul): " + gpu0 +
+                                  "\nlayer: (MatMul): " + gpu0 + "\nAdd: (Add): " + gpu0 + "\n");
   std::ostringstream out;
   out << report;
   CHECK(out.str() == report.to_string());
@@ -73,8 +73,7 @@ TEST_CASE("soft placement: a missing GPU is another GPU, index modulo their numb
   CHECK(report.at("Exp").requested == device_name(gpu<2>{}));
   CHECK(report.at("Abs").reason == placement_reason::requested);
   CHECK(report.moved() == 2);
-  CHECK(report.at("Exp").to_string() ==
-        "Exp: (Exp): " + gpu0 + " (requested /device:GPU:2; moved: no such device)");
+  CHECK(report.at("Exp").to_string() == "Exp: (Exp): " + gpu0 + " (requested /device:GPU:2; moved: no such device)");
 }
 
 TEST_CASE("soft placement: without any GPU, the CPU", "[session]") {
@@ -96,11 +95,12 @@ TEST_CASE("soft placement: an operation without a kernel there goes to the CPU",
   CHECK(where(report, "MatMul") == cpu0);
   CHECK(report.at("MatMul").reason == placement_reason::moved_no_kernel);
   CHECK(report.at("MatMul").why ==
-        "moved: no kernel there for int32; MatMul has kernels for: CPU (float, double, int32, int64), GPU (float, double)");
+        "moved: no int32 kernel there; MatMul has kernels for: CPU (float, double, int32, int64), GPU (float, double)");
   CHECK(sess.run(on<gpu<0>>(matmul(n, n)), n = {{1, 2}, {3, 4}}) == tensor<std::int32_t, 2, 2>{{7, 10}, {15, 22}});
 }
 
-TEST_CASE("soft placement: an int32 variable asked for on a GPU stays on the CPU, and so does what writes it", "[session]") {
+TEST_CASE("soft placement: an int32 variable asked for on a GPU stays on the CPU, and so does what writes it",
+          "[session]") {
   session sess{{.allow_soft_placement = true, .simulated_gpus = 1}};
   const auto step = on<gpu<0>>(assign_add(on<gpu<0>>(count), 1));
   sess.run(assign(count, 5));
@@ -136,7 +136,8 @@ TEST_CASE("hard placement: a device that is not there", "[session]") {
   session sess{{.simulated_gpus = 1}};
   if (sess.devices().size() > 2) return;  // there is a real one too
   const std::string text =
-      "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:2' because "
+      "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:2' "
+      "because "
       "no devices matching that specification are registered in this process; available devices: "
       "/job:localhost/replica:0/task:0/device:CPU:0, /job:localhost/replica:0/task:0/device:GPU:0";
   CHECK(refusal([&] { sess.run(on<gpu<2>>(matmul(x, x)), x = values); }) == text);
@@ -145,18 +146,22 @@ TEST_CASE("hard placement: a device that is not there", "[session]") {
           device_guard g{"/gpu:2"};
           sess.run(matmul(x, x), x = values);
         }) == text);
-  CHECK(sess.statistics(cpu<0>{}).kernels + sess.statistics(gpu<0>{}).kernels + sess.statistics(gpu<0>{}).transfers == 0);
+  CHECK(sess.statistics(cpu<0>{}).kernels + sess.statistics(gpu<0>{}).kernels + sess.statistics(gpu<0>{}).transfers ==
+        0);
 }
 
 TEST_CASE("hard placement: no kernel there", "[session]") {
   session sess{{.simulated_gpus = 1}};
   CHECK(refusal([&] { sess.run(on<gpu<0>>(matmul(n, n)), n = tensor<std::int32_t, 2, 2>{}); }) ==
-        "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:0' because "
-        "no supported kernel for GPU devices is available; MatMul has kernels for: CPU (float, double, int32, int64), GPU "
+        "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:0' "
+        "because "
+        "no supported kernel for GPU devices is available; MatMul has kernels for: CPU (float, double, int32, int64), "
+        "GPU "
         "(float, double)");
-  CHECK(refusal([&] { sess.placement(on<gpu<0>>(count) + 1); }).find("operation count: Could not satisfy explicit device "
-                                                              "specification '/device:GPU:0' because no supported kernel "
-                                                              "for GPU devices is available") != std::string::npos);
+  CHECK(refusal([&] { sess.placement(on<gpu<0>>(count) + 1); })
+            .find("operation count: Could not satisfy explicit device "
+                  "specification '/device:GPU:0' because no supported kernel "
+                  "for GPU devices is available") != std::string::npos);
 }
 
 TEST_CASE("hard placement: what writes state that is elsewhere", "[session]") {
@@ -164,15 +169,17 @@ TEST_CASE("hard placement: what writes state that is elsewhere", "[session]") {
   sess.run(assign(on<cpu<0>>(w), x), x = values);
   const std::string text = refusal([&] { sess.run(on<gpu<0>>(assign_add(w, 1))); });
   CHECK(text.find("Cannot assign a device for operation AssignAdd: Could not satisfy explicit device specification "
-                  "'/device:GPU:0' because variable w is on " + cpu0) == 0);
+                  "'/device:GPU:0' because variable w is on " +
+                  cpu0) == 0);
   CHECK(sess.run(w) == values);
 }
 
 TEST_CASE("hard placement names every operation that it cannot place in one error", "[session]") {
   session sess{{.simulated_gpus = 1}};
-  const std::string text =
-      refusal([&] { sess.run(fetches(on<gpu<7>>(exp(x)), on<gpu<0>>(matmul(n, n)), tanh(x), on<gpu<8>>(exp(tanh(x)))),
-                             x = values, n = tensor<std::int32_t, 2, 2>{}); });
+  const std::string text = refusal([&] {
+    sess.run(fetches(on<gpu<7>>(exp(x)), on<gpu<0>>(matmul(n, n)), tanh(x), on<gpu<8>>(exp(tanh(x)))), x = values,
+             n = tensor<std::int32_t, 2, 2>{});
+  });
   std::vector<std::string> lines;
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) lines.push_back(line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is asked of every random program: it computes what the reference computes, on every machine, fused and split, and the
-// devices count what the plan says.
+// What is asked of every random program: it computes what the reference computes, on every machine, fused and split,
+// and the devices count what the plan says.
 #pragma once
 
 #include "../catch.hpp"
@@ -55,9 +55,12 @@ struct program_feeds {
   tensor<double, 3, 2> s;
 
   explicit program_feeds(unsigned seed)
-      : x(generic_values<float, 2, 3>(seed)), m(generic_values<float, 3, 3>(seed + 100)),
-        r(generic_values<float, 3>(seed + 200)), c(generic_values<float, 2, 1>(seed + 300)),
-        n(generic_values<std::int32_t, 2, 3>(seed + 400)), s(generic_values<double, 3, 2>(seed + 500)) {}
+      : x(generic_values<float, 2, 3>(seed)),
+        m(generic_values<float, 3, 3>(seed + 100)),
+        r(generic_values<float, 3>(seed + 200)),
+        c(generic_values<float, 2, 1>(seed + 300)),
+        n(generic_values<std::int32_t, 2, 3>(seed + 400)),
+        s(generic_values<double, 3, 2>(seed + 500)) {}
 };
 
 template <bool Open, class F>
@@ -69,10 +72,11 @@ auto with_feeds(const program_feeds& f, F use) {
 
 template <bool Open>
 std::vector<fed> fed_values(const program_feeds& f) {
-  return with_feeds<Open>(f, [&](const auto& x, const auto& m, const auto& r, const auto& c, const auto& n, const auto& s) {
-    return std::vector<fed>{{x.id, to_value(f.x)}, {m.id, to_value(f.m)}, {r.id, to_value(f.r)},
-                            {c.id, to_value(f.c)}, {n.id, to_value(f.n)}, {s.id, to_value(f.s)}};
-  });
+  return with_feeds<Open>(
+      f, [&](const auto& x, const auto& m, const auto& r, const auto& c, const auto& n, const auto& s) {
+        return std::vector<fed>{{x.id, to_value(f.x)}, {m.id, to_value(f.m)}, {r.id, to_value(f.r)},
+                                {c.id, to_value(f.c)}, {n.id, to_value(f.n)}, {s.id, to_value(f.s)}};
+      });
 }
 
 inline void check_close(const value& got, const value& expected) {

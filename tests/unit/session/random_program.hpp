@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random programs for the property tests: `random_program<Seed, Open>()` is a list of expressions over a few placeholders.
-// The same seed gives the same program with extents in the types and with extents known at run time.
+// Random programs for the property tests: `random_program<Seed, Open>()` is a list of expressions over a few
+// placeholders. The same seed gives the same program with extents in the types and with extents known at run time.
 #pragma once
 
 #include <onto/onto.hpp>
@@ -71,19 +71,30 @@ constexpr auto random_operation(const A& a, const B& b) {
   if constexpr (!floating<A>) {  // int32
     return result<shape>(cast<float>(a.e));
   } else if constexpr (choice < 10 && same_element<A, B> && broadcasts<A, B>) {
-    if constexpr (choice < 2) return result<shape, other>(a.e + b.e);
-    else if constexpr (choice < 4) return result<shape, other>(a.e * b.e);
-    else if constexpr (choice == 4) return result<shape, other>(a.e - b.e);
-    else if constexpr (choice == 5) return result<shape, other>(maximum(a.e, b.e));
-    else if constexpr (choice == 6) return result<shape, other>(minimum(b.e, a.e));
-    else if constexpr (choice == 7) return result<infer<op::less, shape, other>().shape, shape, other>(where(a.e < b.e, a.e, b.e));
-    else if constexpr (choice == 8) return result<shape, extents{}>(where(a.e > scalar(0.25), a.e, scalar(-1)));
-    else return result<infer<op::mul, shape, other>().shape, shape>(a.e * b.e - a.e);
+    if constexpr (choice < 2)
+      return result<shape, other>(a.e + b.e);
+    else if constexpr (choice < 4)
+      return result<shape, other>(a.e * b.e);
+    else if constexpr (choice == 4)
+      return result<shape, other>(a.e - b.e);
+    else if constexpr (choice == 5)
+      return result<shape, other>(maximum(a.e, b.e));
+    else if constexpr (choice == 6)
+      return result<shape, other>(minimum(b.e, a.e));
+    else if constexpr (choice == 7)
+      return result<infer<op::less, shape, other>().shape, shape, other>(where(a.e < b.e, a.e, b.e));
+    else if constexpr (choice == 8)
+      return result<shape, extents{}>(where(a.e > scalar(0.25), a.e, scalar(-1)));
+    else
+      return result<infer<op::mul, shape, other>().shape, shape>(a.e * b.e - a.e);
   } else if constexpr (choice < 14 && same_element<A, B> && multiplies<A, B>) {
     constexpr extents product = infer<op::matmul, shape, other>().shape;
-    if constexpr (choice == 10) return result<product, extents{}>(matmul(a.e, b.e) * scalar(0.5));
-    else if constexpr (choice == 11) return result<product, extents{}>(scalar(0.25) - matmul(a.e, b.e));
-    else return result<shape, other>(matmul(a.e, b.e));
+    if constexpr (choice == 10)
+      return result<product, extents{}>(matmul(a.e, b.e) * scalar(0.5));
+    else if constexpr (choice == 11)
+      return result<product, extents{}>(scalar(0.25) - matmul(a.e, b.e));
+    else
+      return result<shape, other>(matmul(a.e, b.e));
   } else if constexpr (choice < 14 && shape.rank == 2) {
     // alpha * transpose(a) a + beta * b, and a bias with relu, where they fit.
     constexpr extents turned = infer<op::permute<1, 0>, shape>().shape;
@@ -117,13 +128,16 @@ constexpr auto random_operation(const A& a, const B& b) {
                        infer<op::concat<axis>, shape, other>().fault == shape_fault::none) {
     return result<shape, other>(concat<axis>(a.e, b.e));
   } else if constexpr (choice == 25) {
-    if constexpr (std::is_same_v<scalar, float>) return result<shape>(cast<double>(a.e));
-    else return result<shape>(cast<float>(a.e));
+    if constexpr (std::is_same_v<scalar, float>)
+      return result<shape>(cast<double>(a.e));
+    else
+      return result<shape>(cast<float>(a.e));
   } else if constexpr (choice == 26 && shape.rank > 0) {
     constexpr extents flat = infer<op::reshape<dyn>, shape>().shape;
     return term<decltype(reshape<dyn>(a.e)), flat>{reshape<dyn>(a.e)};
   } else if constexpr (choice == 27) {
-    return term<decltype(named<numbered_name('n', Step)>(exp(-abs(a.e)))), shape>{named<numbered_name('n', Step)>(exp(-abs(a.e)))};
+    return term<decltype(named<numbered_name('n', Step)>(exp(-abs(a.e)))), shape>{
+        named<numbered_name('n', Step)>(exp(-abs(a.e)))};
   } else if constexpr (choice == 28 && shape.rank > 0) {
     return result<extents{}, shape>(sum(a.e) * a.e);
   } else {
@@ -157,9 +171,9 @@ constexpr auto leaf() {
 /// The placeholders all programs are over.
 template <bool Open>
 constexpr auto leaves() {
-  return std::tuple{leaf<Open, "x", float, 2, 3>(), leaf<Open, "m", float, 3, 3>(), leaf<Open, "r", float, 3>(),
-                    leaf<Open, "c", float, 2, 1>(), leaf<Open, "n", std::int32_t, 2, 3>(),
-                    leaf<false, "s", double, 3, 2>()};
+  return std::tuple{leaf<Open, "x", float, 2, 3>(),        leaf<Open, "m", float, 3, 3>(),
+                    leaf<Open, "r", float, 3>(),           leaf<Open, "c", float, 2, 1>(),
+                    leaf<Open, "n", std::int32_t, 2, 3>(), leaf<false, "s", double, 3, 2>()};
 }
 
 /// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.

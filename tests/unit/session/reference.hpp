@@ -78,11 +78,14 @@ class reference {
     }
   }
 
-  static double rounded(element type, double v) { return type == element::float32 ? static_cast<double>(static_cast<float>(v)) : v; }
+  static double rounded(element type, double v) {
+    return type == element::float32 ? static_cast<double>(static_cast<float>(v)) : v;
+  }
 
   static std::size_t offset(const extents& shape, const index& at) {
     std::size_t o = 0;
-    for (int k = 0; k < shape.rank; ++k) o = o * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(at[static_cast<std::size_t>(k)]);
+    for (int k = 0; k < shape.rank; ++k)
+      o = o * static_cast<std::size_t>(shape[k]) + static_cast<std::size_t>(at[static_cast<std::size_t>(k)]);
     return o;
   }
   static bool next(const extents& shape, index& at) {
@@ -129,7 +132,8 @@ class reference {
     return r;
   }
 
-  static double element_at(const graph_node& node, const std::vector<const value*>& x, const extents& shape, const index& at) {
+  static double element_at(const graph_node& node, const std::vector<const value*>& x, const extents& shape,
+                           const index& at) {
     switch (node.kind()) {
       case op_kind::map: return map(node.op->name, x, at);
       case op_kind::reduce: return reduce(node, *x[0], at);
@@ -196,7 +200,8 @@ class reference {
   }
 
   static double softmax(const graph_node& node, const value& x, const index& at) {
-    const auto axis = static_cast<int>(node.op->attribute[1] < 0 ? node.op->attribute[1] + x.shape.rank : node.op->attribute[1]);
+    const auto axis =
+        static_cast<int>(node.op->attribute[1] < 0 ? node.op->attribute[1] + x.shape.rank : node.op->attribute[1]);
     index i = at;
     double highest = -HUGE_VAL;
     for (int k = 0; k < x.shape[axis]; ++k) {
@@ -246,7 +251,8 @@ class reference {
           std::int64_t begin = attribute[2 + 3 * k];
           if (begin < 0) begin += x.shape[k];
           begin = begin < 0 ? 0 : begin > x.shape[k] ? x.shape[k] : begin;
-          i[static_cast<std::size_t>(k)] = static_cast<int>(begin + at[static_cast<std::size_t>(k)] * attribute[4 + 3 * k]);
+          i[static_cast<std::size_t>(k)] =
+              static_cast<int>(begin + at[static_cast<std::size_t>(k)] * attribute[4 + 3 * k]);
         }
         return x.elements[offset(x.shape, i)];
       }
@@ -254,7 +260,8 @@ class reference {
   }
 
   static double joined(const graph_node& node, const std::vector<const value*>& x, const index& at) {
-    const auto axis = static_cast<int>(node.op->attribute[0] < 0 ? node.op->attribute[0] + x[0]->shape.rank : node.op->attribute[0]);
+    const auto axis =
+        static_cast<int>(node.op->attribute[0] < 0 ? node.op->attribute[0] + x[0]->shape.rank : node.op->attribute[0]);
     index i = at;
     int& position = i[static_cast<std::size_t>(axis)];
     std::size_t k = 0;

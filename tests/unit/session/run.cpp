@@ -44,9 +44,7 @@ struct sleeper : elementwise<> {
 TEST_CASE("a placeholder is fed with a tensor, a vector, an array, a span with a shape, a nested list", "[session]") {
   session sess;
   SECTION("a tensor") { CHECK(sess.run(same(x), x = values) == values); }
-  SECTION("a temporary tensor") {
-    CHECK(sess.run(same(x), x = tensor<float, 2, 3>{{1, 2, 3}, {4, 5, 6}}) == values);
-  }
+  SECTION("a temporary tensor") { CHECK(sess.run(same(x), x = tensor<float, 2, 3>{{1, 2, 3}, {4, 5, 6}}) == values); }
   SECTION("a tensor whose extents its type does not know") {
     const tensor<float, dyn, dyn> open_values = values;
     CHECK(sess.run(same(x), x = open_values) == values);
@@ -134,7 +132,8 @@ TEST_CASE("several fetches come as a tuple and share their work", "[session]") {
   CHECK(twice == p);
   CHECK(symbol == values);
   CHECK(view == tensor<float, 3, 2>{{1, 4}, {2, 5}, {3, 6}});
-  CHECK(sess.statistics(cpu<0>{}).kernels - before == plan_of(fetches(product, sum(product), product, x, transpose(x))).kernels);
+  CHECK(sess.statistics(cpu<0>{}).kernels - before ==
+        plan_of(fetches(product, sum(product), product, x, transpose(x))).kernels);
 }
 
 TEST_CASE("a fetch may be a symbol, a constant or a view", "[session]") {

@@ -65,16 +65,22 @@ TEST_CASE("threads that run different programs on four GPUs each get their own r
       const auto value = static_cast<float>(t + 1);
       const auto size = static_cast<float>(n);
       switch ((t + k) % 6) {
-        case 0: expect(sess.run(sum(on<gpu<0>>(matmul(x, y))), x = filled(n, n, value), y = filled(n, n, 1)) == value * size * size * size); break;
+        case 0:
+          expect(sess.run(sum(on<gpu<0>>(matmul(x, y))), x = filled(n, n, value), y = filled(n, n, 1)) ==
+                 value * size * size * size);
+          break;
         case 1: {
-          const auto r = sess.run(fetches(on<gpu<2>>(x + 1), on<gpu<3>>(sum<0>(x)), on<cpu<0>>(x * x)), x = filled(2, n, value));
+          const auto r =
+              sess.run(fetches(on<gpu<2>>(x + 1), on<gpu<3>>(sum<0>(x)), on<cpu<0>>(x * x)), x = filled(2, n, value));
           expect(std::get<0>(r) == filled(2, n, value + 1));
           expect(std::get<1>(r)(n - 1) == 2 * value);
           expect(std::get<2>(r) == filled(2, n, value * value));
           break;
         }
-        case 2: expect(sess.run(on<gpu<3>>(on<gpu<2>>(on<gpu<1>>(on<gpu<0>>(x + 1) * 2) - 3) * x), x = filled(n, 3, value)) ==
-                       filled(n, 3, (2 * value - 1) * value)); break;
+        case 2:
+          expect(sess.run(on<gpu<3>>(on<gpu<2>>(on<gpu<1>>(on<gpu<0>>(x + 1) * 2) - 3) * x), x = filled(n, 3, value)) ==
+                 filled(n, 3, (2 * value - 1) * value));
+          break;
         case 3: {
           device_guard g{"/gpu:" + std::to_string(t % 4)};
           expect(sess.run(x * y, x = filled(n, n, value), y = filled(n, 1, 3)) == filled(n, n, 3 * value));

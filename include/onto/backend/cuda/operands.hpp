@@ -33,20 +33,28 @@ struct program_operands;
 
 template <class... I>
 struct program_operands<program<I...>> {
-  template <class Load>
-  static constexpr int slots() {
-    int n = 0;
-    ((n = loaded_slot<Load>(I{}) < n ? n : loaded_slot<Load>(I{}) + 1), ...);
-    return n;
+  struct facts {
+    int inputs = 0;
+    int scalars = 0;
+    element type[sizeof...(I)]{};  // of each input
+  };
+  static constexpr facts find() {
+    constexpr int input[] = {loaded_slot<load_input>(I{})...};
+    constexpr int scalar[] = {loaded_slot<load_scalar>(I{})...};
+    constexpr element type[] = {I::type...};
+    facts f;
+    for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
+      if (input[k] >= f.inputs) f.inputs = input[k] + 1;
+      if (scalar[k] >= f.scalars) f.scalars = scalar[k] + 1;
+      if (input[k] >= 0) f.type[input[k]] = type[k];
+    }
+    return f;
   }
-  static constexpr int inputs = slots<load_input>();
-  static constexpr int scalars = slots<load_scalar>();
+  static constexpr facts found = find();
+  static constexpr int inputs = found.inputs;
+  static constexpr int scalars = found.scalars;
 
-  static constexpr element type_of_input(int slot) {
-    element e = element::float32;
-    ((e = loaded_slot<load_input>(I{}) == slot ? I::type : e), ...);
-    return e;
-  }
+  static constexpr element type_of_input(int slot) { return found.type[slot]; }
 
   /// The size of the widest element that is loaded or stored.
   static constexpr int widest() {
@@ -93,33 +101,40 @@ constexpr operand_values<Inputs, Scalars> operand_values_of(const kernel_call& c
 #pragma nv_diag_error 20014
 #pragma nv_diag_error 20015
 #endif
-/// How a program calls its operations where device code is made of it.
-struct device_calls {
+/// How a program calls its operations where device code is made of it. The name is what nvcc's error shows beside the
+/// operation's.
+struct operation_must_be_host_device {
   template <class Op, class... T>
   ONTO_HD ONTO_INLINE static auto apply(T... x) {
-    return Op::apply(x...);  // [onto.operation] mark the operation's apply __host__ __device__, to run it on a GPU
+    return Op::apply(x...);
   }
 };
 #if defined(__CUDACC__)
 #pragma nv_diagnostic pop
 #endif
 
+// What a program is evaluated over names no program: every instruction is a function whose mangled name spells it out.
+
+/// What a map reads, at strided positions.
+template <int Inputs, int Scalars>
+struct strided_inputs {
+  static constexpr int inputs = Inputs;
+  static constexpr int scalars = Scalars;
+
+  operand_values<Inputs, Scalars> values;
+  strided_space<Inputs> space;
+};
+
 /// The operands of a map, at strided positions.
 template <class Program>
-struct strided_operands {
-  using program_type = Program;
-  static constexpr int inputs = program_operands<Program>::inputs;
-  static constexpr int scalars = program_operands<Program>::scalars;
-
-  operand_values<inputs, scalars> values;
-  strided_space<inputs> space;
+struct strided_operands : strided_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars> {
   void* out;
 };
 
 /// Loads at one index of a map.
 template <class Operands>
 struct strided_source {
-  using calls = device_calls;
+  using calls = operation_must_be_host_device;
 
   const Operands& operands;
   std::int64_t position;
@@ -142,7 +157,9 @@ struct strided_source {
 /// Computes one element of a map.
 template <class Program>
 ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, std::int64_t index) {
-  const strided_source<strided_operands<Program>> source{operands, index, locate(operands.space, index)};
+  using facts = program_operands<Program>;
+  const strided_source<strided_inputs<facts::inputs, facts::scalars>> source{operands, index,
+                                                                             locate(operands.space, index)};
   static_cast<element_t<Program::result>*>(operands.out)[index] = Program::evaluate(source);
 }
 
@@ -151,8 +168,11 @@ template <class Program>
 struct flat_operands {
   static constexpr int inputs = program_operands<Program>::inputs;
   static constexpr int scalars = program_operands<Program>::scalars;
-  /// Elements at a time: 16 bytes of the widest. One, where more would not fit into a thread's registers.
-  static constexpr int lanes = inputs > many_inputs ? 1 : program_operands<Program>::widest() > 4 ? 2 : 4;
+  /// Elements at a time: 16 bytes of the widest. One, where more would not fit into a thread's registers, or where
+  /// there is so much to compute that memory waits anyway.
+  static constexpr int lanes = inputs > many_inputs || Program::size > 64         ? 1
+                               : program_operands<Program>::widest() > 4 ? 2
+                                                                                  : 4;
 
   operand_values<inputs, scalars> values;
   bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
@@ -171,11 +191,10 @@ struct lane_slot {
   lane_pack<T, Lanes> pack;
 };
 
-template <class Program, int Lanes, class Slots>
+template <int Lanes, class Slots, class... T>
 struct lane_slots;
-template <class Program, int Lanes, int... Slot>
-struct lane_slots<Program, Lanes, std::integer_sequence<int, Slot...>>
-    : lane_slot<Slot, element_t<program_operands<Program>::type_of_input(Slot)>, Lanes>... {};
+template <int Lanes, int... Slot, class... T>
+struct lane_slots<Lanes, std::integer_sequence<int, Slot...>, T...> : lane_slot<Slot, T, Lanes>... {};
 
 template <int Slot, class T, int Lanes>
 ONTO_HD ONTO_INLINE lane_pack<T, Lanes>& pack_of(lane_slot<Slot, T, Lanes>& s) {
@@ -204,11 +223,11 @@ ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, 
 }
 
 /// Takes one lane of what was loaded.
-template <class Program, class Slots>
+template <class Values, class Slots>
 struct lane_source {
-  using calls = device_calls;
+  using calls = operation_must_be_host_device;
 
-  const flat_operands<Program>& operands;
+  const Values& values;
   const Slots& slots;
   std::int64_t position;
   int lane;
@@ -222,7 +241,7 @@ struct lane_source {
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
-    return from_bits<element_t<Type>>(operands.values.scalars[Slot]);
+    return from_bits<element_t<Type>>(values.scalars[Slot]);
   }
   ONTO_HD std::int64_t index() const { return position; }
 };
@@ -231,13 +250,15 @@ template <class Program, int... Slot, int... Lane>
 ONTO_HD ONTO_INLINE void map_lanes(const flat_operands<Program>& operands, std::int64_t first,
                                    std::integer_sequence<int, Slot...> slots, std::integer_sequence<int, Lane...>) {
   constexpr int lanes = sizeof...(Lane);
-  using loaded = lane_slots<Program, lanes, decltype(slots)>;
+  using facts = program_operands<Program>;
+  using loaded = lane_slots<lanes, decltype(slots), element_t<facts::found.type[Slot]>...>;
+  using source = lane_source<operand_values<facts::inputs, facts::scalars>, loaded>;
   using result = element_t<Program::result>;
   const std::int64_t left = operands.size - first;
   loaded in;
   (load_pack(pack_of<Slot>(in), operands.values.data[Slot], operands.advances[Slot], first, left), ...);
   lane_pack<result, lanes> out;
-  ((out.at[Lane] = Program::evaluate(lane_source<Program, loaded>{operands, in, first + Lane, Lane})), ...);
+  ((out.at[Lane] = Program::evaluate(source{operands.values, in, first + Lane, Lane})), ...);
   result* to = static_cast<result*>(operands.out) + first;
   if (left >= lanes) {
     *reinterpret_cast<lane_pack<result, lanes>*>(to) = out;
@@ -263,8 +284,9 @@ inline bool is_aligned(const void* data, int bytes, int lanes) {
 template <class Program>
 strided_operands<Program> strided_operands_of(const kernel_call& call) {
   constexpr int inputs = strided_operands<Program>::inputs;
-  return {operand_values_of<inputs, strided_operands<Program>::scalars>(call),
-          collapse<inputs>(call.space, all_dimensions(call.space.rank), call.in), call.out.data};
+  return {{operand_values_of<inputs, strided_operands<Program>::scalars>(call),
+           collapse<inputs>(call.space, all_dimensions(call.space.rank), call.in)},
+          call.out.data};
 }
 
 /// Rewrites `from` as contiguous operands. False where they are not.

@@ -14,15 +14,23 @@
 
 namespace onto::detail {
 
+/// What a reduction reads. Names no program, as strided_inputs.
+template <int Inputs, int Scalars>
+struct reduce_inputs {
+  static constexpr int inputs = Inputs;
+  static constexpr int scalars = Scalars;
+
+  operand_values<Inputs, Scalars> values;
+  strided_space<Inputs> kept;
+  strided_space<Inputs> folded;
+};
+
+template <class Program>
+using reduce_inputs_of = reduce_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars>;
+
 /// What a reduction's threads know.
 template <class Program>
-struct reduce_operands {
-  static constexpr int inputs = program_operands<Program>::inputs;
-  static constexpr int scalars = program_operands<Program>::scalars;
-
-  operand_values<inputs, scalars> values;
-  strided_space<inputs> kept;
-  strided_space<inputs> folded;
+struct reduce_operands : reduce_inputs_of<Program> {
   fold_grid grid;
   void* out;       // the results, or
   void* partials;  // where outputs are shared, the states of the pieces of one output after another
@@ -31,7 +39,7 @@ struct reduce_operands {
 /// Loads at one index of a reduction. `Linear`: at most one dimension is folded, and nothing is divided.
 template <class Operands, bool Linear>
 struct reduce_source {
-  using calls = device_calls;
+  using calls = operation_must_be_host_device;
 
   const Operands& operands;
   const coordinates& kept;
@@ -80,7 +88,7 @@ ONTO_HD ONTO_INLINE void fold_steps(const reduce_operands<Program>& operands, co
                                     typename program_accumulation<Program, F>::state& state,
                                     std::integer_sequence<int, Step...>) {
   using operation = program_accumulation<Program, F>;
-  using source = reduce_source<reduce_operands<Program>, Linear>;
+  using source = reduce_source<reduce_inputs_of<Program>, Linear>;
   const std::int64_t depth = operands.grid.depth;
   // Past the end, an element is read again and dropped.
   const element_t<Program::result> values[] = {
