@@ -2,6 +2,18 @@
 // onto: tensor programs whose placement is part of their type. This header is all there is to include.
 #pragma once
 
+// A program's own globals are called x, n or first; g++ warns where a local of ours has such a name.
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
+
+// First what reports mistakes: compilers print the way to it, and this is the shortest.
+#include <onto/expr/shape_check.hpp>
+#include <onto/graph/builder.hpp>
+#include <onto/plan/placeable.hpp>
+#include <onto/session/session.hpp>
+
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
 #include <onto/core/error.hpp>
@@ -15,12 +27,14 @@
 #include <onto/expr/scope.hpp>
 #include <onto/expr/symbol.hpp>
 #include <onto/ops/all.hpp>
-#include <onto/plan/placeable.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/plan/text.hpp>
-#include <onto/session/session.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/npy.hpp>
 #include <onto/tensor/print.hpp>
 #include <onto/tensor/tensor.hpp>
 #include <onto/tensor/tensor_ref.hpp>
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif

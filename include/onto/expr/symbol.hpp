@@ -93,9 +93,16 @@ struct placeholder_node : detail::expression_base {
   }
 };
 
+namespace detail {
+template <class T, int... Dims, class Name>
+constexpr auto make_placeholder(Name) {
+  return placeholder_node<Name, T, Dims...>{};
+}
+}  // namespace detail
+
 /// A symbol fed at `run`: `inline constexpr auto x = placeholder<"x", float, dyn, 3>;`
 template <fixed_string Name, tensor_element T, int... Dims>
-inline constexpr placeholder_node<text_of<Name>, T, Dims...> placeholder{};
+inline constexpr auto placeholder = detail::make_placeholder<T, Dims...>(detail::spelled<Name>());
 
 /// State that lives in the session. `Initial` is the expression of its first value, or void.
 template <class Name, class Initial, tensor_element T, int... Dims>
@@ -133,8 +140,15 @@ struct variable_node : detail::expression_base {
   }
 };
 
+namespace detail {
+template <class T, int... Dims, class Name>
+constexpr auto make_variable(Name) {
+  return variable_node<Name, void, T, Dims...>{};
+}
+}  // namespace detail
+
 /// A variable: `variable<"w", float, 2, 2>({{1, 2}, {3, 4}})`, `variable<"b", float, 3>(0.0f)`.
 template <fixed_string Name, tensor_element T, int... Dims>
-inline constexpr variable_node<text_of<Name>, void, T, Dims...> variable{};
+inline constexpr auto variable = detail::make_variable<T, Dims...>(detail::spelled<Name>());
 
 }  // namespace onto

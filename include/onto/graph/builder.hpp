@@ -213,16 +213,27 @@ struct lowering {
   static constexpr auto data = lower();
 };
 
+// One struct a mistake: its name and arguments are what the compiler prints. A mistake is reported by naming `reported`, outside
+// of constant expressions: clang takes no constant that needs a struct that failed.
 template <class Name>
 struct two_meanings_of_one_name {
+  using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
   static_assert(ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
 };
 
 template <class Name>
 struct variable_is_assigned_twice {
+  using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
   static_assert(ok, "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
+};
+
+template <int Limit>
+struct too_many_nodes {
+  using reported = void;
+  static constexpr bool ok = Limit < 0;
+  static_assert(ok, "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
 };
 
 template <const std::string_view& Text, std::size_t... K>
@@ -234,7 +245,6 @@ template <class... E>
 struct graph_of {
   using lowered = lowering<E...>;
   static constexpr bool small_enough = !lowered::sizes.overflow;
-  static_assert(small_enough, "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
   static constexpr bool clash = lowered::sizes.clash.found;
 
   static constexpr graph_view view = lowered::data.view();
@@ -250,16 +260,20 @@ struct graph_of {
   static constexpr std::string_view wrong_name =
       clash ? lowered::sizes.clash.name : assigned_twice >= 0 ? view[assigned_twice].name : std::string_view{};
 
-  static constexpr bool check() {
-    if constexpr (clash)
-      return two_meanings_of_one_name<decltype(spell_name<wrong_name>(std::make_index_sequence<wrong_name.size()>{}))>::ok;
-    else if constexpr (assigned_twice >= 0)
-      return variable_is_assigned_twice<decltype(spell_name<wrong_name>(std::make_index_sequence<wrong_name.size()>{}))>::ok;
-    else
-      return true;
-  }
-  static constexpr bool well_formed = !lowered::sizes.broken && small_enough && check();
+  static constexpr bool well_formed = !lowered::sizes.broken && small_enough && !clash && assigned_twice < 0;
 };
+
+/// Reports what is wrong with a graph that is not well-formed, unless that was reported where it was written.
+template <class Graph>
+constexpr void report_mistake() {
+  if constexpr (!Graph::small_enough) {
+    (void)static_cast<typename too_many_nodes<Graph::lowered::capacity>::reported*>(nullptr);
+  } else if constexpr (Graph::clash || Graph::assigned_twice >= 0) {
+    using name = decltype(spell_name<Graph::wrong_name>(std::make_index_sequence<Graph::wrong_name.size()>{}));
+    using mistake = std::conditional_t<Graph::clash, two_meanings_of_one_name<name>, variable_is_assigned_twice<name>>;
+    (void)static_cast<typename mistake::reported*>(nullptr);
+  }
+}
 
 }  // namespace detail
 

@@ -173,10 +173,12 @@ struct planned {
 /// The plan of a program in which the compiler has found a mistake: nothing.
 template <class Graph, class World>
 constexpr const auto& plan_or_nothing() {
-  if constexpr (Graph::well_formed)
+  if constexpr (Graph::well_formed) {
     return planned<Graph, World>::value;
-  else
+  } else {
+    report_mistake<Graph>();
     return nothing;
+  }
 }
 
 }  // namespace detail

@@ -47,11 +47,14 @@ ONTO_HD ONTO_INLINE T& at(program_register<K, T>& r) {
   return r.value;
 }
 
-// Of the registers' types alone, not of the program: every instruction is a function whose mangled name spells this out.
 template <class Indices, class... T>
-struct program_registers;
+struct numbered_registers;
 template <int... K, class... T>
-struct program_registers<std::integer_sequence<int, K...>, T...> : program_register<K, T>... {};
+struct numbered_registers<std::integer_sequence<int, K...>, T...> : program_register<K, T>... {};
+
+// Named by the registers' types alone: every instruction is a function whose mangled name spells this out.
+template <class... T>
+struct program_registers : numbered_registers<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...> {};
 
 /// Sources may say through `calls` how operations are called.
 template <class Source>
@@ -102,8 +105,8 @@ struct program {
  private:
   ONTO_HOST_DEVICE_EITHER
   template <class Source, int... K>
-  ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...> indices) {
-    program_registers<decltype(indices), typename Source::template value<I::type>...> r;
+  ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...>) {
+    program_registers<typename Source::template value<I::type>...> r;
     [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
     return at<size - 1>(r);
   }

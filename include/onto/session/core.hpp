@@ -254,7 +254,7 @@ class session_core {
     mutex_lock lock(mutex_);
     for (bound_program** at = &idle_; *at; at = &(*at)->next) {
       bound_program* b = *at;
-      if (b->program != p || s.foreign) continue;
+      if (b->program != p) continue;
       bool same = true;
       for (int n = 0; same && n < p->graph.count; ++n)
         same = b->leaf_shapes[n] == shapes[n] && b->places[n] == s.places[n] && b->pinned[n] == pinned[n];

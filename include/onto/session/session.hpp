@@ -56,6 +56,7 @@ using result_of = decltype(spell_tensor<typename E::element_type, E>(
 
 template <class Name>
 struct placeholder_is_not_fed {
+  using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
   static_assert(ok, "[onto.feed] a placeholder of the program is not fed; give run a value for it: name = data");
 };
@@ -78,15 +79,6 @@ struct unfed_name {
   static constexpr std::string_view value = Graph::view[Node].name;
   using type = decltype(spell_name<value>(std::make_index_sequence<value.size()>{}));
 };
-
-template <class Graph, class... Feeds>
-constexpr bool check_feeds() {
-  constexpr int n = first_unfed<Graph, Feeds...>();
-  if constexpr (n >= 0)
-    return placeholder_is_not_fed<typename unfed_name<Graph, n>::type>::ok;
-  else
-    return true;
-}
 
 }  // namespace detail
 
@@ -185,7 +177,7 @@ class session {
   template <class... E>
   static constexpr const detail::compiled_program& program() {
     using graph = detail::graph_of<E...>;
-    static_assert(graph::well_formed || true);  // reports a name with two meanings here too
+    detail::report_mistake<graph>();
     using table = detail::op_table<typename detail::merge_ops<typename E::ops...>::type>;
     return detail::compiled<graph, table>::program;
   }
@@ -202,7 +194,11 @@ class session {
     using graph = detail::graph_of<E...>;
     using results = std::tuple<detail::result_of<E>...>;
     results r;
-    if constexpr (graph::well_formed && detail::check_feeds<graph, feed<Symbols>...>()) {
+    if constexpr (!graph::well_formed) {
+      detail::report_mistake<graph>();
+    } else if constexpr (constexpr int unfed = detail::first_unfed<graph, feed<Symbols>...>(); unfed >= 0) {
+      (void)static_cast<typename detail::placeholder_is_not_fed<typename detail::unfed_name<graph, unfed>::type>::reported*>(nullptr);
+    } else {
       const detail::feed_ref* const list[] = {&feeds..., nullptr};
       std::apply(
           [&](const E&... e) {

@@ -179,7 +179,7 @@ void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, T a
   static const gemm_tile<T> tile = best_tile<T>();
   // A block of a (98 KB) stays in the second cache, a panel of b in the first, all of the packed b in the third.
   constexpr std::int64_t depth_block = 1024 / static_cast<std::int64_t>(sizeof(T)), row_block = 96, column_block = 2048;
-  const auto padded = [](std::int64_t x, std::int64_t unit) { return (x + unit - 1) / unit * unit; };
+  const auto padded = [](std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; };
   const std::int64_t deep = k < depth_block ? k : depth_block, wide = n < column_block ? n : column_block;
   small_array<T, 64> packed(deep * padded(wide, tile.columns));
   for (std::int64_t j0 = 0; j0 < n; j0 += column_block) {

@@ -156,28 +156,29 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
 
   auto multiply = [&](std::int64_t lo, std::int64_t hi) {
     for (; lo < hi; ++lo) {
-      matrix_view<U> x = a, y = b;
+      matrix_view<U> left = a, right = b;
       std::int64_t rest = lo;
       for (int d = batch_rank - 1; d >= 0; --d) {
         const std::int64_t index = rest % space.dims[d];
         rest /= space.dims[d];
-        x.data += index * call.in[0].stride[d];
-        y.data += index * call.in[1].stride[d];
+        left.data += index * call.in[0].stride[d];
+        right.data += index * call.in[1].stride[d];
       }
       U* const c = out + lo * m * n;
 #if defined(ONTO_HAS_CBLAS)
       if constexpr (Blas) {
         if (k > 0 && m * n * k > 4096) {
-          multiply_with_blas<U>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, x, y, beta, c);
+          multiply_with_blas<U>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), alpha, left, right, beta,
+                                c);
           continue;
         }
       }
 #endif
       scale_run(c, m * n, beta);
       if constexpr (Blas)  // only small ones come here
-        gemm_unpacked(m, n, k, alpha, x, y, c, n);
+        gemm_unpacked(m, n, k, alpha, left, right, c, n);
       else
-        gemm(pool, m, n, k, alpha, x, y, c);
+        gemm(pool, m, n, k, alpha, left, right, c);
     }
   };
   // Small products are shared out whole; a large one has all threads to itself.

@@ -18,7 +18,9 @@
 #endif
 #endif
 
+// Differs between files for nvcc and files for the host compiler, which one program may have.
 namespace onto::detail {
+inline namespace ONTO_ABI {
 
 #if defined(ONTO_PACKS)
 inline constexpr bool has_packs = true;
@@ -30,6 +32,7 @@ template <class T>
 struct pack {};
 #endif
 
+}  // namespace ONTO_ABI
 }  // namespace onto::detail
 
 #undef ONTO_PACKS

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Elementwise programs on the GPU. Two kernels for each program: one for contiguous operands, one for any strides.
+// Elementwise programs on the GPU. Two kernels for most programs: one for contiguous operands, one for any strides.
 #pragma once
 
 #include <onto/backend/cuda/context.hpp>
@@ -27,16 +27,16 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
-/// `Flat`: whether there is a kernel of its own for contiguous operands; else the one for any strides takes them.
+/// `Lanes`: whether there may be a kernel of its own for contiguous operands; else the one for any strides takes them.
 /// *Throws* `internal_error` where the kernel cannot be launched.
-template <class Program, bool Flat = true>
+template <class Program, bool Lanes = true>
 void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
   const strided_operands<Program> strided = strided_operands_of<Program>(call);
   static_assert(sizeof strided <= max_parameter_bytes);
   const std::int64_t size = strided.space.size;
   bool done = false;
-  if constexpr (Flat) {
+  if constexpr (Lanes && worth_lanes<Program>) {
     flat_operands<Program> flat{};
     if (flatten(strided, flat)) {
       const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));

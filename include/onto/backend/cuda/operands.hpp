@@ -163,16 +163,18 @@ ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, 
   static_cast<element_t<Program::result>*>(operands.out)[index] = Program::evaluate(source);
 }
 
+/// Whether a kernel of its own for contiguous operands pays: what it loads ahead fits into a thread's registers, and there
+/// is not so much to compute that memory waits anyway.
+template <class Program>
+inline constexpr bool worth_lanes = program_operands<Program>::inputs <= many_inputs && Program::size <= 64;
+
 /// The operands of a map that are all contiguous in the same order, or one element for all.
 template <class Program>
 struct flat_operands {
   static constexpr int inputs = program_operands<Program>::inputs;
   static constexpr int scalars = program_operands<Program>::scalars;
-  /// Elements at a time: 16 bytes of the widest. One, where more would not fit into a thread's registers, or where
-  /// there is so much to compute that memory waits anyway.
-  static constexpr int lanes = inputs > many_inputs || Program::size > 64         ? 1
-                               : program_operands<Program>::widest() > 4 ? 2
-                                                                                  : 4;
+  /// Elements at a time: 16 bytes of the widest.
+  static constexpr int lanes = program_operands<Program>::widest() > 4 ? 2 : 4;
 
   operand_values<inputs, scalars> values;
   bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
@@ -210,9 +212,7 @@ template <class T, int Lanes>
 ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, bool advances, std::int64_t first,
                                    std::int64_t left) {
   const T* p = static_cast<const T*>(data);
-  if constexpr (Lanes == 1) {
-    pack.at[0] = p[advances ? first : 0];
-  } else if (!advances) {
+  if (!advances) {
     const T same = *p;
     for (int k = 0; k < Lanes; ++k) pack.at[k] = same;
   } else if (left >= Lanes) {
