@@ -5,13 +5,13 @@
 #if defined(__CUDACC__)
 #define ONTO_HD __host__ __device__
 #define ONTO_CUDA 1
-#define ONTO_ABI with_cuda
+#define ONTO_ABI abi_with_cuda
 // Before a template for host and device that calls what its arguments bring, which may be for the host alone.
 #define ONTO_HOST_DEVICE_EITHER _Pragma("nv_exec_check_disable")
 #else
 #define ONTO_HD
 #define ONTO_CUDA 0
-#define ONTO_ABI host_only
+#define ONTO_ABI abi_host
 #define ONTO_HOST_DEVICE_EITHER
 #endif
 

@@ -98,11 +98,17 @@ template <class T, int... Dims, class Name>
 constexpr auto make_placeholder(Name) {
   return placeholder_node<Name, T, Dims...>{};
 }
+// Through a member: nvcc 13.0 repeats a type that names `Name`, where `Name` has no meaning, and stops with an internal error where
+// the variable template itself calls a function (tests/unit/session/run.cpp).
+template <fixed_string Name, class T, int... Dims>
+struct named_placeholder {
+  static constexpr auto value = make_placeholder<T, Dims...>(spelled<Name>());
+};
 }  // namespace detail
 
 /// A symbol fed at `run`: `inline constexpr auto x = placeholder<"x", float, dyn, 3>;`
 template <fixed_string Name, tensor_element T, int... Dims>
-inline constexpr auto placeholder = detail::make_placeholder<T, Dims...>(detail::spelled<Name>());
+inline constexpr auto placeholder = detail::named_placeholder<Name, T, Dims...>::value;
 
 /// State that lives in the session. `Initial` is the expression of its first value, or void.
 template <class Name, class Initial, tensor_element T, int... Dims>
@@ -145,10 +151,14 @@ template <class T, int... Dims, class Name>
 constexpr auto make_variable(Name) {
   return variable_node<Name, void, T, Dims...>{};
 }
+template <fixed_string Name, class T, int... Dims>
+struct named_variable {
+  static constexpr auto value = make_variable<T, Dims...>(spelled<Name>());
+};
 }  // namespace detail
 
 /// A variable: `variable<"w", float, 2, 2>({{1, 2}, {3, 4}})`, `variable<"b", float, 3>(0.0f)`.
 template <fixed_string Name, tensor_element T, int... Dims>
-inline constexpr auto variable = detail::make_variable<T, Dims...>(detail::spelled<Name>());
+inline constexpr auto variable = detail::named_variable<Name, T, Dims...>::value;
 
 }  // namespace onto

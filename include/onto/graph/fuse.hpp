@@ -142,7 +142,15 @@ constexpr void fuse(const graph_view& g, const fusion_view& v) {
   for (int m = 0; m < g.count; ++m) {
     if (g[m].kind() != op_kind::matmul) continue;
     matmul_epilogue e;
-    const int top = match_epilogue(g, v.uses, m, e);
+    int top = match_epilogue(g, v.uses, m, e);
+    // Of two products that are added, the first has the sum, and the second is its addend.
+    for (int n = m; n != top && top != m;) {
+      n = only_user(g, v.uses, n);
+      if (v.root[n] >= 0) {
+        top = m;
+        e = {};
+      }
+    }
     for (int n = m; n != top;) {
       v.root[n] = top;
       n = only_user(g, v.uses, n);

@@ -46,13 +46,15 @@ constexpr initializer<E...> initialize(const E&... e) {
 
 namespace detail {
 
-template <class T, class E, std::size_t... K>
-auto spell_tensor(std::index_sequence<K...>) -> tensor<T, E::facts.shape.dims[K]...>;
-
-/// The tensor that an expression gives.
+/// The tensor that an expression gives. A member type: nvcc writes an alias out where the program names the type of a result.
+template <class E, class Indices = std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>>
+struct result_type;
+template <class E, std::size_t... K>
+struct result_type<E, std::index_sequence<K...>> {
+  using type = tensor<typename E::element_type, E::facts.shape.dims[K]...>;
+};
 template <class E>
-using result_of = decltype(spell_tensor<typename E::element_type, E>(
-    std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>{}));
+using result_of = typename result_type<E>::type;
 
 template <class Name>
 struct placeholder_is_not_fed {

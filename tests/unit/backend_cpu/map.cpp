@@ -15,12 +15,13 @@ using onto::detail::load_scalar;
 using onto::detail::program;
 using onto::detail::thread_pool;
 
-namespace {
+// Not in the anonymous namespace, where nvcc warns of each fact of an operation that this file does not ask for.
+namespace backend_cpu::map_operations {
 
 struct packed {
   static constexpr op_kind kind = op_kind::map;
   static constexpr int cost = 1;
-  [[maybe_unused]] static constexpr bool packs = true;
+  static constexpr bool packs = true;
 };
 struct plus : packed {
   template <class T>
@@ -79,6 +80,12 @@ struct position {
     return static_cast<T>(index);
   }
 };
+
+}  // namespace backend_cpu::map_operations
+
+using namespace backend_cpu::map_operations;
+
+namespace {
 
 constexpr element f32 = element::float32, f64 = element::float64, i32 = element::int32, i64 = element::int64,
                   boolean = element::boolean;

@@ -14,21 +14,21 @@ constexpr element f32 = element::float32, f64 = element::float64, i32 = element:
 struct widen {
   static constexpr op_kind kind = op_kind::map;
   template <class T>
-  static double apply(T x) {
+  ONTO_HD static double apply(T x) {
     return static_cast<double>(x);
   }
 };
 struct choose {
   static constexpr op_kind kind = op_kind::map;
   template <class T>
-  static T apply(bool c, T a, T b) {
+  ONTO_HD static T apply(bool c, T a, T b) {
     return c ? a : b;
   }
 };
 struct count {
   static constexpr op_kind kind = op_kind::generator;
   template <class T>
-  static T at(std::int64_t index) {
+  ONTO_HD static T at(std::int64_t index) {
     return static_cast<T>(index);
   }
 };

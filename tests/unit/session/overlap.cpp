@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Independent work on different devices runs at the same time: operations that wait for each other can only finish
 // together.
+// They wait with the host's clock, so this is for host compilers.
+#ifndef __CUDACC__
 #include <onto/onto.hpp>
 
 #include <atomic>
