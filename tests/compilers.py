@@ -53,8 +53,7 @@ def compilers(wanted=("g++", "clang++", "nvcc")):
             missing.append(name)
         elif name == "nvcc":
             # As far as C++ for the host and PTX for the device: both front ends have seen everything by then.
-            found.append(Compiler(name, path, ["-std=c++20", "-arch=sm_90", "-x", "cu", "--expt-relaxed-constexpr",
-                                               "-cuda", "-o", os.devnull]))
+            found.append(Compiler(name, path, ["-std=c++20", "-arch=sm_90", "-x", "cu", "-cuda", "-o", os.devnull]))
         else:
             found.append(Compiler(name, path, ["-std=c++20", "-fsyntax-only", "-x", "c++"]))
     return found, missing

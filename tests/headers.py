@@ -19,6 +19,8 @@ def main():
         if compiler.name == "nvcc":
             # The CMake tree for nvcc compiles the rest.
             tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h == "onto/onto.hpp"]
+            # Every operation, without the flags that CMake adds.
+            tasks += [(compiler, "tests/gpu/operations.cu")]
         else:
             tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/")]
             if compiler.name != "g++":  # CMake compiles them with g++
@@ -38,7 +40,7 @@ def main():
         if header:
             file = scratch / (name.replace("/", "_") + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
-        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings"] if compiler.name == "nvcc" else WARNINGS
+        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests/unit"] if compiler.name == "nvcc" else WARNINGS
         good, said = compiler.check(file, *warnings)
         if good:
             memory.passed(key)

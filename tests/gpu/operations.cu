@@ -86,15 +86,15 @@ auto on_both(const Feed&... feeds) {
 
 TEMPLATE_TEST_CASE("functions of one number", "[cuda][operations]", float, double) {
   using T = TestType;
-  const auto any = numbers<T>(-6, 6, 1), positive = numbers<T>(0, 30, 2), unit = numbers<T>(-1, 1, 3);
+  const auto wide = numbers<T>(-6, 6, 1), positive = numbers<T>(0, 30, 2), unit = numbers<T>(-1, 1, 3);
   const auto& a = x<T>;
-  on_both(a = any)(-a, abs(a), sign(a), square(a), exp(a), expm1(a), sin(a), cos(a), atan(a), sinh(a), cosh(a), tanh(a));
-  on_both(a = any)(erf(a), sigmoid(a), relu(a), gelu(a), floor(a), ceil(a), round(a), softmax(a), log_softmax<0>(a));
+  on_both(a = wide)(-a, abs(a), sign(a), square(a), exp(a), expm1(a), sin(a), cos(a), atan(a), sinh(a), cosh(a), tanh(a));
+  on_both(a = wide)(erf(a), sigmoid(a), relu(a), gelu(a), floor(a), ceil(a), round(a), softmax(a), log_softmax<0>(a));
   on_both(a = positive)(sqrt(a), rsqrt(a + 0.5f), log(a), log1p(a));
   on_both(a = unit)(asin(a), acos(a), tan(a));
 }
 
-TEMPLATE_TEST_CASE("functions of two numbers", "[cuda][operations]", float, double, std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("functions of two numbers", "[cuda][operations]", float, double, std::int32_t) {
   using T = TestType;
   const auto first = numbers<T>(-9, 9, 1), second = numbers<T>(-4, 5, 20000);
   const auto& a = x<T>;
@@ -104,8 +104,8 @@ TEMPLATE_TEST_CASE("functions of two numbers", "[cuda][operations]", float, doub
 }
 
 TEST_CASE("angles, truth and conversions", "[cuda][operations]") {
-  const auto any = numbers<float>(-300, 300, 1), other = numbers<float>(-5, 5, 20000);
-  on_both(x<float> = any, y<float> = other)(
+  const auto wide = numbers<float>(-300, 300, 1), other = numbers<float>(-5, 5, 20000);
+  on_both(x<float> = wide, y<float> = other)(
       atan2(x<float>, y<float>), cast<std::int32_t>(x<float>), cast<std::int64_t>(x<float> * 1e17f),
       cast<double>(x<float>), cast<bool>(x<float>), cast<float>(cast<std::int32_t>(x<float>)));
   on_both(p = flags(1), q = flags(20000))(p && q, p || q, !p, cast<float>(p), any(p), all<0>(p || q), any<1>(p));
@@ -117,7 +117,7 @@ TEST_CASE("generators", "[cuda][operations]") {
             random_uniform<double, 1001>(std::int64_t{7}) + 0, random_normal<float, 1001>(std::int64_t{8}) + 0);
 }
 
-TEMPLATE_TEST_CASE("reductions", "[cuda][operations]", float, double, std::int32_t, std::int64_t) {
+TEMPLATE_TEST_CASE("reductions", "[cuda][operations]", float, double, std::int32_t) {
   using T = TestType;
   auto data = numbers<T>(-3, 3, 1);
   data.data()[columns] = T(2);  // the NaN is a case of its own
@@ -138,6 +138,6 @@ TEST_CASE("views and concatenation", "[cuda][operations]") {
   const auto data = numbers<float>(-3, 3, 1);
   const auto& a = x<float>;
   on_both(a = data)(transpose(a) + 0, transpose(a), slice<range<1, 30, 3>, range<-5, -1>>(a) * 2, reshape<53, 37>(a),
-                    reshape<-1>(transpose(a)), concat<0>(a, a * 2, a), concat<1>(a, exp(a)), expand_dims<0>(a) + a,
+                    reshape<dyn>(transpose(a)), concat<0>(a, a * 2, a), concat<1>(a, exp(a)), expand_dims<0>(a) + a,
                     matmul(a, transpose(a)) * 0 + 1);
 }

@@ -145,7 +145,7 @@ struct npy_file {
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
   constexpr std::string_view codes[] = {"f4", "f8", "i4", "i8", "b1"};
   const char order = type == element::boolean ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  std::string text = "{'descr': '" + std::string(1, order) + std::string(codes[static_cast<int>(type)]) +
+  std::string text = std::string("{'descr': '") + order + std::string(codes[static_cast<int>(type)]) +
                      "', 'fortran_order': False, 'shape': (";
   for (int k = 0; k < shape.rank; ++k) text += (k ? ", " : "") + std::to_string(shape[k]);
   text += shape.rank == 1 ? ",), }" : "), }";

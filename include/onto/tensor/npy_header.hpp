@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// The longest header that is read, as in NumPy, and with what comes before it.
@@ -227,3 +228,5 @@ ONTO_COLD inline std::size_t check_npy(const npy_header& h, element type, const 
 }
 
 }  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -20,6 +20,7 @@
 #include <type_traits>
 #include <vector>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 namespace detail {
 
@@ -292,3 +293,5 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 }
 
 }  // namespace onto
+
+ONTO_END_RUNS_ONCE
