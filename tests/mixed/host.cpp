@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A .cpp and a .cu that both include onto make one program, and each runs with the devices its compiler knows.
-#include "../catch.hpp"
+#include "catch.hpp"
 #include "program.hpp"
 
 #include <cmath>

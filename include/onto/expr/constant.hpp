@@ -32,7 +32,7 @@ struct scalar : leaf {
 
 /// A constant: values in the program, with a name (an identity) or without.
 template <class Name, tensor_element T, int... Dims>
-struct constant_node : detail::expression_base {
+struct constant_node : detail::stateful_expression {
   using element_type = T;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
@@ -47,7 +47,7 @@ struct constant_node : detail::expression_base {
   }
   static constexpr detail::node_facts facts = make_facts();
 
-  explicit constant_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+  explicit constant_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -57,13 +57,13 @@ struct constant_node : detail::expression_base {
 
 /// One value, written beside a tensor: `2.0f * x`.
 template <tensor_element T>
-struct scalar_node : detail::expression_base {
+struct scalar_node : detail::stateful_expression {
   using element_type = T;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
   static constexpr detail::node_facts facts{type, extents{}, 0x5ca1a0 + static_cast<unsigned>(type), true, 1};
 
-  explicit scalar_node(T value) : detail::expression_base(detail::scalar_state(value)) {}
+  explicit scalar_node(T value) : detail::stateful_expression(detail::scalar_state(value)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {

@@ -24,12 +24,20 @@ struct node_facts {
 /// The most nodes one expression may have.
 inline constexpr int node_limit = 2048;
 
-/// The base of every expression: its run-time state, if any.
-struct expression_base {
+/// The base of every expression. Each has a member `state`: its run-time state, if any.
+struct expression_base {};
+
+/// The base of expressions with run-time state.
+struct stateful_expression : expression_base {
   state_ref state;
 
-  constexpr expression_base() = default;
-  constexpr explicit expression_base(state_ref s) : state(static_cast<state_ref&&>(s)) {}
+  constexpr stateful_expression() = default;
+  constexpr stateful_expression(state_ref s) : state(static_cast<state_ref&&>(s)) {}
+};
+
+/// The base of expressions that never have any: trivial classes, for which the compiler writes no functions.
+struct stateless_expression : expression_base {
+  static constexpr no_state state{};
 };
 
 template <class... Ops>
@@ -81,6 +89,11 @@ constexpr std::uint64_t hash_extents(std::uint64_t h, const extents& e) {
   return h;
 }
 
+template <int Count>
+struct facts_list {
+  const node_facts* of[Count + 1];
+};
+
 constexpr node_facts apply_facts(const op_info& op, element type, const node_facts* const* operands, int count) {
   node_facts f;
   f.type = type;
@@ -100,25 +113,17 @@ constexpr node_facts apply_facts(const op_info& op, element type, const node_fac
 
 }  // namespace detail
 
-/// The operation `Op` over operands: a node of the graph, as a type.
+/// The operation `Op` over operands: a node of the graph, as a type. The types are long and so are the names of what belongs to them:
+/// no member is here that need not be.
 template <class Op, class... X>
-struct apply_node : detail::expression_base {
+struct apply_node : detail::stateful_expression {
   using operation = Op;
   static constexpr element type = Op::result(X::facts.type...);
   using element_type = element_t<type>;
   using ops = typename detail::insert_op<typename detail::merge_ops<typename X::ops...>::type, Op>::type;
 
-  static constexpr detail::node_facts make_facts() {
-    if constexpr (sizeof...(X) == 0) {
-      return detail::apply_facts(op_info_of<Op>, type, nullptr, 0);
-    } else {
-      const detail::node_facts* list[] = {&X::facts...};
-      return detail::apply_facts(op_info_of<Op>, type, list, static_cast<int>(sizeof...(X)));
-    }
-  }
-  static constexpr detail::node_facts facts = make_facts();
-
-  constexpr explicit apply_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+  static constexpr detail::node_facts facts = detail::apply_facts(
+      op_info_of<Op>, type, detail::facts_list<static_cast<int>(sizeof...(X))>{{&X::facts..., nullptr}}.of, static_cast<int>(sizeof...(X)));
 
   /// Adds this node and what is below it to the graph; once, however often it is written.
   template <class Builder>
@@ -136,7 +141,7 @@ struct apply_node : detail::expression_base {
 };
 
 /// What an expression becomes after the compiler has reported a mistake in it, so that one mistake is one error.
-struct ill_formed : detail::expression_base {
+struct ill_formed : detail::stateful_expression {
   using element_type = float;
   using ops = detail::op_list<>;
   static constexpr element type = element::float32;
@@ -150,7 +155,7 @@ struct ill_formed : detail::expression_base {
 
 namespace detail {
 template <class... E>
-inline constexpr bool any_ill_formed = (std::is_same_v<E, ill_formed> || ...);
+concept any_ill_formed = (__is_base_of(ill_formed, E) || ...);
 }
 
 }  // namespace onto

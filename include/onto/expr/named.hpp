@@ -45,7 +45,7 @@ struct named_entry {
 
 /// An expression under a name.
 template <class Name, std::uint64_t Id>
-struct named_node : detail::expression_base {
+struct named_node : detail::stateful_expression {
   using definition = typename decltype(named_definition(detail::named_key<Name, Id>{}))::type;
   using element_type = typename definition::element_type;
   using ops = typename definition::ops;
@@ -60,7 +60,7 @@ struct named_node : detail::expression_base {
   }
   static constexpr detail::node_facts facts = make_facts();
 
-  constexpr explicit named_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit named_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -74,7 +74,7 @@ namespace detail {
 template <class Name, class E>
 constexpr auto make_named(Name, const E& e) {
   (void)sizeof(named_entry<Name, E::facts.id, E>);
-  return named_node<Name, E::facts.id>{join_states(e.state)};
+  return named_node<Name, E::facts.id>{join_states(e.state.get())};
 }
 }  // namespace detail
 

@@ -12,7 +12,7 @@ namespace onto {
 
 /// An expression inside a placement scope.
 template <class Device, class E>
-struct placed_node : detail::expression_base {
+struct placed_node : detail::stateful_expression {
   using element_type = typename E::element_type;
   using ops = typename E::ops;
   static constexpr element type = E::facts.type;
@@ -26,7 +26,7 @@ struct placed_node : detail::expression_base {
   }
   static constexpr detail::node_facts facts = make_facts();
 
-  constexpr explicit placed_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit placed_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {
@@ -42,7 +42,7 @@ constexpr auto on(const E& e) {
   if constexpr (std::same_as<E, ill_formed>)
     return e;
   else
-    return placed_node<Device, E>{detail::join_states(e.state)};
+    return placed_node<Device, E>{detail::join_states(e.state.get())};
 }
 
 namespace detail {

@@ -110,27 +110,32 @@ struct shape_mistake<shape_fault::concat, Op, Shapes...> {
   using type = concat_extents_differ<Op, Shapes...>;
 };
 
-template <class Op, class... X>
-constexpr shape_fault fault_of() {
-  if constexpr (sizeof...(X) == 0) {
-    return Op::infer(nullptr, 0).fault;
-  } else {
-    const extents in[] = {X::facts.shape...};
-    return Op::infer(in, static_cast<int>(sizeof...(X))).fault;
-  }
-}
-
 /// How an operation takes its operands' element types.
 enum class element_check : unsigned char { fine, differ, unsupported };
 
+template <class First, class... More>
+struct first_expression {
+  using type = typename first_expression<More...>::type;
+};
+template <expression First, class... More>
+struct first_expression<First, More...> {
+  using type = First;
+};
+
+// In ops/operation_base.hpp.
+template <class Beside, class X>
+constexpr decltype(auto) lift(const X& x);
+
 }  // namespace detail
 
-/// Writes the operation `Op` over operands.
+/// Writes the operation `Op` over operands; beside an expression, one of two may be a scalar.
 /// *Mandates* the operands' element types are what `Op` takes, and their extents fit as far as they are known.
 template <class Op, class... X>
 constexpr auto make(const X&... x) {
   if constexpr (detail::any_ill_formed<X...>) {
     return ill_formed{};
+  } else if constexpr (!(expression<X> && ...)) {
+    return make<Op>(detail::lift<typename detail::first_expression<X...>::type>(x)...);
   } else {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
     if constexpr (elements == detail::element_check::differ) {
@@ -138,11 +143,12 @@ constexpr auto make(const X&... x) {
     } else if constexpr (elements == detail::element_check::unsupported) {
       return typename detail::element_type_not_supported<Op, typename X::element_type...>::result{};
     } else {
-      constexpr shape_fault fault = detail::fault_of<Op, X...>();
+      constexpr extents shapes[] = {X::facts.shape..., extents{}};
+      constexpr shape_fault fault = Op::infer(shapes, static_cast<int>(sizeof...(X))).fault;
       if constexpr (fault != shape_fault::none) {
         return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
       } else {
-        return apply_node<Op, X...>{detail::join_states(x.state...)};
+        return apply_node<Op, X...>{detail::join_states(x.state.get()...)};
       }
     }
   }

@@ -130,6 +130,12 @@ class state_ref {
   const state* p_ = nullptr;
 };
 
+/// In place of a `state_ref` that is always empty.
+struct no_state {
+  constexpr const state* get() const { return nullptr; }
+  constexpr explicit operator bool() const { return false; }
+};
+
 /// Another reference to a state that is held elsewhere.
 inline state_ref shared_state(const state* s) {
   retain(s);
@@ -149,15 +155,11 @@ ONTO_COLD ONTO_NOINLINE inline const state* make_state(const state* const* opera
 }
 
 /// The state of an operation over operands with the given states.
-template <class... Refs>
-constexpr state_ref join_states(const Refs&... operands) {
+template <class... States>
+constexpr state_ref join_states(const States*... operands) {
   if (std::is_constant_evaluated()) return {};
-  if constexpr (sizeof...(Refs) == 0) {
-    return state_ref{make_state(nullptr, 0)};
-  } else {
-    const state* list[] = {operands.get()...};
-    return state_ref{make_state(list, static_cast<int>(sizeof...(Refs)))};
-  }
+  const state* list[] = {operands..., nullptr};
+  return state_ref{make_state(list, static_cast<int>(sizeof...(States)))};
 }
 
 /// The state of a scalar leaf.

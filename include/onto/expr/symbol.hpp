@@ -23,21 +23,23 @@ struct variable : leaf {
 }  // namespace op
 
 namespace detail {
-/// A feed without its type.
+/// A feed without its type. Made out of line: a program may have hundreds.
 struct feed_ref {
-  std::uint64_t id = 0;
-  const void* data = nullptr;
-  extents shape{};
+  std::uint64_t id;
+  const void* data;
+  extents shape;
+
+  ONTO_COLD ONTO_NOINLINE feed_ref(std::uint64_t symbol, const void* values, const int* dims, int rank)
+      : id(symbol), data(values) {
+    shape.rank = rank;
+    for (int k = 0; k < rank; ++k) shape.dims[k] = dims[k];
+  }
 };
 }  // namespace detail
 
 /// Data for a symbol: what `x = data` makes. Refers to the caller's memory.
 template <class Symbol>
-struct feed : detail::feed_ref {
-  static constexpr std::uint64_t symbol_id = Symbol::facts.id;
-
-  feed(const void* values, const extents& e) : detail::feed_ref{symbol_id, values, e} {}
-};
+struct feed : detail::feed_ref {};
 
 /// A feed that was given a temporary, and keeps it.
 template <class Symbol>
@@ -45,7 +47,8 @@ struct owning_feed : feed<Symbol> {
   typename Symbol::tensor_type owned;
 
   explicit owning_feed(typename Symbol::tensor_type&& t)
-      : feed<Symbol>(t.data(), t.extent_values()), owned(static_cast<typename Symbol::tensor_type&&>(t)) {}
+      : feed<Symbol>{detail::feed_ref(Symbol::facts.id, t.data(), t.shape().data(), Symbol::tensor_type::rank)},
+        owned(static_cast<typename Symbol::tensor_type&&>(t)) {}
 };
 
 namespace detail {
@@ -60,7 +63,7 @@ constexpr node_facts symbol_facts(std::string_view name, unsigned salt, element 
 
 /// A symbol: no data, usable in constant expressions; `x = data` feeds it.
 template <class Name, tensor_element T, int... Dims>
-struct placeholder_node : detail::expression_base {
+struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
   using element_type = T;
   using tensor_type = tensor<T, Dims...>;
@@ -69,15 +72,15 @@ struct placeholder_node : detail::expression_base {
   static constexpr detail::node_facts facts =
       detail::symbol_facts(Name::value, 0xf0, type, extents(shape<Dims...>{}));
 
-  constexpr placeholder_node() = default;
-
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
     return b.symbol(parent, child, facts, op_info_of<op::placeholder>, alone ? scope : place{}, Name::value);
   }
 
   /// Feeds a tensor without copying it. It must live until `run` returns.
-  feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const { return {t.data(), t.extent_values()}; }
+  feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const {
+    return {detail::feed_ref(facts.id, t.data(), t.shape().data(), tensor_type::rank)};
+  }
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
   owning_feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
@@ -89,7 +92,7 @@ struct placeholder_node : detail::expression_base {
     requires std::is_constructible_v<tensor_ref<T, Dims...>, const Data&>
   feed<placeholder_node> operator=(const Data& data) const {
     const tensor_ref<T, Dims...> r(data);
-    return {r.data(), r.extent_values()};
+    return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
   }
 };
 
@@ -112,7 +115,7 @@ inline constexpr auto placeholder = detail::named_placeholder<Name, T, Dims...>:
 
 /// State that lives in the session. `Initial` is the expression of its first value, or void.
 template <class Name, class Initial, tensor_element T, int... Dims>
-struct variable_node : detail::expression_base {
+struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
   using element_type = T;
   using name = Name;
@@ -124,7 +127,7 @@ struct variable_node : detail::expression_base {
       detail::symbol_facts(Name::value, 0xa0, type, extents(shape<Dims...>{}));
 
   constexpr variable_node() = default;
-  constexpr explicit variable_node(detail::state_ref s) : detail::expression_base(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit variable_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -135,7 +138,7 @@ struct variable_node : detail::expression_base {
   template <expression E>
   constexpr auto operator()(const E& e) const {
     static_assert(E::facts.type == type, "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
-    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state)};
+    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }

@@ -270,8 +270,8 @@ constexpr void report_mistake() {
     (void)static_cast<typename too_many_nodes<Graph::lowered::capacity>::reported*>(nullptr);
   } else if constexpr (Graph::clash || Graph::assigned_twice >= 0) {
     using name = decltype(spell_name<Graph::wrong_name>(std::make_index_sequence<Graph::wrong_name.size()>{}));
-    using mistake = std::conditional_t<Graph::clash, two_meanings_of_one_name<name>, variable_is_assigned_twice<name>>;
-    (void)static_cast<typename mistake::reported*>(nullptr);
+    using found = std::conditional_t<Graph::clash, two_meanings_of_one_name<name>, variable_is_assigned_twice<name>>;
+    (void)static_cast<typename found::reported*>(nullptr);
   }
 }
 

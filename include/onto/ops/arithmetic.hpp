@@ -141,22 +141,22 @@ struct add_n : detail::packed_elementwise<> {
 /// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator+(const L& l, const R& r) { return make<op::add>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator+(const L& l, const R& r) { return make<op::add>(l, r); }
 
 /// `a - b`, as `+`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator-(const L& l, const R& r) { return make<op::sub>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator-(const L& l, const R& r) { return make<op::sub>(l, r); }
 
 /// `a * b`, element by element, as `+`. The product of matrices is `matmul`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator*(const L& l, const R& r) { return make<op::mul>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator*(const L& l, const R& r) { return make<op::mul>(l, r); }
 
 /// `a / b`, as `+`. Integers are cut off towards zero as in C++; `x / 0` is 0 for them.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator/(const L& l, const R& r) { return make<op::div>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator/(const L& l, const R& r) { return make<op::div>(l, r); }
 
 /// The negative of each element.
 template <expression E>
@@ -171,27 +171,27 @@ constexpr auto neg(const E& x) {
 /// The remainder of `a / b` with the sign of `b`, as NumPy's `%`; for integers `mod(x, 0)` is 0.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto mod(const L& l, const R& r) { return make<op::mod>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto mod(const L& l, const R& r) { return make<op::mod>(l, r); }
 
 /// `a` to the power of `b`. Integers wrap around; their negative powers are 0 unless `a` is 1 or -1.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto pow(const L& l, const R& r) { return make<op::pow>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto pow(const L& l, const R& r) { return make<op::pow>(l, r); }
 
 /// The angle of the point (`x`, `y`), in -pi to pi.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto atan2(const L& y, const R& x) { return make<op::atan2>(detail::lift<R>(y), detail::lift<L>(x)); }
+constexpr auto atan2(const L& y, const R& x) { return make<op::atan2>(y, x); }
 
 /// The greater of two elements; NaN where one of them is. The greatest element of a tensor is `max`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto maximum(const L& l, const R& r) { return make<op::maximum>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto maximum(const L& l, const R& r) { return make<op::maximum>(l, r); }
 
 /// The smaller of two elements; NaN where one of them is.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto minimum(const L& l, const R& r) { return make<op::minimum>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto minimum(const L& l, const R& r) { return make<op::minimum>(l, r); }
 
 /// The sum of tensors of one shape, added from left to right.
 /// *Mandates* 1 to 64 operands of equal extents, as far as they are known: nothing is broadcast.

@@ -48,15 +48,6 @@ concept applies_to = requires(T... x) {
   Op::apply(x...);
 };
 
-template <class First, class... More>
-struct first_expression {
-  using type = typename first_expression<More...>::type;
-};
-template <expression First, class... More>
-struct first_expression<First, More...> {
-  using type = First;
-};
-
 /// The mistake in `Op::apply` over operands `E...`, or void. What `make` finds out by itself is not looked for.
 template <class Op, class... E>
 constexpr auto find_mistake() {

@@ -72,37 +72,37 @@ struct greater_equal : comparison<numeric_elements> {
 /// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator==(const L& l, const R& r) { return make<op::equal>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator==(const L& l, const R& r) { return make<op::equal>(l, r); }
 
 /// Where elements differ, as `==`.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) {
-  return make<op::not_equal>(detail::lift<R>(l), detail::lift<L>(r));
+  return make<op::not_equal>(l, r);
 }
 
 /// Where elements of the left are less, as `==` but for numbers only.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator<(const L& l, const R& r) { return make<op::less>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator<(const L& l, const R& r) { return make<op::less>(l, r); }
 
 /// Where elements of the left are less or equal, as `<`.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator<=(const L& l, const R& r) {
-  return make<op::less_equal>(detail::lift<R>(l), detail::lift<L>(r));
+  return make<op::less_equal>(l, r);
 }
 
 /// Where elements of the left are greater, as `<`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator>(const L& l, const R& r) { return make<op::greater>(detail::lift<R>(l), detail::lift<L>(r)); }
+constexpr auto operator>(const L& l, const R& r) { return make<op::greater>(l, r); }
 
 /// Where elements of the left are greater or equal, as `<`.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator>=(const L& l, const R& r) {
-  return make<op::greater_equal>(detail::lift<R>(l), detail::lift<L>(r));
+  return make<op::greater_equal>(l, r);
 }
 
 }  // namespace onto

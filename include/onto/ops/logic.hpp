@@ -70,14 +70,14 @@ struct cast : elementwise<all_elements> {
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator&&(const L& l, const R& r) {
-  return make<op::logical_and>(detail::lift<R>(l), detail::lift<L>(r));
+  return make<op::logical_and>(l, r);
 }
 
 /// Where one or both are true, as `&&`.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator||(const L& l, const R& r) {
-  return make<op::logical_or>(detail::lift<R>(l), detail::lift<L>(r));
+  return make<op::logical_or>(l, r);
 }
 
 /// Where the operand is false.

@@ -95,18 +95,16 @@ template <class L, class R>
 concept operands = operand<L> && operand<R> &&(expression<L> || expression<R>);
 
 /// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
-template <class Beside, expression X>
-constexpr const X& lift(const X& x) {
-  return x;
-}
-template <class Beside, scalar_value S>
-constexpr auto lift(const S& value) {
-  if constexpr (any_ill_formed<Beside>) {
+template <class Beside, class X>
+constexpr decltype(auto) lift(const X& x) {
+  if constexpr (expression<X>) {
+    return (x);
+  } else if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
-  } else if constexpr (std::is_same_v<S, bool> != std::is_same_v<typename Beside::element_type, bool>) {
-    return typename scalar_never_converts<typename Beside::element_type, S>::result{};
+  } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
+    return typename scalar_never_converts<typename Beside::element_type, X>::result{};
   } else {
-    return lossless_scalar<typename Beside::element_type>(value);
+    return lossless_scalar<typename Beside::element_type>(x);
   }
 }
 

@@ -64,13 +64,13 @@ struct placeholder_is_not_fed {
 };
 
 /// The first placeholder that no feed is for, or -1.
-template <class Graph, class... Feeds>
+template <class Graph, class... Symbols>
 constexpr int first_unfed() {
-  constexpr std::uint64_t ids[] = {Feeds::symbol_id..., 0};
+  constexpr std::uint64_t ids[] = {Symbols::facts.id..., 0};
   for (int n = 0; n < Graph::view.count; ++n) {
     if (Graph::view[n].kind() != op_kind::placeholder) continue;
     bool fed = false;
-    for (int k = 0; k < static_cast<int>(sizeof...(Feeds)); ++k) fed = fed || ids[k] == Graph::view[n].id;
+    for (int k = 0; k < static_cast<int>(sizeof...(Symbols)); ++k) fed = fed || ids[k] == Graph::view[n].id;
     if (!fed) return n;
   }
   return -1;
@@ -198,7 +198,7 @@ class session {
     results r;
     if constexpr (!graph::well_formed) {
       detail::report_mistake<graph>();
-    } else if constexpr (constexpr int unfed = detail::first_unfed<graph, feed<Symbols>...>(); unfed >= 0) {
+    } else if constexpr (constexpr int unfed = detail::first_unfed<graph, Symbols...>(); unfed >= 0) {
       (void)static_cast<typename detail::placeholder_is_not_fed<typename detail::unfed_name<graph, unfed>::type>::reported*>(nullptr);
     } else {
       const detail::feed_ref* const list[] = {&feeds..., nullptr};
@@ -249,7 +249,7 @@ class session {
         using initial = typename Variable::initial;
         const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
         const Variable w(detail::shared_state(s));
-        const initial value(detail::shared_state(s && s->child_count ? s->children[0] : nullptr));
+        const initial value{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)};
         run(assign(w, value));
       }
     }

@@ -68,16 +68,15 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
 /// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
 ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
   if (given.rank != declared.rank)
-    throw invalid_argument_error("[onto.tensor] a shape of " + std::to_string(given.rank) +
-                                 " extents was given to a tensor of shape " + to_string(declared) +
-                                 "; give one extent per axis");
+    fail<invalid_argument_error>(message("[onto.tensor] a shape of ") << given.rank << " extents was given to a tensor of shape "
+                                                                      << declared << "; give one extent per axis");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] < 0)
-      throw invalid_argument_error("[onto.tensor] axis " + std::to_string(k) + " was given extent " +
-                                   std::to_string(given[k]) + "; an extent is 0 or positive");
+      fail<invalid_argument_error>(message("[onto.tensor] axis ") << k << " was given extent " << given[k]
+                                                                  << "; an extent is 0 or positive");
   if (!may_agree(given, declared))
-    throw invalid_argument_error("[onto.tensor] shape " + to_string(given) + " does not fit a tensor of type shape " +
-                                 to_string(declared) + "; change the shape, or make the extent dyn in the type");
+    fail<invalid_argument_error>(message("[onto.tensor] shape") << " " << given << " does not fit a tensor of type shape " << declared
+                                                                 << "; change the shape, or make the extent dyn in the type");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] == 0) return 0;
   const auto most =
@@ -86,8 +85,8 @@ ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& 
   for (int k = 0; k < given.rank; ++k) {
     const auto extent = static_cast<std::size_t>(given[k]);
     if (count > most / extent)
-      throw invalid_argument_error("[onto.tensor] a tensor of shape " + to_string(given) +
-                                   " has more bytes than memory has addresses; use a smaller shape");
+      fail<invalid_argument_error>(message("[onto.tensor]")
+                                   << " a tensor of shape " << given << " has more bytes than memory has addresses; use a smaller shape");
     count *= extent;
   }
   return count;

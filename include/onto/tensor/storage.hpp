@@ -3,12 +3,12 @@
 #pragma once
 
 #include <onto/core/config.hpp>
-#include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <new>
-#include <string>
 #include <utility>
 
 #if defined(__linux__)
@@ -24,11 +24,13 @@ constexpr std::align_val_t storage_alignment(std::size_t bytes) {
   return std::align_val_t{bytes >= huge_page ? huge_page : cache_line};
 }
 
+ONTO_BEGIN_RUNS_ONCE
 ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   void* block = ::operator new(bytes, storage_alignment(bytes), std::nothrow);
   if (!block)
-    throw resource_exhausted_error("[onto.tensor] " + std::to_string(bytes) +
-                                   " bytes of host memory for one tensor are not available; use a smaller shape");
+    fail<resource_exhausted_error>(message("[onto.tensor] ")
+                                   << static_cast<std::int64_t>(bytes)
+                                   << " bytes of host memory for one tensor are not available; use a smaller shape");
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   // The first pass over a fresh block is 4.5 times faster with huge pages. It is advice: a kernel that has none says
   // no.
@@ -36,6 +38,7 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
 #endif
   return block;
 }
+ONTO_END_RUNS_ONCE
 
 inline void release_storage(void* block, std::size_t bytes) noexcept {
   ::operator delete(block, storage_alignment(bytes));

@@ -23,20 +23,22 @@ struct span_call {
 /// A function that evaluates a program over a run of elements.
 using span_function = void (*)(const span_call&);
 
-template <class Op, class Kind, element Type, int... Slot>
-constexpr int slots_used(instruction<Op, Type, Slot...>) {
-  if constexpr (std::is_same_v<Op, Kind>)
-    return (Slot + ... + 1);
-  else
-    return 0;
-}
+// Enumerators: unlike functions and variables, they give the compiler no symbols to keep.
+template <class Kind, class Instruction>
+struct slots_used {
+  enum : int { count = 0 };
+};
+template <class Kind, element Type, int... Slot>
+struct slots_used<Kind, instruction<Kind, Type, Slot...>> {
+  enum : int { count = (Slot + ... + 1) };
+};
 
 /// How many inputs (`Kind` is load_input) or scalars (load_scalar) a program reads: one more than the highest slot.
 template <class Kind, class... I>
 constexpr int slot_count(program<I...>) {
   int most = 0;
   // Not a fold expression: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
-  for (int each : {slots_used<typename I::operation, Kind>(I{})...}) most = each > most ? each : most;
+  for (int each : {static_cast<int>(slots_used<Kind, I>::count)...}) most = each > most ? each : most;
   return most;
 }
 
