@@ -45,15 +45,15 @@ int main() {
 
   show("element", [] {
     // [element]
-    auto half = count * 0.5;
+    auto halved = count * 0.5;
     // [element]
-    (void)half;
+    (void)halved;
   });
   {
     // [element-right]
-    auto half = cast<float>(count) * 0.5f;
+    auto halved = cast<float>(count) * 0.5f;
     // [element-right]
-    (void)half;
+    (void)halved;
   }
 
   show("guard", [&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// A GPU as a device: memory, copies, events, and what happens when memory runs out.
 #include <onto/backend/cuda/device.hpp>
 
 #include "catch.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// Elementwise kernels and copies on a GPU beside double references.
 #include <onto/backend/cuda/copy.hpp>
 #include <onto/backend/cuda/map.hpp>
 #include <onto/ops/arithmetic.hpp>

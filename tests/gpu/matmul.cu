@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// Matrix products on a GPU beside double references: transposes, batches, epilogues.
 #include <onto/backend/cuda/matmul.hpp>
 
 #include <cmath>

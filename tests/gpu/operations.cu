@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Every operation computes on the GPU what it computes on the CPU. Results of floating point may differ by 16 units in the
-// last place, of numbers below 1 by as many as of 1.
+// Every operation computes on the GPU what it computes on the CPU. Results of floating point may differ by 16 units in
+// the last place, of numbers below 1 by as many as of 1.
 #include <onto/onto.hpp>
 
 #include <cmath>
@@ -76,9 +76,8 @@ auto on_both(const Feed&... feeds) {
     static session sess;
     const auto got = sess.run(fetches(on<gpu<0>>(e)...), feeds...);
     const auto expected = sess.run(fetches(on<cpu<0>>(e)...), feeds...);
-    [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (compare(std::get<K>(got), std::get<K>(expected), K), ...);
-    }(std::make_index_sequence<sizeof...(e)>{});
+    [&]<std::size_t... K>(std::index_sequence<K...>) { (compare(std::get<K>(got), std::get<K>(expected), K), ...); }
+    (std::make_index_sequence<sizeof...(e)>{});
   };
 }
 
@@ -88,7 +87,8 @@ TEMPLATE_TEST_CASE("functions of one number", "[cuda][operations]", float, doubl
   using T = TestType;
   const auto wide = numbers<T>(-6, 6, 1), positive = numbers<T>(0, 30, 2), unit = numbers<T>(-1, 1, 3);
   const auto& a = x<T>;
-  on_both(a = wide)(-a, abs(a), sign(a), square(a), exp(a), expm1(a), sin(a), cos(a), atan(a), sinh(a), cosh(a), tanh(a));
+  on_both(a = wide)(-a, abs(a), sign(a), square(a), exp(a), expm1(a), sin(a), cos(a), atan(a), sinh(a), cosh(a),
+                    tanh(a));
   on_both(a = wide)(erf(a), sigmoid(a), relu(a), gelu(a), floor(a), ceil(a), round(a), softmax(a), log_softmax<0>(a));
   on_both(a = positive)(sqrt(a), rsqrt(a + 0.5f), log(a), log1p(a));
   on_both(a = unit)(asin(a), acos(a), tan(a));
@@ -100,14 +100,14 @@ TEMPLATE_TEST_CASE("functions of two numbers", "[cuda][operations]", float, doub
   const auto& a = x<T>;
   const auto& b = y<T>;
   on_both(a = first, b = second)(a + b, a - b, a * b, a / b, mod(a, b), maximum(a, b), minimum(a, b), pow(abs(a), b));
-  on_both(a = first, b = second)(a == b, a != b, a < b, a <= b, a > b, a >= b, where(a < b, a, b), add_n(a, b, a, b, b));
+  on_both(a = first, b = second)(a == b, a != b, a<b, a <= b, a> b, a >= b, where(a < b, a, b), add_n(a, b, a, b, b));
 }
 
 TEST_CASE("angles, truth and conversions", "[cuda][operations]") {
   const auto wide = numbers<float>(-300, 300, 1), other = numbers<float>(-5, 5, 20000);
-  on_both(x<float> = wide, y<float> = other)(
-      atan2(x<float>, y<float>), cast<std::int32_t>(x<float>), cast<std::int64_t>(x<float> * 1e17f),
-      cast<double>(x<float>), cast<bool>(x<float>), cast<float>(cast<std::int32_t>(x<float>)));
+  on_both(x<float> = wide, y<float> = other)(atan2(x<float>, y<float>), cast<std::int32_t>(x<float>),
+                                             cast<std::int64_t>(x<float> * 1e17f), cast<double>(x<float>),
+                                             cast<bool>(x<float>), cast<float>(cast<std::int32_t>(x<float>)));
   on_both(p = flags(1), q = flags(20000))(p && q, p || q, !p, cast<float>(p), any(p), all<0>(p || q), any<1>(p));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// Reductions and softmax on a GPU beside double references.
 #include <onto/backend/cuda/reduce.hpp>
 #include <onto/backend/cuda/softmax.hpp>
 #include <onto/ops/arithmetic.hpp>

@@ -123,7 +123,8 @@ TEST_CASE("softmax over either axis", "[cuda][session]") {
 TEST_CASE("products with what follows them, in one kernel", "[cuda][session]") {
   session sess;
   constexpr int rows = 33, inner = 65, columns = 48;
-  const auto first = numbers(rows, inner, 1), second = numbers(inner, columns, 70000), third = numbers(rows, columns, 9);
+  const auto first = numbers(rows, inner, 1), second = numbers(inner, columns, 70000),
+             third = numbers(rows, columns, 9);
   const auto bias = [] {
     tensor<float, dyn> b({columns});
     for (int k = 0; k < columns; ++k) b(k) = static_cast<float>(k) / 16;
@@ -136,22 +137,18 @@ TEST_CASE("products with what follows them, in one kernel", "[cuda][session]") {
   };
   const auto kernels = [&] { return sess.statistics(gpu<0>{}).kernels; };
   auto before = kernels();
-  CHECK(worst_of(sess.run(relu(matmul(x, y) + row), x = first, y = second, row = bias), [&](int r, int c) {
-          return std::fmax(0.0, product(r, c) + c / 16.0);
-        }) < 1e-4);
+  CHECK(worst_of(sess.run(relu(matmul(x, y) + row), x = first, y = second, row = bias),
+                 [&](int r, int c) { return std::fmax(0.0, product(r, c) + c / 16.0); }) < 1e-4);
   CHECK(kernels() - before == 1);
   before = kernels();
-  CHECK(worst_of(sess.run(2.0f * matmul(x, y) - 0.5f * z, x = first, y = second, z = third), [&](int r, int c) {
-          return 2 * product(r, c) - 0.5 * at(third, r, c);
-        }) < 1e-4);
+  CHECK(worst_of(sess.run(2.0f * matmul(x, y) - 0.5f * z, x = first, y = second, z = third),
+                 [&](int r, int c) { return 2 * product(r, c) - 0.5 * at(third, r, c); }) < 1e-4);
   CHECK(kernels() - before == 1);
   before = kernels();
-  CHECK(worst_of(sess.run(transpose(matmul(x, y)), x = first, y = second), [&](int r, int c) {
-          return product(c, r);
-        }) < 1e-4);
-  CHECK(worst_of(sess.run(matmul(transpose(y), transpose(x)), x = first, y = second), [&](int r, int c) {
-          return product(c, r);
-        }) < 1e-4);
+  CHECK(worst_of(sess.run(transpose(matmul(x, y)), x = first, y = second),
+                 [&](int r, int c) { return product(c, r); }) < 1e-4);
+  CHECK(worst_of(sess.run(matmul(transpose(y), transpose(x)), x = first, y = second),
+                 [&](int r, int c) { return product(c, r); }) < 1e-4);
 }
 
 TEST_CASE("an operation of one's own runs on the GPU, or stays on the CPU if it is for the host alone",
@@ -170,7 +167,8 @@ TEST_CASE("programs of many tensors and of many operations", "[cuda][session]") 
   const matrix m{{1, 2, 3}, {4, 5, 6}};
   const auto values = [&](const auto&... leaf) {
     // 26 tensors, one of them a row for all rows and one transposed twice
-    return sess.run(on<gpu<0>>((leaf + ...) * row + transpose(transpose(z) * 2)), (leaf = m)..., row = {1, 10, 100}, z = m);
+    return sess.run(on<gpu<0>>((leaf + ...) * row + transpose(transpose(z) * 2)), (leaf = m)..., row = {1, 10, 100},
+                    z = m);
   };
   const auto twenty_four = [&]<int... K>(std::integer_sequence<int, K...>) {
     return values(placeholder<fixed_string({static_cast<char>('A' + K), '\0'}), float, dyn, dyn>...);

@@ -22,7 +22,8 @@
 #define ONTO_NO_UNROLL
 #endif
 
-// Code that runs once per program, not once per element: compiled for size, which also halves the time it takes to compile.
+// Code that runs once per program, not once per element: compiled for size, which also halves the time it takes to
+// compile.
 #if defined(__GNUC__)
 #define ONTO_COLD __attribute__((cold))
 #define ONTO_INLINE inline __attribute__((always_inline))
@@ -33,12 +34,12 @@
 #define ONTO_NOINLINE
 #endif
 
-// What is compiled in every program but runs a few times per run, per program, or only to say what is wrong: everything but the
-// elements' loops. Left unoptimized it costs a run 0.17 us and saves every program about a second with g++ -O2. Constant
-// evaluation is not concerned.
+// What is compiled in every program but runs a few times per run, per program, or only to say what is wrong: everything
+// but the elements' loops. Left unoptimized it costs a run 0.17 us and saves every program about a second with g++ -O2.
+// Constant evaluation is not concerned.
 #if defined(__CUDACC__) && !defined(__CUDA_ARCH__) && defined(__GNUC__) && !defined(__clang__)
 // nvcc hands the pragma on to g++, but not without saying that it does not know it.
-#define ONTO_BEGIN_RUNS_ONCE                                                                     \
+#define ONTO_BEGIN_RUNS_ONCE                                                                 \
   _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC push_options") \
       _Pragma("GCC optimize(\"O0\")") _Pragma("nv_diagnostic pop")
 #define ONTO_END_RUNS_ONCE _Pragma("GCC pop_options")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sentences, piece by piece: what errors and logs are written with. Out of line, since `a + b + c` on strings is slow to compile.
+// Sentences, piece by piece: what errors and logs are written with. Out of line, since `a + b + c` on strings is slow
+// to compile.
 #pragma once
 
 #include <onto/core/error.hpp>

@@ -21,7 +21,8 @@ struct fixed_string {
   constexpr std::size_t length() const { return N - 1; }
 };
 
-/// The same text as a type. nvcc does not take class-type template arguments into kernels or partial specializations; packs it takes.
+/// The same text as a type. nvcc does not take class-type template arguments into kernels or partial specializations;
+/// packs it takes.
 template <char... Letters>
 struct text {
   static constexpr char data[sizeof...(Letters) + 1] = {Letters..., '\0'};
@@ -35,8 +36,8 @@ constexpr auto spell(std::index_sequence<K...>) -> text<S.data[K]...> {
   return {};
 }
 
-/// The text that spells `S`, as a value. Where a type is made of it, let a function deduce that type from this value: nvcc repeats
-/// an alias like `text_of<S>` word for word outside the template it stands in, where `S` has no meaning.
+/// The text that spells `S`, as a value. Where a type is made of it, let a function deduce that type from this value:
+/// nvcc repeats an alias like `text_of<S>` word for word outside the template it stands in, where `S` has no meaning.
 template <fixed_string S>
 constexpr auto spelled() {
   return spell<S>(std::make_index_sequence<S.length()>{});

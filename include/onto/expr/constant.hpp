@@ -41,7 +41,8 @@ struct constant_node : detail::stateful_expression {
     detail::node_facts f;
     f.type = type;
     f.shape = extents(shape<Dims...>{});
-    f.id = detail::hash_extents(detail::hash_mix(detail::hash_text(Name::value), 0xc0 + static_cast<unsigned>(type)), f.shape);
+    f.id = detail::hash_extents(detail::hash_mix(detail::hash_text(Name::value), 0xc0 + static_cast<unsigned>(type)),
+                                f.shape);
     f.stateful = Name::value.empty();
     return f;
   }
@@ -134,7 +135,8 @@ template <class S>
 concept scalar_value = std::is_arithmetic_v<S>;
 
 [[noreturn]] ONTO_COLD inline void throw_lossy_scalar(const std::string& value, element to) {
-  throw invalid_argument_error("[onto.element] the scalar " + value + " cannot be converted to " + std::string(name_of(to)) +
+  throw invalid_argument_error("[onto.element] the scalar " + value + " cannot be converted to " +
+                               std::string(name_of(to)) +
                                " without loss; write it in that type or convert the tensor with cast<T>(x)");
 }
 
@@ -148,9 +150,10 @@ scalar_node<T> lossless_scalar(S value) {
   } else {
     // Compared in long double, which holds every float, double and 64 bit integer; NaN stays NaN.
     const T converted = static_cast<T>(value);
-    const bool in_range = std::is_floating_point_v<T> ||
-                          (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
-                           static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
+    const bool in_range =
+        std::is_floating_point_v<T> ||
+        (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
+         static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
     if (!in_range || (value == value && static_cast<long double>(converted) != static_cast<long double>(value)))
       throw_lossy_scalar(std::to_string(value), element_of<T>);
     return scalar_node<T>{converted};

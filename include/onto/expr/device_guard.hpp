@@ -79,7 +79,8 @@ class scope_combiner {
 
 }  // namespace detail
 
-/// Places the operations that are written while it lives, on its thread. Guards and `on` scopes nest; the inner one wins field by field.
+/// Places the operations that are written while it lives, on its thread. Guards and `on` scopes nest; the inner one
+/// wins field by field.
 class device_guard {
  public:
   template <place_type Device>

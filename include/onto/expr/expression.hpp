@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Expressions: types that spell a graph. An operation over operands is `apply_node<Op, Operands...>`; everything else is derived.
+// Expressions: types that spell a graph. An operation over operands is `apply_node<Op, Operands...>`; everything else
+// is derived.
 #pragma once
 
 #include <onto/expr/operation.hpp>
@@ -113,8 +114,8 @@ constexpr node_facts apply_facts(const op_info& op, element type, const node_fac
 
 }  // namespace detail
 
-/// The operation `Op` over operands: a node of the graph, as a type. The types are long and so are the names of what belongs to them:
-/// no member is here that need not be.
+/// The operation `Op` over operands: a node of the graph, as a type. The types are long and so are the names of what
+/// belongs to them: no member is here that need not be.
 template <class Op, class... X>
 struct apply_node : detail::stateful_expression {
   using operation = Op;
@@ -123,7 +124,8 @@ struct apply_node : detail::stateful_expression {
   using ops = typename detail::insert_op<typename detail::merge_ops<typename X::ops...>::type, Op>::type;
 
   static constexpr detail::node_facts facts = detail::apply_facts(
-      op_info_of<Op>, type, detail::facts_list<static_cast<int>(sizeof...(X))>{{&X::facts..., nullptr}}.of, static_cast<int>(sizeof...(X)));
+      op_info_of<Op>, type, detail::facts_list<static_cast<int>(sizeof...(X))>{{&X::facts..., nullptr}}.of,
+      static_cast<int>(sizeof...(X)));
 
   /// Adds this node and what is below it to the graph; once, however often it is written.
   template <class Builder>

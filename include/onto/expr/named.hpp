@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// `named<"h">(e)`: an identity and a name for an expression. The named type does not spell what is below it, so sharing is free.
+// `named<"h">(e)`: an identity and a name for an expression. The named type does not spell what is below it, so sharing
+// is free.
 #pragma once
 
 #include <onto/expr/expression.hpp>
@@ -22,8 +23,9 @@ struct type_box {
 #pragma GCC diagnostic ignored "-Wnon-template-friend"
 #endif
 
-// Compilers spell a shared subtree as often as it is used: 16 levels that use their operand twice are 65536 copies in a name.
-// So a named node is spelled by its name and the hash of its definition, and the definition is found by overload resolution.
+// Compilers spell a shared subtree as often as it is used: 16 levels that use their operand twice are 65536 copies in a
+// name. So a named node is spelled by its name and the hash of its definition, and the definition is found by overload
+// resolution.
 template <class Name, std::uint64_t Id>
 struct named_key {
   friend constexpr auto named_definition(named_key<Name, Id>);
@@ -60,7 +62,8 @@ struct named_node : detail::stateful_expression {
   }
   static constexpr detail::node_facts facts = make_facts();
 
-  constexpr explicit named_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit named_node(detail::state_ref s)
+      : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -78,7 +81,8 @@ constexpr auto make_named(Name, const E& e) {
 }
 }  // namespace detail
 
-/// Gives `e` an identity and a name in logs, errors and pictures. What is named runs once, even over unnamed scalars and constants.
+/// Gives `e` an identity and a name in logs, errors and pictures. What is named runs once, even over unnamed scalars
+/// and constants.
 template <fixed_string Name, expression E>
 constexpr auto named(const E& e) {
   if constexpr (std::same_as<E, ill_formed>) {

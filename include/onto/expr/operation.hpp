@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What an operation is: a struct of static facts (kind, name, shape rule, element rule, kernels), and the same facts as a value.
+// What an operation is: a struct of static facts (kind, name, shape rule, element rule, kernels), and the same facts as
+// a value.
 #pragma once
 
 #include <onto/core/element.hpp>
@@ -76,7 +77,7 @@ struct op_info {
   std::string_view name;
   std::uint64_t hash;  // of the operation's type, attributes among its arguments: its identity
   kernel_set kernels;
-  int cost;            // floating-point operations per element of the result (of the operand, for a reduction)
+  int cost;  // floating-point operations per element of the result (of the operand, for a reduction)
   inferred (*infer)(const extents* operands, int count);
   int attributes;
   std::int64_t attribute[max_attributes];
@@ -85,9 +86,12 @@ struct op_info {
 namespace detail {
 
 template <class Op>
-concept has_attributes = requires { Op::attribute_count; };
+concept has_attributes = requires {
+  Op::attribute_count;
+};
 
-/// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined (g++ 12).
+/// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
+/// (g++ 12).
 template <class Op>
 constexpr std::uint64_t type_hash() {
   return hash_text(__PRETTY_FUNCTION__);

@@ -26,7 +26,8 @@ struct placed_node : detail::stateful_expression {
   }
   static constexpr detail::node_facts facts = make_facts();
 
-  constexpr explicit placed_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit placed_node(detail::state_ref s)
+      : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {
@@ -35,8 +36,8 @@ struct placed_node : detail::stateful_expression {
   }
 };
 
-/// Computes `e` on `Device`: every operation of `e` that has no device yet gets it. A symbol or a constant is placed where
-/// `on` is around it alone.
+/// Computes `e` on `Device`: every operation of `e` that has no device yet gets it. A symbol or a constant is placed
+/// where `on` is around it alone.
 template <place_type Device, expression E>
 constexpr auto on(const E& e) {
   if constexpr (std::same_as<E, ill_formed>)

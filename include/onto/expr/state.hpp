@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// The run-time state of an expression: values of scalars and constants, and the guards that were alive when it was written.
-// A small immutable tree beside the type; absent, and so usable in constant expressions, when there is nothing to hold.
+// The run-time state of an expression: values of scalars and constants, and the guards that were alive when it was
+// written. A small immutable tree beside the type; absent, and so usable in constant expressions, when there is nothing
+// to hold.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -34,8 +35,8 @@ struct scope_step {
   place where{};
 };
 
-/// One `device_guard` that was alive, and the guard outside it. Shared by the expressions written under it. What it does is
-/// behind pointers, so that a program without guards does not compile it.
+/// One `device_guard` that was alive, and the guard outside it. Shared by the expressions written under it. What it
+/// does is behind pointers, so that a program without guards does not compile it.
 struct guard_scope {
   mutable std::atomic<int> references{1};
   const guard_scope* outer = nullptr;
@@ -61,7 +62,8 @@ inline const guard_scope*& innermost_guard() {
   return top;
 }
 
-/// What a node of an expression holds at run time. The children's pointers and a constant's elements follow it in memory.
+/// What a node of an expression holds at run time. The children's pointers and a constant's elements follow it in
+/// memory.
 struct state {
   mutable std::atomic<int> references{1};
   const guard_scope* guard = nullptr;
@@ -70,7 +72,7 @@ struct state {
   std::uint64_t scalar = 0;          // the bits of a scalar
   const void* values = nullptr;      // the elements of a constant, row-major
   std::int64_t bytes = 0;
-  extents shape{};                   // of a constant
+  extents shape{};  // of a constant
 };
 
 inline void retain(const state* s) {
@@ -87,7 +89,8 @@ ONTO_COLD ONTO_NOINLINE inline void release(const state* s) {
 /// A state with room for children and elements behind it.
 ONTO_COLD ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool guarded) {
   constexpr std::size_t align = 64;
-  const std::size_t head = (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
+  const std::size_t head =
+      (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
   const std::size_t size = head + (static_cast<std::size_t>(bytes) + align - 1) / align * align;
   void* memory = std::aligned_alloc(align, size);
   if (!memory) throw std::bad_alloc();

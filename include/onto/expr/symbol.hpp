@@ -69,8 +69,7 @@ struct placeholder_node : detail::stateless_expression {
   using tensor_type = tensor<T, Dims...>;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
-  static constexpr detail::node_facts facts =
-      detail::symbol_facts(Name::value, 0xf0, type, extents(shape<Dims...>{}));
+  static constexpr detail::node_facts facts = detail::symbol_facts(Name::value, 0xf0, type, extents(shape<Dims...>{}));
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -89,8 +88,8 @@ struct placeholder_node : detail::stateless_expression {
 
   /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.
   template <class Data>
-    requires std::is_constructible_v<tensor_ref<T, Dims...>, const Data&>
-  feed<placeholder_node> operator=(const Data& data) const {
+    requires std::is_constructible_v < tensor_ref<T, Dims...>,
+  const Data& > feed<placeholder_node> operator=(const Data& data) const {
     const tensor_ref<T, Dims...> r(data);
     return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
   }
@@ -101,8 +100,8 @@ template <class T, int... Dims, class Name>
 constexpr auto make_placeholder(Name) {
   return placeholder_node<Name, T, Dims...>{};
 }
-// Through a member: nvcc 13.0 repeats a type that names `Name`, where `Name` has no meaning, and stops with an internal error where
-// the variable template itself calls a function (tests/unit/session/run.cpp).
+// Through a member: nvcc 13.0 repeats a type that names `Name`, where `Name` has no meaning, and stops with an internal
+// error where the variable template itself calls a function (tests/unit/session/run.cpp).
 template <fixed_string Name, class T, int... Dims>
 struct named_placeholder {
   static constexpr auto value = make_placeholder<T, Dims...>(spelled<Name>());
@@ -123,11 +122,11 @@ struct variable_node : detail::stateful_expression {
   using symbol = variable_node<Name, void, T, Dims...>;
   using ops = detail::op_list<variable_node>;
   static constexpr element type = element_of<T>;
-  static constexpr detail::node_facts facts =
-      detail::symbol_facts(Name::value, 0xa0, type, extents(shape<Dims...>{}));
+  static constexpr detail::node_facts facts = detail::symbol_facts(Name::value, 0xa0, type, extents(shape<Dims...>{}));
 
   constexpr variable_node() = default;
-  constexpr explicit variable_node(detail::state_ref s) : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
+  constexpr explicit variable_node(detail::state_ref s)
+      : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -137,16 +136,13 @@ struct variable_node : detail::stateful_expression {
   /// The variable with an initial value: an expression of its shape (or one that broadcasts to it).
   template <expression E>
   constexpr auto operator()(const E& e) const {
-    static_assert(E::facts.type == type, "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
+    static_assert(E::facts.type == type,
+                  "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
     return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }
-  auto operator()(T value) const
-    requires(sizeof...(Dims) > 0)
-  {
-    return (*this)(constant(value));
-  }
+  auto operator()(T value) const requires(sizeof...(Dims) > 0) { return (*this)(constant(value)); }
 };
 
 namespace detail {

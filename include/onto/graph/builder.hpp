@@ -103,7 +103,8 @@ struct graph_builder {
     return node_count++;
   }
 
-  constexpr int add(int visit, const node_facts& facts, const op_info& op, const place& scope, const int* list, int count) {
+  constexpr int add(int visit, const node_facts& facts, const op_info& op, const place& scope, const int* list,
+                    int count) {
     const int node = append(visit, facts, op, scope);
     nodes[node].first = operand_count;
     nodes[node].count = count;
@@ -123,7 +124,8 @@ struct graph_builder {
   }
 
   /// A placeholder or variable: one node whatever scope it is used in. Placed where `on` is around it alone.
-  constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request, std::string_view text) {
+  constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
+                       std::string_view text) {
     const int v = visit(parent, child, {});
     for (int k = 0; k < node_count; ++k) {
       if (nodes[k].id != facts.id || nodes[k].op->hash != op.hash) continue;
@@ -142,7 +144,8 @@ struct graph_builder {
   }
 
   /// A constant or a scalar: with a name it is found again, without it is new.
-  constexpr int leaf(int parent, int child, const node_facts& facts, const op_info& op, const place& request, std::string_view text) {
+  constexpr int leaf(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
+                     std::string_view text) {
     if (!text.empty()) return symbol(parent, child, facts, op, request, text);
     return append(visit(parent, child, {}), facts, op, request);
   }
@@ -213,27 +216,31 @@ struct lowering {
   static constexpr auto data = lower();
 };
 
-// One struct a mistake: its name and arguments are what the compiler prints. A mistake is reported by naming `reported`, outside
-// of constant expressions: clang takes no constant that needs a struct that failed.
+// One struct a mistake: its name and arguments are what the compiler prints. A mistake is reported by naming
+// `reported`, outside of constant expressions: clang takes no constant that needs a struct that failed.
 template <class Name>
 struct two_meanings_of_one_name {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
+  static_assert(
+      ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
 };
 
 template <class Name>
 struct variable_is_assigned_twice {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok, "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
+  static_assert(ok,
+                "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
 };
 
 template <int Limit>
 struct too_many_nodes {
   using reported = void;
   static constexpr bool ok = Limit < 0;
-  static_assert(ok, "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
+  static_assert(
+      ok,
+      "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
 };
 
 template <const std::string_view& Text, std::size_t... K>
@@ -257,8 +264,9 @@ struct graph_of {
     return -1;
   }
   static constexpr int assigned_twice = find_assigned_twice();
-  static constexpr std::string_view wrong_name =
-      clash ? lowered::sizes.clash.name : assigned_twice >= 0 ? view[assigned_twice].name : std::string_view{};
+  static constexpr std::string_view wrong_name = clash                 ? lowered::sizes.clash.name
+                                                 : assigned_twice >= 0 ? view[assigned_twice].name
+                                                                       : std::string_view{};
 
   static constexpr bool well_formed = !lowered::sizes.broken && small_enough && !clash && assigned_twice < 0;
 };

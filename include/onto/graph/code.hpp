@@ -19,8 +19,8 @@ struct code_line {
   int count = 0;
 };
 
-/// The values a kernel is given: for each input slot a node (a leaf, a view or the result of another kernel), for each scalar slot
-/// a scalar node.
+/// The values a kernel is given: for each input slot a node (a leaf, a view or the result of another kernel), for each
+/// scalar slot a scalar node.
 struct kernel_operands {
   int* inputs = nullptr;
   int input_count = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Fusion: which nodes run together as one kernel. Decided from operations and requests alone, so it is the same on every machine.
+// Fusion: which nodes run together as one kernel. Decided from operations and requests alone, so it is the same on
+// every machine.
 #pragma once
 
 #include <onto/graph/graph.hpp>
@@ -123,7 +124,8 @@ constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul
   return top;
 }
 
-/// Groups nodes into kernels. `v` has room for `g.count` entries each. *Complexity* linear in nodes and edges, but for products.
+/// Groups nodes into kernels. `v` has room for `g.count` entries each. *Complexity* linear in nodes and edges, but for
+/// products.
 constexpr void fuse(const graph_view& g, const fusion_view& v) {
   constexpr int unset = -2;
   for (int n = 0; n < g.count; ++n) {

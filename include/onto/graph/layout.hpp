@@ -22,7 +22,8 @@ constexpr void contiguous(const extents& e, std::int64_t* stride) {
 }
 
 /// One view over `below`. A reshape is only ever over contiguous memory: others are kernels.
-constexpr view_layout look_through(const op_info& op, const view_layout& below, const extents& shape_below, const extents& shape) {
+constexpr view_layout look_through(const op_info& op, const view_layout& below, const extents& shape_below,
+                                   const extents& shape) {
   view_layout r;
   r.offset = below.offset;
   if (op.attribute[0] == static_cast<int>(view_kind::permute)) {
@@ -56,7 +57,8 @@ constexpr view_layout layout_of(const graph_view& g, const int* root, const exte
 }
 
 /// Strides of `from` over a space it broadcasts to.
-constexpr void broadcast_strides(const extents& from, const std::int64_t* stride, const extents& space, std::int64_t* out) {
+constexpr void broadcast_strides(const extents& from, const std::int64_t* stride, const extents& space,
+                                 std::int64_t* out) {
   for (int k = 0; k < max_rank; ++k) out[k] = 0;
   const int lead = space.rank - from.rank;
   for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];

@@ -9,21 +9,22 @@ namespace onto {
 
 /// Why a node is where it is, or why it can be nowhere.
 enum class placement_reason : std::uint8_t {
-  free,              ///< nothing was asked for: the first device with a kernel
-  requested,         ///< where the program asked
-  consumers,         ///< a symbol or constant: where it is used
-  variable,          ///< writes a variable: where the variable is
-  moved_no_device,   ///< soft placement: no such device
-  moved_no_kernel,   ///< soft placement: no kernel for the operation there
-  moved_variable,    ///< soft placement: it writes a variable that is elsewhere
-  missing_device,    ///< error: no such device
-  no_kernel,         ///< error: no kernel for the operation there
-  elsewhere,         ///< error: it writes a variable that is elsewhere
+  free,             ///< nothing was asked for: the first device with a kernel
+  requested,        ///< where the program asked
+  consumers,        ///< a symbol or constant: where it is used
+  variable,         ///< writes a variable: where the variable is
+  moved_no_device,  ///< soft placement: no such device
+  moved_no_kernel,  ///< soft placement: no kernel for the operation there
+  moved_variable,   ///< soft placement: it writes a variable that is elsewhere
+  missing_device,   ///< error: no such device
+  no_kernel,        ///< error: no kernel for the operation there
+  elsewhere,        ///< error: it writes a variable that is elsewhere
 };
 
 constexpr bool is_error(placement_reason r) { return r >= placement_reason::missing_device; }
 constexpr bool is_move(placement_reason r) {
-  return r == placement_reason::moved_no_device || r == placement_reason::moved_no_kernel || r == placement_reason::moved_variable;
+  return r == placement_reason::moved_no_device || r == placement_reason::moved_no_kernel ||
+         r == placement_reason::moved_variable;
 }
 
 /// Where one node runs.
@@ -53,7 +54,8 @@ constexpr bool has_kernel(const graph_view& g, int n, device_kind kind) {
 }
 
 /// Chooses for one node by its request alone.
-constexpr node_placement choose(const graph_view& g, int n, const place& request, bool foreign, const placer_input& in) {
+constexpr node_placement choose(const graph_view& g, int n, const place& request, bool foreign,
+                                const placer_input& in) {
   bool device_exists = false;
   if (!foreign) {
     for (int d = 0; d < in.device_count; ++d) {
@@ -124,7 +126,8 @@ constexpr void place_leaves(const graph_view& g, const placer_input& in, node_pl
 
 }  // namespace detail
 
-/// Places every node of a graph. `out` has room for `g.count`. Returns whether all could be placed; where not, the reasons tell.
+/// Places every node of a graph. `out` has room for `g.count`. Returns whether all could be placed; where not, the
+/// reasons tell.
 constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_placement* out) {
   using detail::choose;
   const auto foreign = [&](int n) { return in.foreign && in.foreign[n]; };
@@ -143,7 +146,9 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
     if (!detail::is_there(in, home) || out[n].where == home) continue;
     const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], home);
     out[n].where = home;
-    out[n].reason = !asked ? placement_reason::variable : in.soft ? placement_reason::moved_variable : placement_reason::elsewhere;
+    out[n].reason = !asked    ? placement_reason::variable
+                    : in.soft ? placement_reason::moved_variable
+                              : placement_reason::elsewhere;
   }
   detail::place_leaves(g, in, out, false);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The schedule: a placed, fused graph becomes steps in order (kernels and transfers) and the values that live between them.
+// The schedule: a placed, fused graph becomes steps in order (kernels and transfers) and the values that live between
+// them.
 #pragma once
 
 #include <onto/graph/fuse.hpp>
@@ -18,13 +19,13 @@ enum class step_kind : std::uint8_t {
 /// One step.
 struct plan_step {
   step_kind kind = step_kind::kernel;
-  int node = -1;       // whose value it makes
-  place at{};          // where
-  place from{};        // of a transfer
-  int value = -1;      // the value it writes; -1 for a delivery
-  int source = -1;     // the value a transfer reads; -1 where it is a feed or a constant
-  int fetch = -1;      // of a delivery: which fetch
-  bool whole = true;   // the fused kernel; false: this one operation of it
+  int node = -1;      // whose value it makes
+  place at{};         // where
+  place from{};       // of a transfer
+  int value = -1;     // the value it writes; -1 for a delivery
+  int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
+  int fetch = -1;     // of a delivery: which fetch
+  bool whole = true;  // the fused kernel; false: this one operation of it
 };
 
 /// A node's result in the memory of one device.
@@ -46,10 +47,10 @@ namespace detail {
 struct schedule_room {
   plan_step* steps = nullptr;
   plan_value* values = nullptr;
-  int* unit = nullptr;         // per node: the root of the kernel it runs in, after splitting; or -1
+  int* unit = nullptr;  // per node: the root of the kernel it runs in, after splitting; or -1
   int* first_member = nullptr;
   int* next_member = nullptr;
-  int* value_of = nullptr;     // per node: its first value; or -1
+  int* value_of = nullptr;  // per node: its first value; or -1
   bool* done = nullptr;
 };
 
@@ -94,8 +95,7 @@ constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int 
       const int k = a.dims[a.rank - 1];
       return size < 0 || k < 0 ? -1 : 2 * size * k;
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -142,7 +142,8 @@ class scheduler {
     // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
-      if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu) r_.values[s.source].death = c_.steps;
+      if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu)
+        r_.values[s.source].death = c_.steps;
     }
     return c_;
   }
@@ -274,7 +275,8 @@ class scheduler {
       r_.values[v].death = 1 << 30;
       return;
     }
-    if (v >= 0 && !r_.values[v].variable) r_.values[v].death = c_.steps > r_.values[v].death ? c_.steps : r_.values[v].death;
+    if (v >= 0 && !r_.values[v].variable)
+      r_.values[v].death = c_.steps > r_.values[v].death ? c_.steps : r_.values[v].death;
     plan_step s;
     s.kind = step_kind::deliver;
     s.node = node;
@@ -298,8 +300,8 @@ inline constexpr std::int64_t alignment = 256;
 
 constexpr std::int64_t rounded(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-/// Gives the values of one device offsets in one block: first fit in order of birth. Returns the block's size, or -1 where an
-/// extent is not known. Values written straight to a result or kept by a variable are elsewhere.
+/// Gives the values of one device offsets in one block: first fit in order of birth. Returns the block's size, or -1
+/// where an extent is not known. Values written straight to a result or kept by a variable are elsewhere.
 constexpr std::int64_t assign_offsets(plan_value* values, int count, const place& at) {
   std::int64_t top = 0;
   for (int v = 0; v < count; ++v) {

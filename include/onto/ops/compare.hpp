@@ -77,9 +77,7 @@ constexpr auto operator==(const L& l, const R& r) { return make<op::equal>(l, r)
 /// Where elements differ, as `==`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator!=(const L& l, const R& r) {
-  return make<op::not_equal>(l, r);
-}
+constexpr auto operator!=(const L& l, const R& r) { return make<op::not_equal>(l, r); }
 
 /// Where elements of the left are less, as `==` but for numbers only.
 template <class L, class R>
@@ -89,9 +87,7 @@ constexpr auto operator<(const L& l, const R& r) { return make<op::less>(l, r); 
 /// Where elements of the left are less or equal, as `<`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator<=(const L& l, const R& r) {
-  return make<op::less_equal>(l, r);
-}
+constexpr auto operator<=(const L& l, const R& r) { return make<op::less_equal>(l, r); }
 
 /// Where elements of the left are greater, as `<`.
 template <class L, class R>
@@ -101,8 +97,6 @@ constexpr auto operator>(const L& l, const R& r) { return make<op::greater>(l, r
 /// Where elements of the left are greater or equal, as `<`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator>=(const L& l, const R& r) {
-  return make<op::greater_equal>(l, r);
-}
+constexpr auto operator>=(const L& l, const R& r) { return make<op::greater_equal>(l, r); }
 
 }  // namespace onto

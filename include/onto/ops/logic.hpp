@@ -69,16 +69,12 @@ struct cast : elementwise<all_elements> {
 /// *Mandates* operands of bool whose shapes broadcast.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator&&(const L& l, const R& r) {
-  return make<op::logical_and>(l, r);
-}
+constexpr auto operator&&(const L& l, const R& r) { return make<op::logical_and>(l, r); }
 
 /// Where one or both are true, as `&&`.
 template <class L, class R>
   requires detail::operands<L, R>
-constexpr auto operator||(const L& l, const R& r) {
-  return make<op::logical_or>(l, r);
-}
+constexpr auto operator||(const L& l, const R& r) { return make<op::logical_or>(l, r); }
 
 /// Where the operand is false.
 template <expression E>

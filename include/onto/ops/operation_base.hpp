@@ -92,7 +92,10 @@ template <class X>
 concept operand = expression<X> || scalar_value<X>;
 
 template <class L, class R>
-concept operands = operand<L> && operand<R> &&(expression<L> || expression<R>);
+inline constexpr bool either_is_expression = expression<L> || expression<R>;
+
+template <class L, class R>
+concept operands = operand<L> && operand<R> && either_is_expression<L, R>;
 
 /// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
 template <class Beside, class X>

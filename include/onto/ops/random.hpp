@@ -52,7 +52,8 @@ template <class Element, int... Dims>
 struct random : generator<Element, Dims...> {
   static constexpr int cost = 30;
   // The kernel is chosen by the seed, which is int64.
-  static constexpr kernel_set kernels{floating_elements | element_bit(element::int64), floating_elements | element_bit(element::int64)};
+  static constexpr kernel_set kernels{floating_elements | element_bit(element::int64),
+                                      floating_elements | element_bit(element::int64)};
 };
 
 template <class Element, int... Dims>

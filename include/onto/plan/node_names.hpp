@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The names of a graph's nodes in logs, errors and pictures: the program's own, else the operation's, made unique with _1, _2.
+// The names of a graph's nodes in logs, errors and pictures: the program's own, else the operation's, made unique with
+// _1, _2.
 #pragma once
 
 #include <onto/core/message.hpp>

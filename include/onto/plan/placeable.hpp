@@ -11,9 +11,10 @@ namespace detail {
 template <class Operation, class Device>
 struct operation_cannot_run_there {
   static constexpr bool ok = Operation::value.size() > 1000000;
-  static_assert(ok, "[onto.placement] the operation has no kernel on that device, or the world has no such device; place it elsewhere");
+  static_assert(ok,
+                "[onto.placement] the operation has no kernel on that device, or the world has no such device; place "
+                "it elsewhere");
 };
-
 
 template <device_kind Kind, int Index>
 struct place_as_type {
@@ -59,8 +60,8 @@ constexpr bool report_misplaced() {
 
 }  // namespace detail
 
-/// Whether every operation of `e` can run where it is put (or, where nothing is asked for, anywhere) in this world, without
-/// soft placement.
+/// Whether every operation of `e` can run where it is put (or, where nothing is asked for, anywhere) in this world,
+/// without soft placement.
 template <class World, expression E>
 constexpr bool placeable(const E&) {
   return detail::placed_in<detail::graph_of<E>, World, false>::value.all;

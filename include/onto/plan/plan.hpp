@@ -12,8 +12,8 @@
 
 namespace onto {
 
-/// A plan: what runs where, in which order, and what is copied. Counts are exact; bytes and operations are -1 while an extent
-/// is not known.
+/// A plan: what runs where, in which order, and what is copied. Counts are exact; bytes and operations are -1 while an
+/// extent is not known.
 template <int Nodes, int Steps, int Values, int Devices>
 struct plan {
   int nodes = 0;                    ///< operations, symbols and constants; scalars are part of kernels
@@ -23,7 +23,8 @@ struct plan {
   std::int64_t flops = 0;           ///< floating-point operations
   bool placeable = true;            ///< whether every operation has a device, softly placed where need be
 
-  /// The most bytes that intermediate values take at one time in the memory of a device; -1 while an extent is not known.
+  /// The most bytes that intermediate values take at one time in the memory of a device; -1 while an extent is not
+  /// known.
   constexpr std::int64_t peak_bytes(place where) const {
     for (int d = 0; d < Devices; ++d)
       if (devices[d] == where) return peaks[d];
@@ -122,7 +123,8 @@ struct placed_in {
     for (int n = 0; n < count; ++n) requests[n] = Graph::view[n].request;
     place devices[devices_of<Graph, World>::count + 1]{};
     devices_of<Graph, World>::copy(devices);
-    d.all = place_nodes(Graph::view, {requests, nullptr, nullptr, devices, devices_of<Graph, World>::count, Soft}, d.out);
+    d.all =
+        place_nodes(Graph::view, {requests, nullptr, nullptr, devices, devices_of<Graph, World>::count, Soft}, d.out);
     return d;
   }
   static constexpr data value = run();

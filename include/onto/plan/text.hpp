@@ -109,7 +109,9 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_dot(const plan_view& p) {
       m << ";\n";
     }
   }
-  for (int k = 0; k < g.fetch_count; ++k) m << "  r" << k << " [label=\"result " << k << "\", shape=plaintext];\n  n" << g.fetches[k] << " -> r" << k << ";\n";
+  for (int k = 0; k < g.fetch_count; ++k)
+    m << "  r" << k << " [label=\"result " << k << "\", shape=plaintext];\n  n" << g.fetches[k] << " -> r" << k
+      << ";\n";
   return (m << "}\n").text();
 }
 

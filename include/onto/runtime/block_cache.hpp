@@ -35,7 +35,8 @@ class block_cache {
       mutex_lock lock(mutex_);
       header** best = nullptr;
       for (header** b = &free_; *b; b = &(*b)->next)
-        if ((*b)->bytes >= bytes && (*b)->bytes <= 2 * bytes + least && (!best || (*b)->bytes < (*best)->bytes)) best = b;
+        if ((*b)->bytes >= bytes && (*b)->bytes <= 2 * bytes + least && (!best || (*b)->bytes < (*best)->bytes))
+          best = b;
       if (best) {
         header* h = *best;
         *best = h->next;
@@ -45,9 +46,11 @@ class block_cache {
     }
     const std::int64_t align = bytes >= huge ? huge : gap;
     const std::int64_t size = (bytes + gap + align - 1) / align * align;
-    auto* h = static_cast<header*>(size < bytes ? nullptr
-                                                : std::aligned_alloc(static_cast<std::size_t>(align), static_cast<std::size_t>(size)));
-    if (!h) fail<resource_exhausted_error>(message("[onto.memory] no host memory for ") << bytes << " bytes; use smaller shapes");
+    auto* h = static_cast<header*>(
+        size < bytes ? nullptr : std::aligned_alloc(static_cast<std::size_t>(align), static_cast<std::size_t>(size)));
+    if (!h)
+      fail<resource_exhausted_error>(message("[onto.memory] no host memory for ")
+                                     << bytes << " bytes; use smaller shapes");
 #if defined(__linux__)
     if (size >= huge) (void)madvise(h, static_cast<std::size_t>(size), MADV_HUGEPAGE);
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A device as the runtime sees it: memory, copies and kernels in stream order. Backends answer by deriving; none is named here.
+// A device as the runtime sees it: memory, copies and kernels in stream order. Backends answer by deriving; none is
+// named here.
 #pragma once
 
 #include <onto/core/error.hpp>

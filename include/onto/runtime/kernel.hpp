@@ -21,7 +21,7 @@ struct operand_view {
 /// What follows a matrix product in the same kernel: `relu(alpha * product + beta * addend)`.
 struct matmul_form {
   double alpha = 1;
-  double beta = 0;      // with inputs[2] as the addend, broadcast over the result; 0 where there is none
+  double beta = 0;  // with inputs[2] as the addend, broadcast over the result; 0 where there is none
   bool relu = false;
 };
 
@@ -38,8 +38,8 @@ struct kernel_call {
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};
-  bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
-  void* workspace = nullptr;               // device memory, as many bytes as the kernel's `workspace` function asked for
+  bool continues = false;     // a further part of the kernel before it, as of a concat: not counted again
+  void* workspace = nullptr;  // device memory, as many bytes as the kernel's `workspace` function asked for
 };
 
 /// Strides of a contiguous row-major tensor.

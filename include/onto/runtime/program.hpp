@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Fused kernels as flat programs: a pack of instructions over numbered registers. No name, place or tree reaches a kernel,
-// so equal programs share one kernel, a leaf is loaded once, and 128 operations compile about as fast as 8.
+// Fused kernels as flat programs: a pack of instructions over numbered registers. No name, place or tree reaches a
+// kernel, so equal programs share one kernel, a leaf is loaded once, and 128 operations compile about as fast as 8.
 #pragma once
 
 #include <onto/core/element.hpp>
@@ -17,8 +17,8 @@ struct load_input {};
 /// Takes scalar `Slot`, the same for every element.
 struct load_scalar {};
 
-/// One instruction: instruction number `k` of a program writes register `k`. For loads `Arguments` is the slot, else the
-/// registers of the operands.
+/// One instruction: instruction number `k` of a program writes register `k`. For loads `Arguments` is the slot, else
+/// the registers of the operands.
 template <class Op, element Type, int... Arguments>
 struct instruction {
   using operation = Op;
@@ -26,7 +26,9 @@ struct instruction {
 };
 
 template <class Op>
-concept pack_operation = requires { requires Op::packs; };
+concept pack_operation = requires {
+  requires Op::packs;
+};
 
 /// Whether an instruction can be evaluated on packs of `Lane`s, with booleans as masks.
 template <element Lane, class Op, element Type, int... Arguments>
@@ -58,7 +60,9 @@ struct program_registers : numbered_registers<std::make_integer_sequence<int, st
 
 /// Sources may say through `calls` how operations are called.
 template <class Source>
-concept has_calls = requires { typename Source::calls; };
+concept has_calls = requires {
+  typename Source::calls;
+};
 
 ONTO_HOST_DEVICE_EITHER
 template <int K, class Registers, class Source, class Op, element Type, int... A>

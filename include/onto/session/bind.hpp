@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Binding: a compiled program meets real devices and real shapes, and becomes steps whose every argument is known but for addresses.
+// Binding: a compiled program meets real devices and real shapes, and becomes steps whose every argument is known but
+// for addresses.
 #pragma once
 
 #include <onto/graph/code.hpp>
@@ -21,14 +22,14 @@ struct operand_source {
 /// One launch.
 struct bound_call {
   kernel_call call;
-  operand_view* views = nullptr;      // call.inputs of them
+  operand_view* views = nullptr;  // call.inputs of them
   operand_source* sources = nullptr;
-  int* scalars = nullptr;             // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
+  int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
   int scalar_count = 0;
-  std::uint64_t* bits = nullptr;      // of each, for this run
-  double alpha_sign = 1;              // of a matrix product
-  double beta_sign = 0;               // 0: no addend
-  std::int64_t out_offset = 0;        // bytes
+  std::uint64_t* bits = nullptr;  // of each, for this run
+  double alpha_sign = 1;          // of a matrix product
+  double beta_sign = 0;           // 0: no addend
+  std::int64_t out_offset = 0;    // bytes
 };
 
 struct bound_step {
@@ -78,8 +79,9 @@ class binder {
     registers_ = m_.make<int>(g_.count);
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n) split[n] = p_.root[n] == n && !fits(n);
-    scheduler s(g_, p_.root, b_.shapes, b_.where,
-                {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_, m_.make<bool>(g_.count)});
+    scheduler s(
+        g_, p_.root, b_.shapes, b_.where,
+        {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_, m_.make<bool>(g_.count)});
     b_.counts = s.run(split);
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
     for (int d = 0; d < devices_.count(); ++d)
@@ -116,8 +118,10 @@ class binder {
     return c;
   }
 
-  /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it is null).
-  void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape, const extents* space) {
+  /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it
+  /// is null).
+  void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape,
+                   const extents* space) {
     const int base = base_of(g_, p_.root, o);
     operand_view& v = c.views[c.call.inputs];
     operand_source& source = c.sources[c.call.inputs++];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The part of a session that knows no expression type: devices, variables, programs that are bound, the log. Plain arrays and
-// lists throughout, since this is compiled in every program that has a session.
+// The part of a session that knows no expression type: devices, variables, programs that are bound, the log. Plain
+// arrays and lists throughout, since this is compiled in every program that has a session.
 #pragma once
 
 #include <onto/expr/symbol.hpp>
@@ -87,7 +87,8 @@ class session_core {
     for (int n = 0; n < g.count; ++n)
       if (g[n].kind() == op_kind::variable && !slot_of(g[n]).value)
         fail<failed_precondition_error>(message("[onto.variable] variable '")
-                                        << g[n].name << "' has no initial value; write variable<...>(value), or assign to it");
+                                        << g[n].name
+                                        << "' has no initial value; write variable<...>(value), or assign to it");
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
@@ -157,7 +158,8 @@ class session_core {
     return pinned;
   }
 
-  void place_nodes_or_throw(const graph_view& g, const program_state& s, const place* pinned, node_placement* where) const {
+  void place_nodes_or_throw(const graph_view& g, const program_state& s, const place* pinned,
+                            node_placement* where) const {
     placer_input in;
     in.requests = s.places;
     in.foreign = s.foreign;
@@ -201,7 +203,8 @@ class session_core {
     }
     if (!unset.empty())
       fail<failed_precondition_error>(message("[onto.variable] variable ")
-                                      << unset.text() << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
+                                      << unset.text()
+                                      << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
     return shapes;
   }
 
@@ -209,13 +212,16 @@ class session_core {
     int f = 0;
     while (f < r.feed_count && r.feeds[f]->id != n.id) ++f;
     if (f == r.feed_count)
-      fail<invalid_argument_error>(message("[onto.feed] placeholder '") << n.name << "' is not fed; give run a value: " << n.name << " = data");
+      fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                                   << n.name << "' is not fed; give run a value: " << n.name << " = data");
     const feed_ref& feed = *r.feeds[f];
     bool fits = n.shape.rank == feed.shape.rank;
-    for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
+    for (int k = 0; fits && k < n.shape.rank; ++k)
+      fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
     if (!fits)
-      fail<invalid_argument_error>(message("[onto.feed] placeholder '") << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
-                                                                        << "; feed data of that shape");
+      fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                                   << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
+                                   << "; feed data of that shape");
     return feed;
   }
 
@@ -229,7 +235,8 @@ class session_core {
     return false;
   }
 
-  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const extents* leaf_shapes, const place* pinned) {
+  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const extents* leaf_shapes,
+                                    const place* pinned) {
     auto* b = new bound_program;
     try {
       b->program = &p;
@@ -298,13 +305,15 @@ class session_core {
   }
 
   /// Once per program and placement: the devices, then a line a node.
-  ONTO_COLD ONTO_NOINLINE void log_placement(const compiled_program& p, const program_state& s, const node_placement* where) {
+  ONTO_COLD ONTO_NOINLINE void log_placement(const compiled_program& p, const program_state& s,
+                                             const node_placement* where) {
     if (!options_.log_device_placement) return;
     std::uint64_t key = 0;
     for (int n = 0; n < p.graph.count; ++n) {
       const place& w = where[n].where;
       key = hash_mix(key, static_cast<std::uint64_t>(w.kind) * 65536 + static_cast<std::uint64_t>(w.index + 1));
-      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 + static_cast<std::uint64_t>(s.places[n].index + 1));
+      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 +
+                              static_cast<std::uint64_t>(s.places[n].index + 1));
     }
     mutex_lock lock(log_mutex_);
     for (const logged* l = logged_; l; l = l->next)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// One run of a bound program: addresses are filled in, steps are issued in order, devices are waited for, variables change at the end.
+// One run of a bound program: addresses are filled in, steps are issued in order, devices are waited for, variables
+// change at the end.
 #pragma once
 
 #include <onto/session/bind.hpp>
@@ -11,9 +12,9 @@ namespace onto::detail {
 
 /// What a run is given beside the program; entries per node, results per fetch.
 struct run_data {
-  const void** leaf = nullptr;            // a feed's or constant's elements, in host memory
+  const void** leaf = nullptr;              // a feed's or constant's elements, in host memory
   const device_block** variable = nullptr;  // a variable's value at the start of the run; a reference is held
-  const state** values = nullptr;         // the state of a scalar
+  const state** values = nullptr;           // the state of a scalar
   void** results = nullptr;
   int nodes = 0;
 

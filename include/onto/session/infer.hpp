@@ -23,7 +23,8 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
   return sentences[static_cast<int>(f)];
 }
 
-[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n, shape_fault f) {
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n,
+                                                                   shape_fault f) {
   message m("[onto.shape] ");
   write_name(m, g, n);
   m << " (" << g[n].op->name << "): " << describe_fault(f);
@@ -39,9 +40,8 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
   fail<invalid_argument_error>(m);
 }
 
-/// Infers the shapes of all operations from those of the leaves. A variable of unknown extents takes those of the first value
-/// that is assigned to it.
-/// *Throws* `invalid_argument_error` naming the operation, its operands and their shapes.
+/// Infers the shapes of all operations from those of the leaves. A variable of unknown extents takes those of the first
+/// value that is assigned to it. *Throws* `invalid_argument_error` naming the operation, its operands and their shapes.
 inline void infer_shapes(const graph_view& g, extents* shapes) {
   for (int n = 0; n < g.count; ++n) {
     if (g[n].is_leaf()) continue;

@@ -23,7 +23,8 @@
 #include <type_traits>
 #include <utility>
 
-// With and without CUDA the same kernels have other entry points: in one program both may be linked, so they differ in name.
+// With and without CUDA the same kernels have other entry points: in one program both may be linked, so they differ in
+// name.
 namespace onto::detail {
 inline namespace ONTO_ABI {
 
@@ -99,24 +100,25 @@ struct kernel_program {
   static constexpr code value = collect();
 
   template <int K, int... A>
-  static auto line(std::integer_sequence<int, A...>)
-      -> instruction<typename op_or_load<Table, value.lines[K].op>::type, value.lines[K].type, value.lines[K].argument[A]...>;
+  static auto line(std::integer_sequence<int, A...>) -> instruction<typename op_or_load<Table, value.lines[K].op>::type,
+                                                                    value.lines[K].type, value.lines[K].argument[A]...>;
 
   template <int... K>
   static auto spell(std::integer_sequence<int, K...>)
       -> program<decltype(line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
 
-  // A function and not a member type: nvcc's stub of a kernel names every member type on the way to the kernel's own type, and so
-  // spells the whole expression, at a place where a `named` one is not known yet.
+  // A function and not a member type: nvcc's stub of a kernel names every member type on the way to the kernel's own
+  // type, and so spells the whole expression, at a place where a `named` one is not known yet.
   static auto make() { return spell(std::make_integer_sequence<int, value.count>{}); }
 };
 
-/// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is rare, and
-/// every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's may be for the host alone.
+/// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is
+/// rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's may be
+/// for the host alone.
 template <class Program, bool Whole, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_map<Program, Whole && has_packs && Program::packable>;
+  e.on_cpu = &cpu_map < Program, Whole && has_packs && Program::packable > ;
 #if ONTO_CUDA
   if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
 #endif

@@ -21,35 +21,35 @@ class log_sink {
   /// A stream; it must live as long as the session. Null: no log.
   log_sink(std::ostream* stream) : target_(stream), write_(&write_stream) {}
   template <class F>
-    requires std::invocable<const F&, std::string_view>
-  log_sink(F callback) : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
+    requires std::invocable<const F&, std::string_view> log_sink(F callback)
+        : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
 
-  void write(std::string_view line) const { write_(*this, line); }
+    void write(std::string_view line) const { write_(*this, line); }
 
- private:
-  template <class F>
-  struct holder : detail::counted {
-    explicit holder(F f) : call(static_cast<F&&>(f)) {}
-    F call;
-  };
+   private:
+    template <class F>
+    struct holder : detail::counted {
+      explicit holder(F f) : call(static_cast<F&&>(f)) {}
+      F call;
+    };
 
-  static void write_standard_error(const log_sink&, std::string_view line) {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-  }
-  static void write_stream(const log_sink& s, std::string_view line) {
-    if (!s.target_) return;
-    s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
-    s.target_->put('\n');
-    s.target_->flush();
-  }
-  template <class F>
-  static void write_callback(const log_sink& s, std::string_view line) {
-    static_cast<const holder<F>*>(s.callback_.get())->call(line);
-  }
+    static void write_standard_error(const log_sink&, std::string_view line) {
+      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+    }
+    static void write_stream(const log_sink& s, std::string_view line) {
+      if (!s.target_) return;
+      s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
+      s.target_->put('\n');
+      s.target_->flush();
+    }
+    template <class F>
+    static void write_callback(const log_sink& s, std::string_view line) {
+      static_cast<const holder<F>*>(s.callback_.get())->call(line);
+    }
 
-  std::ostream* target_ = nullptr;
-  void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
-  detail::ref<const detail::counted> callback_;
+    std::ostream* target_ = nullptr;
+    void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
+    detail::ref<const detail::counted> callback_;
 };
 
 /// Options of a session.

@@ -15,14 +15,15 @@ namespace onto {
 
 /// One node of a placement report.
 struct placement_entry {
-  std::string name;        ///< unique in the program: `MatMul_1`
-  std::string operation;   ///< `MatMul`
-  device_name requested;   ///< constrains nothing where nothing was asked for
-  device_name assigned;    ///< the full name of a device
+  std::string name;       ///< unique in the program: `MatMul_1`
+  std::string operation;  ///< `MatMul`
+  device_name requested;  ///< constrains nothing where nothing was asked for
+  device_name assigned;   ///< the full name of a device
   placement_reason reason = placement_reason::free;
-  std::string why;         ///< the reason, in words
+  std::string why;  ///< the reason, in words
 
-  /// `MatMul_1: (MatMul): /job:localhost/replica:0/task:0/device:GPU:0`, and for a moved node the request and the reason.
+  /// `MatMul_1: (MatMul): /job:localhost/replica:0/task:0/device:GPU:0`, and for a moved node the request and the
+  /// reason.
   std::string to_string() const {
     std::string line = name + ": (" + operation + "): " + assigned.to_string();
     if (is_move(reason)) line += " (requested " + requested.to_string() + "; " + why + ")";
@@ -38,7 +39,8 @@ struct placement_report {
   const placement_entry& at(std::string_view name) const {
     for (const placement_entry& n : nodes)
       if (n.name == name) return n;
-    throw not_found_error("[onto.name] no node '" + std::string(name) + "' in this program; placement(e).to_string() lists them");
+    throw not_found_error("[onto.name] no node '" + std::string(name) +
+                          "' in this program; placement(e).to_string() lists them");
   }
   /// How many nodes soft placement moved.
   int moved() const {

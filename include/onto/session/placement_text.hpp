@@ -34,23 +34,15 @@ ONTO_COLD inline void write_variable(message& m, const graph_view& g, int n) {
 
 ONTO_COLD ONTO_NOINLINE inline void write_reason(message& m, const graph_view& g, int n, placement_reason r) {
   switch (r) {
-    case placement_reason::free:
-      m << "nothing was asked for";
-      break;
-    case placement_reason::requested:
-      m << "as requested";
-      break;
-    case placement_reason::consumers:
-      m << "where it is used";
-      break;
+    case placement_reason::free: m << "nothing was asked for"; break;
+    case placement_reason::requested: m << "as requested"; break;
+    case placement_reason::consumers: m << "where it is used"; break;
     case placement_reason::variable:
       m << "where variable ";
       write_variable(m, g, n);
       m << " is";
       break;
-    case placement_reason::moved_no_device:
-      m << "moved: no such device";
-      break;
+    case placement_reason::moved_no_device: m << "moved: no such device"; break;
     case placement_reason::moved_no_kernel:
       m << "moved: no " << name_of(g.kernel_element(n)) << " kernel there; " << g[n].op->name << " has kernels for: ";
       write_kernels(m, *g[n].op);
@@ -60,8 +52,7 @@ ONTO_COLD ONTO_NOINLINE inline void write_reason(message& m, const graph_view& g
       write_variable(m, g, n);
       m << " is here";
       break;
-    default:
-      m << "no device";
+    default: m << "no device";
   }
 }
 
@@ -80,7 +71,8 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
 
 /// One error for all nodes that could not be placed.
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_unplaceable(const graph_view& g, const program_state& p,
-                                                                   const node_placement* where, const place* devices, int count) {
+                                                                   const node_placement* where, const place* devices,
+                                                                   int count) {
   message m;
   for (int n = 0; n < g.count; ++n) {
     if (!is_error(where[n].reason) || g[n].kind() == op_kind::scalar) continue;
@@ -98,7 +90,10 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
       write_variable(m, g, n);
       write_device(m << " is on ", where[n].where) << ", and what writes a variable runs where it is";
     } else {
-      m << "no supported kernel for " << (p.places[n].kind == device_kind::cpu ? "CPU" : p.places[n].is_set() ? "GPU" : "any")
+      m << "no supported kernel for "
+        << (p.places[n].kind == device_kind::cpu ? "CPU"
+            : p.places[n].is_set()               ? "GPU"
+                                                 : "any")
         << " devices is available; " << g[n].op->name << " has kernels for: ";
       write_kernels(m, *g[n].op);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a program asks for at run time: `on` scopes and guards combined into one request per node, and the values of its leaves.
+// What a program asks for at run time: `on` scopes and guards combined into one request per node, and the values of its
+// leaves.
 #pragma once
 
 #include <onto/core/arena.hpp>
@@ -13,25 +14,28 @@ namespace onto::detail {
 struct program_state {
   place* places = nullptr;
   const state** values = nullptr;
-  bool* foreign = nullptr;          // asks for a device that this process cannot have; null where no guard was alive
-  std::string_view* text = nullptr; // the request in words; null where no guard was alive
+  bool* foreign = nullptr;           // asks for a device that this process cannot have; null where no guard was alive
+  std::string_view* text = nullptr;  // the request in words; null where no guard was alive
 };
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_two_meanings(const graph_view& g, int node) {
   message m(g[node].name.empty() ? "[onto.guard] " : "[onto.name] '");
   write_name(m, g, node);
   if (!g[node].name.empty())
-    fail<invalid_argument_error>(m << "' stands for two different things in one program: their values or device guards differ; "
-                                      "rename one of them, or use the same object twice");
-  fail<invalid_argument_error>(m << " (" << g[node].op->name
-                                 << ") is written twice, under different device guards; equal operations over equal symbols are one "
-                                    "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
+    fail<invalid_argument_error>(
+        m << "' stands for two different things in one program: their values or device guards differ; "
+             "rename one of them, or use the same object twice");
+  fail<invalid_argument_error>(
+      m << " (" << g[node].op->name
+        << ") is written twice, under different device guards; equal operations over equal symbols are one "
+           "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
 }
 
 /// Walks the states of fetched expressions along the graph's visits.
 class state_walk {
  public:
-  state_walk(const graph_view& g, const state* const* fetched, arena& memory) : g_(g), at_(memory.make<const state*>(g.visit_count)) {
+  state_walk(const graph_view& g, const state* const* fetched, arena& memory)
+      : g_(g), at_(memory.make<const state*>(g.visit_count)) {
     for (int v = 0; v < g.visit_count; ++v) {
       const graph_visit& visit = g.visits[v];
       if (visit.parent < 0) {
@@ -129,8 +133,7 @@ ONTO_COLD inline const state* variable_state(const graph_view& g, const state* f
   for (int v = 0; v < g.visit_count; ++v) {
     const graph_visit& visit = g.visits[v];
     if (visit.node < 0 || !walk.at(v) || g[visit.node].id != id) continue;
-    if (g[visit.node].visit == v || visit.same_as == g[visit.node].visit)
-      return walk.at(v);
+    if (g[visit.node].visit == v || visit.same_as == g[visit.node].visit) return walk.at(v);
   }
   return nullptr;
 }
@@ -148,7 +151,9 @@ ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {
 }
 
 /// The full name of a device of this process.
-ONTO_COLD inline message& write_device(message& m, const place& p) { return m << "/job:localhost/replica:0/task:0" << p; }
+ONTO_COLD inline message& write_device(message& m, const place& p) {
+  return m << "/job:localhost/replica:0/task:0" << p;
+}
 
 /// Writes what node `n` asks for.
 ONTO_COLD inline message& write_request(message& m, const program_state& p, int n) {

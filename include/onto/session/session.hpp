@@ -28,7 +28,7 @@ struct device_info {
 /// What a device has done since its session was made.
 struct device_statistics {
   std::int64_t kernels = 0;
-  std::int64_t transfers = 0;       ///< copies between devices that it made
+  std::int64_t transfers = 0;  ///< copies between devices that it made
   std::int64_t transfer_bytes = 0;
 };
 
@@ -46,7 +46,8 @@ constexpr initializer<E...> initialize(const E&... e) {
 
 namespace detail {
 
-/// The tensor that an expression gives. A member type: nvcc writes an alias out where the program names the type of a result.
+/// The tensor that an expression gives. A member type: nvcc writes an alias out where the program names the type of a
+/// result.
 template <class E, class Indices = std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>>
 struct result_type;
 template <class E, std::size_t... K>
@@ -86,7 +87,8 @@ struct unfed_name {
 
 inline namespace ONTO_ABI {
 
-/// A set of devices and the variables on them, and the way to run programs there. `run` may be called from several threads.
+/// A set of devices and the variables on them, and the way to run programs there. `run` may be called from several
+/// threads.
 class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
@@ -98,7 +100,8 @@ class session {
   /// Runs a program and returns the tensor that `e` stands for.
   /// *Mandates* every placeholder under `e` is fed.
   /// *Throws* `invalid_argument_error` for shapes that do not fit or devices that are not there, before anything runs;
-  /// `failed_precondition_error` for a variable without a value; `resource_exhausted_error`. Variables then keep their values.
+  /// `failed_precondition_error` for a variable without a value; `resource_exhausted_error`. Variables then keep their
+  /// values.
   template <expression E, class... Symbols>
   auto run(const E& e, const feed<Symbols>&... feeds) {
     if constexpr (std::same_as<E, ill_formed>)
@@ -110,7 +113,8 @@ class session {
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
   auto run(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
-    return boost::hana::unpack(f.expressions, [&](const E&... e) { return run_all<E...>(std::tuple<const E&...>(e...), feeds...); });
+    return boost::hana::unpack(f.expressions,
+                               [&](const E&... e) { return run_all<E...>(std::tuple<const E&...>(e...), feeds...); });
   }
 
   /// Sets variables to their initial values.
@@ -144,9 +148,7 @@ class session {
   }
   template <expression... E>
   placement_report placement(const fetch_list<E...>& f) {
-    return boost::hana::unpack(f.expressions, [&](const E&... e) {
-      return report<E...>({e.state.get()...});
-    });
+    return boost::hana::unpack(f.expressions, [&](const E&... e) { return report<E...>({e.state.get()...}); });
   }
 
   /// The devices there are: the CPU first, then GPUs by index.
@@ -166,7 +168,8 @@ class session {
     const detail::device_list& all = core_.devices();
     for (int k = 0; k < all.count(); ++k)
       if (name.matches(device_name::local(all[k].where())))
-        return {all[k].counters.kernels.load(), all[k].counters.transfers.load(), all[k].counters.transfer_bytes.load()};
+        return {all[k].counters.kernels.load(), all[k].counters.transfers.load(),
+                all[k].counters.transfer_bytes.load()};
     throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
   }
 
@@ -199,7 +202,8 @@ class session {
     if constexpr (!graph::well_formed) {
       detail::report_mistake<graph>();
     } else if constexpr (constexpr int unfed = detail::first_unfed<graph, Symbols...>(); unfed >= 0) {
-      (void)static_cast<typename detail::placeholder_is_not_fed<typename detail::unfed_name<graph, unfed>::type>::reported*>(nullptr);
+      (void)static_cast<
+          typename detail::placeholder_is_not_fed<typename detail::unfed_name<graph, unfed>::type>::reported*>(nullptr);
     } else {
       const detail::feed_ref* const list[] = {&feeds..., nullptr};
       std::apply(
@@ -221,7 +225,8 @@ class session {
 
   template <class Results>
   static void* allocate_result(void* context, int fetch, const extents& shape) {
-    return allocate_one(*static_cast<Results*>(context), fetch, shape, std::make_index_sequence<std::tuple_size_v<Results>>{});
+    return allocate_one(*static_cast<Results*>(context), fetch, shape,
+                        std::make_index_sequence<std::tuple_size_v<Results>>{});
   }
 
   template <class Results, std::size_t... K>

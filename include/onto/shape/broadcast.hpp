@@ -7,8 +7,8 @@
 namespace onto {
 
 /// The common shape of two operands.
-/// *Effects* `ok` becomes false where extents differ and neither is 1. An unknown extent beside a known one other than 1
-/// is taken to be that one; it is checked when it is known.
+/// *Effects* `ok` becomes false where extents differ and neither is 1. An unknown extent beside a known one other than
+/// 1 is taken to be that one; it is checked when it is known.
 constexpr extents broadcast(const extents& a, const extents& b, bool& ok) {
   extents r;
   r.rank = a.rank > b.rank ? a.rank : b.rank;

@@ -35,9 +35,12 @@ constexpr bool always_agree(const extents& from, const extents& to) {
 
 /// A shape given as a value: `extents`, or `std::array<int, Rank>` as `shape()` returns it.
 template <class Shape, int Rank>
-concept shape_value = std::is_same_v<Shape, extents> || std::is_same_v < Shape,
-        std::array < int, static_cast<std::size_t>(Rank)
->> ;
+inline constexpr bool is_shape_value = std::is_same_v<Shape, extents>;
+template <std::size_t N, int Rank>
+inline constexpr bool is_shape_value<std::array<int, N>, Rank> = N == static_cast<std::size_t>(Rank);
+
+template <class Shape, int Rank>
+concept shape_value = is_shape_value<Shape, Rank>;
 
 constexpr const extents& to_extents(const extents& e) { return e; }
 
@@ -68,15 +71,17 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
 /// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
 ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
   if (given.rank != declared.rank)
-    fail<invalid_argument_error>(message("[onto.tensor] a shape of ") << given.rank << " extents was given to a tensor of shape "
-                                                                      << declared << "; give one extent per axis");
+    fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
+                                 << given.rank << " extents was given to a tensor of shape " << declared
+                                 << "; give one extent per axis");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] < 0)
-      fail<invalid_argument_error>(message("[onto.tensor] axis ") << k << " was given extent " << given[k]
-                                                                  << "; an extent is 0 or positive");
+      fail<invalid_argument_error>(message("[onto.tensor] axis ")
+                                   << k << " was given extent " << given[k] << "; an extent is 0 or positive");
   if (!may_agree(given, declared))
-    fail<invalid_argument_error>(message("[onto.tensor] shape") << " " << given << " does not fit a tensor of type shape " << declared
-                                                                 << "; change the shape, or make the extent dyn in the type");
+    fail<invalid_argument_error>(message("[onto.tensor] shape")
+                                 << " " << given << " does not fit a tensor of type shape " << declared
+                                 << "; change the shape, or make the extent dyn in the type");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] == 0) return 0;
   const auto most =
@@ -86,7 +91,8 @@ ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& 
     const auto extent = static_cast<std::size_t>(given[k]);
     if (count > most / extent)
       fail<invalid_argument_error>(message("[onto.tensor]")
-                                   << " a tensor of shape " << given << " has more bytes than memory has addresses; use a smaller shape");
+                                   << " a tensor of shape " << given
+                                   << " has more bytes than memory has addresses; use a smaller shape");
     count *= extent;
   }
   return count;

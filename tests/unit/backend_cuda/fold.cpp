@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// The GPU kernels' folds, block by block on the host.
 #include <onto/ops/arithmetic.hpp>
 
 #include <cmath>

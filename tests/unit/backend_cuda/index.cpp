@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// The GPU kernels' index arithmetic on the host.
 #include "calls.hpp"
 #include "catch.hpp"
 

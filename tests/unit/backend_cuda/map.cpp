@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// The GPU kernels' element loops on the host.
 #include <onto/ops/arithmetic.hpp>
 
 #include "calls.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
+// How a matrix product is put to cublasLt: transposes, batches, addends, checked on the host.
 #include <onto/backend/cuda/matmul_plan.hpp>
 
 #include "calls.hpp"

@@ -17,7 +17,7 @@ constexpr auto left = on<gpu<0>>(matmul(a, a));
 constexpr auto right = on<gpu<1>>(matmul(a, transpose(a)));
 constexpr auto towers = on<cpu<0>>(named<"total">(relu(add_n(left, right))));
 constexpr auto shares = m / sum<1>(m, keep_extents);
-constexpr auto step = on<gpu<0>>(assign_sub(w, a * a));
+constexpr auto step = on<gpu<0>>(assign_sub(w, a* a));
 
 }  // namespace
 

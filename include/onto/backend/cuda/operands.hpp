@@ -163,10 +163,10 @@ ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, 
   static_cast<element_t<Program::result>*>(operands.out)[index] = Program::evaluate(source);
 }
 
-/// Whether a kernel of its own for contiguous operands pays: what it loads ahead fits into a thread's registers, and there
-/// is not so much to compute that memory waits anyway.
+/// Whether a kernel of its own for contiguous operands pays: what it loads ahead fits into a thread's registers, and
+/// there is not so much to compute that memory waits anyway.
 template <class Program>
-inline constexpr bool worth_lanes = program_operands<Program>::inputs <= many_inputs && Program::size <= 64;
+inline constexpr bool worth_lanes = program_operands<Program>::inputs <= many_inputs&& Program::size <= 64;
 
 /// The operands of a map that are all contiguous in the same order, or one element for all.
 template <class Program>

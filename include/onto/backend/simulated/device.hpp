@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A simulated GPU: a heap and a stream of its own, made of host memory and a thread. Programs for several GPUs run, and their
-// placement, copies and overlap can be tested, on any machine.
+// A simulated GPU: a heap and a stream of its own, made of host memory and a thread. Programs for several GPUs run, and
+// their placement, copies and overlap can be tested, on any machine.
 #pragma once
 
 #include <onto/backend/cpu/thread_pool.hpp>
@@ -39,7 +39,9 @@ class simulated_event final : public device_event {
 
 class simulated_device final : public device {
  public:
-  explicit simulated_device(int index) : device({device_kind::gpu, index}), pool_(1) { pthread_cond_init(&issued_, nullptr); }
+  explicit simulated_device(int index) : device({device_kind::gpu, index}), pool_(1) {
+    pthread_cond_init(&issued_, nullptr);
+  }
   ~simulated_device() override {
     {
       mutex_lock lock(mutex_);
@@ -75,8 +77,12 @@ class simulated_device final : public device {
     }
   }
 
-  void copy_in(run_state& run, void* to, const void* from, std::int64_t bytes) override { issue_copy(run, to, from, bytes); }
-  void copy_out(run_state& run, void* to, const void* from, std::int64_t bytes) override { issue_copy(run, to, from, bytes); }
+  void copy_in(run_state& run, void* to, const void* from, std::int64_t bytes) override {
+    issue_copy(run, to, from, bytes);
+  }
+  void copy_out(run_state& run, void* to, const void* from, std::int64_t bytes) override {
+    issue_copy(run, to, from, bytes);
+  }
   void copy_to(run_state& run, device&, void* to, const void* from, std::int64_t bytes) override {
     issue_copy(run, to, from, bytes);
   }
@@ -128,7 +134,8 @@ class simulated_device final : public device {
 
   command* make() {
     if (command* c = spare()) return c;
-    fail<internal_error>(message("[onto.device] a simulated GPU got no thread or no memory from the system; use fewer of them"));
+    fail<internal_error>(
+        message("[onto.device] a simulated GPU got no thread or no memory from the system; use fewer of them"));
   }
 
   void issue_copy(run_state& run, void* to, const void* from, std::int64_t bytes) {
