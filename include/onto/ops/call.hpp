@@ -19,6 +19,11 @@ struct operation_has_no_name : mistake {
   static_assert(ok,
                 "[onto.operation] the operation has no name; add static constexpr std::string_view name = \"Mine\";");
 };
+template <class Op, int Count>
+struct operation_takes_too_many : mistake {
+  static constexpr bool ok = Count < 5;
+  static_assert(ok, "[onto.operands] an operation of your own takes at most 4 operands; split it into two");
+};
 template <class Op, class... Elements>
 struct apply_does_not_take : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
@@ -70,7 +75,7 @@ constexpr auto find_mistake() {
 /// The operation is a struct: it derives from `elementwise<>` (or `elementwise<floating_elements, cost>`), has a
 /// `name`, and `template <class T> static T apply(T x, T y)`, marked `__host__ __device__` where it is to run on a GPU.
 /// *Mandates* such a struct, an `apply` that takes one element of each operand and returns one of the result, operands
-/// of one element type that it accepts, and shapes that broadcast.
+/// of one element type that it accepts (at most four), and shapes that broadcast.
 template <class Op, detail::operand... X>
   requires(expression<X> || ...)
 constexpr auto call(const X&... x) {
@@ -78,6 +83,8 @@ constexpr auto call(const X&... x) {
     return typename detail::not_an_elementwise_operation<Op>::result{};
   } else if constexpr (!detail::has_name<Op>) {
     return typename detail::operation_has_no_name<Op>::result{};
+  } else if constexpr (sizeof...(X) > 4) {
+    return typename detail::operation_takes_too_many<Op, static_cast<int>(sizeof...(X))>::result{};
   } else {
     using beside = typename detail::first_expression<X...>::type;
     using found =

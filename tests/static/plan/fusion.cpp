@@ -205,6 +205,10 @@ static_assert(plan_of(assign_add(w, x* row)).kernels == 2);
 // A product keeps its own kernel.
 static_assert(plan_of(assign_sub(w, matmul(x, placeholder<"turn", float, 3, 3>))).kernels == 3);
 
+// Of two products that are added, the sum belongs to one and the other is its addend.
+constexpr auto square = placeholder<"square", float, 3, 3>;
+static_assert(plan_of(matmul(square, transpose(square)) + matmul(transpose(square), square)).kernels == 2);
+
 // ---- places -----------------------------------------------------------------------------------------------
 
 // Operations that are to run on different devices are different kernels.

@@ -112,6 +112,21 @@ TEST_CASE("offsets agree with nested loops, joined or not", "[cuda][index]") {
         }
 }
 
+TEST_CASE("offsets of many operands are those of few", "[cuda][index]") {
+  constexpr int many = many_inputs + 1;
+  const extents space = shape_of({3, 4, 5});
+  operand_view operands[many] = {view_of(nullptr, {1, 3, 12}), view_of(nullptr, {20, 5, 1}),
+                                 view_of(nullptr, {0, 0, 7})};
+  for (int k = 3; k < many; ++k) operands[k] = view_of(nullptr, {k, 0, 2 * k});
+  const auto all = collapse<many>(space, all_dimensions(3), operands);
+  const auto few = collapse<3>(space, all_dimensions(3), operands);
+  for (std::int64_t k = 0; k < space.size(); ++k) {
+    const coordinates where = locate(all, k);
+    for (int o = 0; o < 3; ++o) CHECK(offset(all, where, o) == offset(few, locate(few, k), o));
+    CHECK(offset(all, where, many - 1) == (many - 1) * (k / 20) + 2 * (many - 1) * (k % 5));
+  }
+}
+
 TEST_CASE("indices beyond 32 bits are located", "[cuda][index]") {
   const extents space = shape_of({70000, 3, 70000});
   const operand_view in[] = {view_of(nullptr, {1, 70000, 210000})};

@@ -239,3 +239,13 @@ TEST_CASE("options that make no sense are refused in a sentence", "[session]") {
   CHECK_THROWS_WITH((session{{.simulated_gpus = -1}}), "[onto.option] simulated_gpus is -1; it is 0 to 1024");
   CHECK_THROWS_AS((session{}.statistics(gpu<1000>{})), not_found_error);
 }
+
+TEST_CASE("two products are added, scaled, subtracted", "[session]") {
+  constexpr auto a = placeholder<"a", float, 2, 2>;
+  constexpr auto b = placeholder<"b", float, 2, 2>;
+  const tensor<float, 2, 2> A{{1, 2}, {3, 4}}, B{{0, 1}, {2, 3}};  // AB = [[4 7], [8 15]], BA = [[3 4], [11 16]]
+  session sess;
+  CHECK(sess.run(matmul(a, b) + matmul(b, a), a = A, b = B) == tensor<float, 2, 2>{{7, 11}, {19, 31}});
+  CHECK(sess.run(matmul(a, b) - 2.0f * matmul(b, a), a = A, b = B) == tensor<float, 2, 2>{{-2, -1}, {-14, -17}});
+  CHECK(sess.run(relu(3.0f * matmul(a, b) - matmul(b, a)), a = A, b = B) == tensor<float, 2, 2>{{9, 17}, {13, 29}});
+}
