@@ -2,12 +2,14 @@
 """The programs whose compile time is measured: the same expressions written with onto, Eigen Tensor and xtensor.
 
 Each program is complete and prints one number per expression, which is the same with every library. An expression of N
-operations is over N + 1 distinct leaves, vectors whose length is known at run time.
+operations is over N + 1 distinct leaves, vectors whose length is known at run time; in the program "128 over 9" it is
+over the 9 leaves of the program of 8 operations, so that only the operations are more.
 """
 
 SIZES = (1, 8, 32, 128)
 DIFFERENT = 50  # expressions of 8 operations in the program "50x8"
-PROGRAMS = ("include", *(str(size) for size in SIZES), f"{DIFFERENT}x8")
+FEW_LEAVES = "128 over 9"
+PROGRAMS = ("include", *(str(size) for size in SIZES), FEW_LEAVES, f"{DIFFERENT}x8")
 
 HEADERS = {
     "onto": "#include <onto/onto.hpp>",
@@ -25,25 +27,28 @@ TYPES = {
 }
 
 
-def expression(operations, seed):
+def expression(operations, seed, leaves=None):
     """`x0 + x1 * x2 - ...`: the digits of `seed` to the base 3, repeated, choose among the three operators."""
+    leaves = leaves or operations + 1
     digits = []
     for _ in range(8):
         digits.append(seed % 3)
         seed //= 3
     text = "x0"
     for i in range(operations):
-        text += f" {'+-*'[digits[i % 8]]} x{i + 1}"
+        text += f" {'+-*'[digits[i % 8]]} x{(i + 1) % leaves}"
     return text
 
 
 def expressions(program):
-    """The expressions of a program, as (operations, text)."""
+    """The expressions of a program, as (leaves, text)."""
     if program == "include":
         return []
     if program == f"{DIFFERENT}x8":
-        return [(8, expression(8, 17 + 131 * i)) for i in range(DIFFERENT)]
-    return [(int(program), expression(int(program), 3231))]
+        return [(9, expression(8, 17 + 131 * i)) for i in range(DIFFERENT)]
+    if program == FEW_LEAVES:
+        return [(9, expression(128, 3231, 9))]
+    return [(int(program) + 1, expression(int(program), 3231))]
 
 
 def source(library, program):
@@ -52,7 +57,7 @@ def source(library, program):
     wanted = expressions(program)
     if not wanted:
         return "\n".join(lines) + "int main() { return 0; }\n"
-    leaves = max(operations for operations, _ in wanted) + 1
+    leaves = max(count for count, _ in wanted)
     lines += [TYPES[library], ""]
     if library == "onto":
         lines += [f'inline constexpr auto x{i} = onto::placeholder<"x{i}", float, onto::dyn>;' for i in range(leaves)]
@@ -60,9 +65,9 @@ def source(library, program):
     else:
         lines += ["void run(const std::vector<vec>& v) {"]
         lines += [f"  const vec& x{i} = v[{i}];" for i in range(leaves)]
-    for i, (operations, text) in enumerate(wanted):
+    for i, (count, text) in enumerate(wanted):
         if library == "onto":
-            feeds = ", ".join(f"x{leaf} = v[{leaf}]" for leaf in range(operations + 1))
+            feeds = ", ".join(f"x{leaf} = v[{leaf}]" for leaf in range(count))
             lines.append(f"  vec r{i} = sess.run({text}, {feeds});")
         else:
             lines.append(f"  vec r{i} = {text};")
