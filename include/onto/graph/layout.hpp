@@ -13,14 +13,6 @@ struct view_layout {
   std::int64_t stride[max_rank] = {};
 };
 
-constexpr void contiguous(const extents& e, std::int64_t* stride) {
-  std::int64_t s = 1;
-  for (int k = e.rank - 1; k >= 0; --k) {
-    stride[k] = s;
-    s *= e.dims[k];
-  }
-}
-
 /// One view over `below`. A reshape is only ever over contiguous memory: others are kernels.
 constexpr view_layout look_through(const op_info& op, const view_layout& below, const extents& shape_below,
                                    const extents& shape) {
@@ -30,7 +22,7 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
     for (int k = 0; k < shape.rank; ++k)
       r.stride[k] = below.stride[normalize_axis(static_cast<int>(op.attribute[2 + k]), shape.rank)];
   } else if (op.attribute[0] == static_cast<int>(view_kind::reshape)) {
-    contiguous(shape, r.stride);
+    contiguous_strides(shape, r.stride);
   } else {
     const int ranges = static_cast<int>(op.attribute[1]);
     for (int k = 0; k < shape.rank; ++k) {
@@ -52,7 +44,7 @@ constexpr view_layout layout_of(const graph_view& g, const int* root, const exte
     return look_through(*g[n].op, layout_of(g, root, shapes, below), shapes[below], shapes[n]);
   }
   view_layout r;
-  contiguous(shapes[n], r.stride);
+  contiguous_strides(shapes[n], r.stride);
   return r;
 }
 

@@ -42,13 +42,4 @@ struct kernel_call {
   void* workspace = nullptr;  // device memory, as many bytes as the kernel's `workspace` function asked for
 };
 
-/// Strides of a contiguous row-major tensor.
-constexpr void contiguous_strides(const extents& e, std::int64_t* stride) {
-  std::int64_t s = 1;
-  for (int k = e.rank - 1; k >= 0; --k) {
-    stride[k] = s;
-    s *= e.dims[k];
-  }
-}
-
 }  // namespace onto::detail

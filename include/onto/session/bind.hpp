@@ -187,7 +187,7 @@ class binder {
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.make<std::uint64_t>(o.scalar_count);
-    contiguous(b_.shapes[root], c.call.out.stride);
+    contiguous_strides(b_.shapes[root], c.call.out.stride);
   }
 
   void bind_product(bound_step& s, int product) {
@@ -224,7 +224,7 @@ class binder {
       c.scalars[1] = e.beta;
       c.scalar_count = 2;
     }
-    contiguous(out, c.call.out.stride);
+    contiguous_strides(out, c.call.out.stride);
   }
 
   void bind_concat(bound_step& s, int root) {
@@ -237,7 +237,7 @@ class binder {
       bound_call& c = next_call(s, 1);
       c.call.space = b_.shapes[o];
       add_node(s, c, o, &c.call.space);
-      contiguous(b_.shapes[root], c.call.out.stride);
+      contiguous_strides(b_.shapes[root], c.call.out.stride);
       c.out_offset = position * c.call.out.stride[axis] * size_of(x.type);
       position += b_.shapes[o].dims[axis];
     }
@@ -257,7 +257,7 @@ class binder {
       c.call.space = b_.shapes[x];
       add_node(s, c, x, nullptr);
     }
-    contiguous(c.call.space, c.call.out.stride);
+    contiguous_strides(c.call.space, c.call.out.stride);
   }
 
   const compiled_program& p_;

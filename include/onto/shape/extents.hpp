@@ -62,6 +62,15 @@ struct extents {
 };
 
 namespace detail {
+/// Strides of a contiguous row-major tensor.
+constexpr void contiguous_strides(const extents& e, std::int64_t* stride) {
+  std::int64_t s = 1;
+  for (int k = e.rank - 1; k >= 0; --k) {
+    stride[k] = s;
+    s *= e.dims[k];
+  }
+}
+
 /// `[2, 3]`; an extent that is not known prints `?`.
 ONTO_COLD inline message& operator<<(message& m, const extents& e) {
   m << "[";
