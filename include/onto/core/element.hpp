@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/core/config.hpp>
+#include <onto/core/half.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -10,10 +11,10 @@
 
 namespace onto {
 
-/// An element type as a value. Half and bfloat16 are to come.
-enum class element : std::uint8_t { float32, float64, int32, int64, boolean };
+/// An element type as a value.
+enum class element : std::uint8_t { float32, float64, int32, int64, boolean, float16, bfloat16 };
 
-inline constexpr int element_count = 5;
+inline constexpr int element_count = 7;
 
 namespace detail {
 template <class T>
@@ -45,6 +46,16 @@ struct element_tag<bool> {
   static constexpr bool supported = true;
   static constexpr element value = element::boolean;
 };
+template <>
+struct element_tag<half> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::float16;
+};
+template <>
+struct element_tag<bfloat16> {
+  static constexpr bool supported = true;
+  static constexpr element value = element::bfloat16;
+};
 
 template <element E>
 struct element_type;
@@ -68,9 +79,17 @@ template <>
 struct element_type<element::boolean> {
   using type = bool;
 };
+template <>
+struct element_type<element::float16> {
+  using type = half;
+};
+template <>
+struct element_type<element::bfloat16> {
+  using type = onto::bfloat16;
+};
 }  // namespace detail
 
-/// The types a tensor can hold: float, double, 32 and 64 bit integers, bool.
+/// The types a tensor can hold: float, double, half, bfloat16, 32 and 64 bit integers, bool.
 template <class T>
 concept tensor_element = detail::element_tag<T>::supported;
 
@@ -84,16 +103,28 @@ using element_t = typename detail::element_type<E>::type;
 
 /// Bytes of one element.
 constexpr int size_of(element e) {
-  constexpr int sizes[] = {4, 8, 4, 8, 1};
+  constexpr int sizes[] = {4, 8, 4, 8, 1, 2, 2};
   return sizes[static_cast<int>(e)];
 }
 
-/// `float`, `double`, `int32`, `int64`, `bool`: as logs and errors write it.
+/// `float`, `double`, `int32`, `int64`, `bool`, `half`, `bfloat16`: as logs and errors write it.
 constexpr std::string_view name_of(element e) {
-  constexpr std::string_view names[] = {"float", "double", "int32", "int64", "bool"};
+  constexpr std::string_view names[] = {"float", "double", "int32", "int64", "bool", "half", "bfloat16"};
   return names[static_cast<int>(e)];
 }
 
-constexpr bool is_floating(element e) { return e == element::float32 || e == element::float64; }
+/// Whether elements are stored in 16 bits and computed in float.
+constexpr bool is_narrow(element e) { return e == element::float16 || e == element::bfloat16; }
+
+constexpr bool is_floating(element e) { return e == element::float32 || e == element::float64 || is_narrow(e); }
+
+/// The type in which elements are computed: float for half and bfloat16, else their own.
+constexpr element computed_as(element e) { return is_narrow(e) ? element::float32 : e; }
+
+template <element E>
+using computed_t = element_t<computed_as(E)>;
+
+template <tensor_element T>
+using computed_of = computed_t<element_of<T>>;
 
 }  // namespace onto

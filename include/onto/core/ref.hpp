@@ -20,6 +20,8 @@ class counted {
   ONTO_NOINLINE void release() const {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /// Whether there is no other reference. Means something only where nobody can make one meanwhile.
+  bool is_unique() const { return references_.load(std::memory_order_acquire) == 1; }
 
  private:
   mutable std::atomic<int> references_{1};

@@ -23,6 +23,7 @@ struct place {
 template <int Index>
 struct gpu {
   static_assert(Index >= 0, "[onto.device] a device index is 0 or positive");
+  static constexpr int index = Index;
   static constexpr place value{device_kind::gpu, Index};
 };
 
@@ -30,6 +31,7 @@ struct gpu {
 template <int Index>
 struct cpu {
   static_assert(Index >= 0, "[onto.device] a device index is 0 or positive");
+  static constexpr int index = Index;
   static constexpr place value{device_kind::cpu, Index};
 };
 

@@ -64,7 +64,9 @@ struct scalar_node : detail::stateful_expression {
   static constexpr element type = element_of<T>;
   static constexpr detail::node_facts facts{type, extents{}, 0x5ca1a0 + static_cast<unsigned>(type), true, 1};
 
-  explicit scalar_node(T value) : detail::stateful_expression(detail::scalar_state(value)) {}
+  /// Kernels are given a scalar in the type they compute in.
+  explicit scalar_node(T value)
+      : detail::stateful_expression(detail::scalar_state(static_cast<computed_of<T>>(value))) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {
@@ -132,7 +134,7 @@ auto constant(const tensor<T, Dims...>& t) {
 namespace detail {
 
 template <class S>
-concept scalar_value = std::is_arithmetic_v<S>;
+concept scalar_value = is_number<S>;
 
 [[noreturn]] ONTO_COLD inline void throw_lossy_scalar(const std::string& value, element to) {
   throw invalid_argument_error("[onto.element] the scalar " + value + " cannot be converted to " +
@@ -148,10 +150,10 @@ scalar_node<T> lossless_scalar(S value) {
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<S, bool>) {
     throw_lossy_scalar(std::to_string(value), element_of<T>);
   } else {
-    // Compared in long double, which holds every float, double and 64 bit integer; NaN stays NaN.
+    // Compared in long double, which holds every floating-point number and 64 bit integer; NaN stays NaN.
     const T converted = static_cast<T>(value);
     const bool in_range =
-        std::is_floating_point_v<T> ||
+        is_floating(element_of<T>) ||
         (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
          static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
     if (!in_range || (value == value && static_cast<long double>(converted) != static_cast<long double>(value)))

@@ -52,7 +52,8 @@ struct inferred {
 using element_set = std::uint8_t;
 
 constexpr element_set element_bit(element e) { return static_cast<element_set>(1u << static_cast<unsigned>(e)); }
-inline constexpr element_set floating_elements = element_bit(element::float32) | element_bit(element::float64);
+inline constexpr element_set floating_elements = element_bit(element::float32) | element_bit(element::float64) |
+                                                 element_bit(element::float16) | element_bit(element::bfloat16);
 inline constexpr element_set integer_elements = element_bit(element::int32) | element_bit(element::int64);
 inline constexpr element_set numeric_elements = floating_elements | integer_elements;
 inline constexpr element_set boolean_elements = element_bit(element::boolean);

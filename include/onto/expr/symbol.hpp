@@ -18,7 +18,8 @@ struct variable : leaf {
   static constexpr op_kind kind = op_kind::variable;
   static constexpr std::string_view name = "Variable";
   // As in TensorFlow: int32 state (counters, indices) stays in host memory.
-  static constexpr kernel_set kernels{all_elements, floating_elements | element_bit(element::int64) | boolean_elements};
+  static constexpr kernel_set kernels{all_elements,
+                                      static_cast<element_set>(all_elements & ~element_bit(element::int32))};
 };
 }  // namespace op
 
@@ -142,7 +143,9 @@ struct variable_node : detail::stateful_expression {
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }
-  auto operator()(T value) const requires(sizeof...(Dims) > 0) { return (*this)(constant(value)); }
+  auto operator()(computed_of<T> value) const requires(sizeof...(Dims) > 0) {
+    return (*this)(constant(static_cast<T>(value)));
+  }
 };
 
 namespace detail {

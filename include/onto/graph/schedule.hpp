@@ -34,6 +34,8 @@ struct plan_value {
   place at{};
   int birth = 0;            // the step that writes it
   int death = 0;            // the last step that reads it
+  int begin = 0;            // its memory is its own from this step on: a copy may run beside the kernel before
+  int end = 0;              // to this one: a copy may still read beside the kernel after
   int fetch = -1;           // written straight into this fetch's result
   bool variable = false;    // the new value of a variable: kept after the run
   std::int64_t bytes = 0;   // -1 where an extent is not known
@@ -145,10 +147,35 @@ class scheduler {
       if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu)
         r_.values[s.source].death = c_.steps;
     }
+    for (int v = 0; v < c_.values; ++v) set_lifetime(r_.values[v]);
     return c_;
   }
 
  private:
+  constexpr bool is_kernel_on(int step, const place& at) const {
+    return r_.steps[step].kind == step_kind::kernel && r_.steps[step].at == at;
+  }
+
+  /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and what
+  /// is copied out keeps it while the kernel after does.
+  constexpr void set_lifetime(plan_value& v) const {
+    v.begin = v.birth;
+    v.end = v.death;
+    if (v.at.kind == device_kind::cpu) return;
+    if (r_.steps[v.birth].kind == step_kind::transfer) {
+      int k = v.birth - 1;
+      while (k >= 0 && !is_kernel_on(k, v.at)) --k;
+      if (k >= 0) v.begin = k;
+    }
+    for (int k = v.birth + 1; k < c_.steps; ++k) {
+      const plan_step& s = r_.steps[k];
+      if (s.kind != step_kind::transfer || s.source < 0 || &r_.values[s.source] != &v) continue;
+      int after = k + 1;
+      while (after < c_.steps && !is_kernel_on(after, v.at)) ++after;
+      if (after < c_.steps && after > v.end) v.end = after;
+    }
+  }
+
   constexpr void form_units(const bool* split) {
     for (int n = 0; n < g_.count; ++n) {
       r_.unit[n] = root_[n];
@@ -268,7 +295,7 @@ class scheduler {
     const int node = g_.fetches[fetch];
     const bool runs = r_.unit[node] >= 0;
     const place at = where_[node].where;
-    int v = find_value(node, host);
+    int v = find_value(node, at.kind == device_kind::cpu ? at : host);
     if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = bring(node, host);
     if (v >= 0 && r_.values[v].fetch < 0 && !r_.values[v].variable && (runs || at.kind != device_kind::cpu)) {
       r_.values[v].fetch = fetch;
@@ -280,7 +307,7 @@ class scheduler {
     plan_step s;
     s.kind = step_kind::deliver;
     s.node = node;
-    s.at = host;
+    s.at = at.kind == device_kind::cpu ? at : host;
     s.source = v;
     s.fetch = fetch;
     r_.steps[c_.steps++] = s;
@@ -315,7 +342,7 @@ constexpr std::int64_t assign_offsets(plan_value* values, int count, const place
       moved = false;
       for (int u = 0; u < v; ++u) {
         const plan_value& y = values[u];
-        if (!(y.at == at) || y.fetch >= 0 || y.variable || y.death < x.birth) continue;
+        if (!(y.at == at) || y.fetch >= 0 || y.variable || y.end < x.begin || x.end < y.begin) continue;
         const std::int64_t end = y.offset + rounded(y.bytes);
         if (offset < end && y.offset < offset + size) {
           offset = end;
@@ -327,6 +354,18 @@ constexpr std::int64_t assign_offsets(plan_value* values, int count, const place
     if (offset + size > top) top = offset + size;
   }
   return top;
+}
+
+/// Bytes of the new values of variables on a device, which a run makes beside the old ones; -1 where an extent is not
+/// known.
+constexpr std::int64_t variable_bytes(const plan_value* values, int count, const place& at) {
+  std::int64_t sum = 0;
+  for (int v = 0; v < count; ++v) {
+    if (!(values[v].at == at) || !values[v].variable) continue;
+    if (values[v].bytes < 0) return -1;
+    sum += rounded(values[v].bytes);
+  }
+  return sum;
 }
 
 }  // namespace detail

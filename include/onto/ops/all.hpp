@@ -14,5 +14,6 @@
 #include <onto/ops/random.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/softmax.hpp>
+#include <onto/ops/towers.hpp>
 #include <onto/ops/unary.hpp>
 #include <onto/ops/view.hpp>

@@ -58,11 +58,11 @@ template <class Op, class... E>
 constexpr auto find_mistake() {
   if constexpr (any_ill_formed<E...> || Op::check(E::facts.type...) != element_check::fine) {
     return std::type_identity<void>{};
-  } else if constexpr (!applies_to<Op, typename E::element_type...>) {
+  } else if constexpr (!applies_to<Op, computed_of<typename E::element_type>...>) {
     return std::type_identity<apply_does_not_take<Op, typename E::element_type...>>{};
   } else {
-    using returned = decltype(Op::apply(typename E::element_type{}...));
-    using wanted = element_t<Op::result(E::facts.type...)>;
+    using returned = decltype(Op::apply(computed_of<typename E::element_type>{}...));
+    using wanted = computed_t<Op::result(E::facts.type...)>;
     using returns = apply_returns_another_type<Op, returned, wanted>;
     return std::type_identity<std::conditional_t<std::is_same_v<returned, wanted>, void, returns>>{};
   }

@@ -50,7 +50,8 @@ struct where : detail::packed_elementwise<all_elements> {
   }
 };
 
-/// The elements as `To`. A pack of `To` has another width, so there is no pack form.
+/// The elements as `To`: to half and bfloat16 the one operation that rounds inside a kernel. A pack of `To` has another
+/// width, so there is no pack form.
 template <tensor_element To>
 struct cast : elementwise<all_elements> {
   static constexpr std::string_view name = "Cast";

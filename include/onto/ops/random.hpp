@@ -5,6 +5,8 @@
 
 #include <onto/ops/generate.hpp>
 
+#include <limits>
+
 namespace onto {
 
 namespace detail {
@@ -62,7 +64,10 @@ struct random_uniform : random<Element, Dims...> {
   template <class T>
   ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
     const detail::philox_words r = detail::random_bits(index, seed);
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (is_narrow(element_of<Element>)) {  // as many bits as it has: none is rounded up to 1
+      constexpr int bits = std::numeric_limits<Element>::digits;
+      return static_cast<T>(r.word[0] >> (32 - bits)) / T(1 << bits);
+    } else if constexpr (sizeof(T) == 4) {
       return static_cast<T>(r.word[0] >> 8) * T(0x1p-24);
     } else {
       return static_cast<T>(detail::bits53(r.word[0], r.word[1])) * T(0x1p-53);
@@ -88,11 +93,11 @@ struct random_normal : random<Element, Dims...> {
 }  // namespace op
 
 /// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`. The same bits on every device.
-/// *Mandates* float or double, and extents other than `dyn`.
+/// *Mandates* a floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, std::integral Seed>
 constexpr auto random_uniform(Seed seed) {
   using operation = op::random_uniform<T, Dims...>;
-  if constexpr (std::floating_point<T>) {
+  if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
   } else {
     return typename detail::element_type_not_supported<operation, T>::result{};
@@ -100,12 +105,12 @@ constexpr auto random_uniform(Seed seed) {
 }
 
 /// Random numbers of the normal distribution with mean 0 and variance 1. Devices agree to the last bit but for one
-/// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates*
-/// float or double, and extents other than `dyn`.
+/// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates* a
+/// floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, std::integral Seed>
 constexpr auto random_normal(Seed seed) {
   using operation = op::random_normal<T, Dims...>;
-  if constexpr (std::floating_point<T>) {
+  if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
   } else {
     return typename detail::element_type_not_supported<operation, T>::result{};

@@ -178,7 +178,7 @@ constexpr auto max(const E& x, keep_extents_t) {
   return make<op::reduce<fold::max, true, detail::axis_in<Axes, E>...>>(x);
 }
 
-/// The mean, as `sum`, of float or double. The mean of nothing is NaN.
+/// The mean, as `sum`, of a floating-point type. The mean of nothing is NaN.
 template <int... Axes, expression E>
 constexpr auto mean(const E& x) {
   return make<op::reduce<fold::mean, false, detail::axis_in<Axes, E>...>>(x);

@@ -26,7 +26,7 @@ struct softmax : detail::keeps_element<floating_elements> {
 }  // namespace op
 
 /// `exp(x) / sum(exp(x))` along one axis, the last unless another is named: `softmax(x)`, `softmax<0>(x)`. The row's
-/// maximum is taken off first, so nothing overflows. *Mandates* float or double, and an axis the operand has.
+/// maximum is taken off first, so nothing overflows. *Mandates* a floating-point type, and an axis the operand has.
 template <int Axis = -1, expression E>
 constexpr auto softmax(const E& x) {
   return make<op::softmax<false, detail::axis_in<Axis, E>>>(x);

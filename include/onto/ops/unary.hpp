@@ -250,7 +250,7 @@ template <expression E>
 constexpr auto square(const E& x) {
   return make<op::square>(x);
 }
-/// The square root. *Mandates*, here and below, float or double.
+/// The square root. *Mandates*, here and below, a floating-point type.
 template <expression E>
 constexpr auto sqrt(const E& x) {
   return make<op::sqrt>(x);

@@ -23,8 +23,8 @@ struct plan {
   std::int64_t flops = 0;           ///< floating-point operations
   bool placeable = true;            ///< whether every operation has a device, softly placed where need be
 
-  /// The most bytes that intermediate values take at one time in the memory of a device; -1 while an extent is not
-  /// known.
+  /// The most bytes that a run takes in the memory of a device, beside what variables hold before it: one block for all
+  /// intermediate values, and the variables' new values. -1 while an extent is not known.
   constexpr std::int64_t peak_bytes(place where) const {
     for (int d = 0; d < Devices; ++d)
       if (devices[d] == where) return peaks[d];
@@ -37,7 +37,7 @@ struct plan {
 
   /// The steps in order, a line each.
   std::string text() const;
-  /// The graph in Graphviz' language: a box per kernel, coloured by device.
+  /// The steps in Graphviz' language: a box per kernel, coloured by device; a dashed arrow per transfer.
   std::string dot() const;
 
   graph_view graph{};
@@ -166,7 +166,11 @@ struct planned {
     p.transfers = c.transfers;
     p.transfer_bytes = c.transfer_bytes;
     p.flops = c.flops;
-    for (int d = 0; d < device_count; ++d) p.peaks[d] = assign_offsets(p.values, p.value_count, p.devices[d]);
+    for (int d = 0; d < device_count; ++d) {
+      const std::int64_t block = assign_offsets(p.values, p.value_count, p.devices[d]);
+      const std::int64_t variables = variable_bytes(p.values, p.value_count, p.devices[d]);
+      p.peaks[d] = block < 0 || variables < 0 ? -1 : block + variables;
+    }
     return p;
   }
   static constexpr type value = run();
@@ -195,6 +199,11 @@ struct fetch_list {
 template <expression... E>
 constexpr fetch_list<E...> fetches(const E&... e) {
   return {boost::hana::tuple<E...>(e...)};
+}
+/// The same for a list of expressions: `fetches(towers(devices, f))`.
+template <expression First, expression... More>
+constexpr fetch_list<First, More...> fetches(const boost::hana::tuple<First, More...>& list) {
+  return {list};
 }
 
 /// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.

@@ -74,46 +74,195 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
   return m.text();
 }
 
+/// The fill of what is in the memory of a device: the CPU grey, the GPUs in turn, told apart with any colour vision and
+/// light enough for black letters. *Source* P. Tol, Colour Schemes (SRON/EPS/TN/09-002), "light".
 ONTO_COLD inline std::string_view color_of(const place& p) {
-  constexpr std::string_view gpus[] = {"palegreen", "lightskyblue", "khaki", "plum", "lightsalmon", "paleturquoise"};
-  return p.kind == device_kind::gpu ? gpus[p.index % 6] : std::string_view("lightgray");
+  constexpr std::string_view gpus[] = {"#77aadd", "#ee8866", "#eedd88", "#ffaabb",
+                                       "#44bb99", "#bbcc33", "#99ddff", "#aaaa00"};
+  return p.kind == device_kind::gpu ? gpus[p.index % 8] : std::string_view("#dddddd");
 }
 
-ONTO_COLD ONTO_NOINLINE inline std::string plan_dot(const plan_view& p) {
-  const graph_view& g = p.graph;
-  message m("digraph plan {\n  node [style=filled, shape=box];\n");
-  // A box around what runs as one kernel.
-  for (int u = 0; u < g.count; ++u) {
-    if (p.unit[u] != u) continue;
-    m << "  subgraph cluster_" << u << " { label=\"";
-    write_place(m, p.placement[u].where);
-    m << "\";";
-    for (int n = 0; n < g.count; ++n)
-      if (p.unit[n] == u) m << " n" << n << ";";
-    m << " }\n";
+/// Draws a plan in Graphviz' language. A box is a kernel, and the operations in it; an ellipse is data of the caller, a
+/// cylinder a variable; a dashed arrow is a transfer, one each. A view is a word at an arrow, since nothing runs.
+class plan_picture {
+ public:
+  explicit plan_picture(const plan_view& p) : p_(p), g_(p.graph) {}
+
+  ONTO_COLD ONTO_NOINLINE std::string draw() {
+    m_ << "digraph plan {\n"
+          "  graph [fontname=\"Helvetica\", fontsize=12, labeljust=l];\n"
+          "  node [fontname=\"Helvetica\", fontsize=12, shape=box, style=filled, fillcolor=white];\n"
+          "  edge [fontname=\"Helvetica\", fontsize=10];\n";
+    if (p_.step_count == 0 && g_.fetch_count > 0)
+      m_ << "  none [label=\"no device for some operation in this world\", shape=plaintext, style=\"\"];\n";
+    else
+      draw_steps();
+    return (m_ << "}\n").text();
   }
-  for (int n = 0; n < g.count; ++n) {
-    if (g[n].kind() == op_kind::scalar) continue;
-    m << "  n" << n << " [label=\"";
-    write_name(m, g, n);
-    m << "\\n" << name_of(g[n].type) << g[n].shape << "\", fillcolor=" << color_of(p.placement[n].where);
-    if (g[n].is_leaf()) m << ", shape=ellipse";
-    m << "];\n";
+
+ private:
+  ONTO_COLD void draw_steps() {
+    for (int n = 0; n < g_.count; ++n)
+      if (g_[n].is_leaf() && g_[n].kind() != op_kind::scalar) draw_leaf(n);
+    for (int k = 0; k < p_.step_count; ++k) {
+      if (p_.steps[k].kind == step_kind::kernel) draw_kernel(k);
+      if (is_box(k)) draw_copy(k);
+    }
+    for (int n = 0; n < g_.count; ++n)
+      if (p_.unit[n] >= 0) draw_operands(n);
+    for (int k = 0; k < g_.fetch_count; ++k) draw_result(k);
   }
-  for (int n = 0; n < g.count; ++n) {
-    for (int k = 0; k < g[n].count; ++k) {
-      const int o = g.operand(n, k);
-      if (g[o].kind() == op_kind::scalar) continue;
-      m << "  n" << o << " -> n" << n;
-      if (!(p.placement[o].where == p.placement[n].where)) m << " [color=red, label=\"copy\"]";
-      m << ";\n";
+
+  ONTO_COLD void draw_leaf(int n) {
+    const bool variable = g_[n].kind() == op_kind::variable;
+    const place at = variable ? p_.placement[n].where : host;
+    m_ << "  n" << n << " [label=\"";
+    write_label(n);
+    if (variable) write_place(m_ << "\\n", at);
+    m_ << "\", shape=" << (variable ? "cylinder" : "ellipse") << ", fillcolor=\"" << color_of(at) << "\"];\n";
+  }
+
+  ONTO_COLD void draw_kernel(int step) {
+    const plan_step& s = p_.steps[step];
+    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"";
+    write_place(m_, s.at);
+    m_ << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
+    for (int n = 0; n < g_.count; ++n) {
+      if (p_.unit[n] != s.node) continue;
+      m_ << "    n" << n << " [label=\"";
+      write_label(n);
+      m_ << "\"];\n";
+    }
+    m_ << "  }\n";
+  }
+
+  /// What a transfer made, where more than one arrow leaves it.
+  ONTO_COLD void draw_copy(int step) {
+    const plan_step& s = p_.steps[step];
+    m_ << "  t" << (step + 1) << " [label=\"";
+    write_text(name(s.node));
+    write_place(m_ << "\\n", s.at);
+    m_ << "\", shape=ellipse, fillcolor=\"" << color_of(s.at) << "\"];\n  n" << s.node << " -> t" << (step + 1);
+    finish_arrow(step, -1, -1);
+  }
+
+  ONTO_COLD void draw_operands(int n) {
+    for (int k = 0; k < g_[n].count; ++k) {
+      const int o = g_.operand(n, k);
+      bool again = g_[o].kind() == op_kind::scalar;
+      for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
+      if (again) continue;
+      const int b = base_of(g_, p_.unit, o);
+      const int transfer = p_.unit[b] == p_.unit[n] ? -1 : start_arrow(b, p_.placement[p_.unit[n]].where);
+      if (p_.unit[b] == p_.unit[n]) m_ << "  n" << b;
+      m_ << " -> n" << n;
+      finish_arrow(transfer, o, b, g_[n].kind() == op_kind::assign && k == 0 ? n : -1);
     }
   }
-  for (int k = 0; k < g.fetch_count; ++k)
-    m << "  r" << k << " [label=\"result " << k << "\", shape=plaintext];\n  n" << g.fetches[k] << " -> r" << k
-      << ";\n";
-  return (m << "}\n").text();
-}
+
+  ONTO_COLD void draw_result(int fetch) {
+    const int node = g_.fetches[fetch];
+    m_ << "  r" << fetch << " [label=\"result " << fetch << "\", shape=plaintext, style=\"\"];\n";
+    const int transfer = start_arrow(node, host);
+    m_ << " -> r" << fetch;
+    finish_arrow(transfer, -1, -1);
+  }
+
+  /// Writes where the value of a node is read on a device. *Returns* the transfer that is the arrow itself, or -1.
+  ONTO_COLD int start_arrow(int node, const place& at) {
+    const int step = transfer_to(node, at);
+    m_ << "  ";
+    if (step >= 0 && is_box(step)) {
+      m_ << "t" << (step + 1);
+      return -1;
+    }
+    m_ << "n" << node;
+    return step;
+  }
+
+  /// The rest of an arrow: a transfer is dashed, with its bytes; the views from `base` up to `operand` are named;
+  /// an arrow between a variable and what writes it points to the variable.
+  ONTO_COLD void finish_arrow(int transfer, int operand, int base, int writer = -1) {
+    const std::int64_t bytes = transfer < 0 ? -1 : p_.values[p_.steps[transfer].value].bytes;
+    const char* separator = " [";
+    if (transfer >= 0) {
+      m_ << separator << "style=dashed";
+      separator = ", ";
+    }
+    if (writer >= 0) {
+      m_ << separator << "dir=" << (g_[writer].op->name == "Assign" ? "back" : "both");
+      separator = ", ";
+    }
+    if (operand != base || bytes >= 0) {
+      m_ << separator << "label=\"";
+      write_views(operand, base);
+      if (operand != base && bytes >= 0) m_ << "\\n";
+      if (bytes >= 0) m_ << bytes << " bytes";
+      m_ << "\"";
+      separator = ", ";
+    }
+    m_ << (*separator == ',' ? "];\n" : ";\n");
+  }
+
+  ONTO_COLD void write_views(int operand, int base) {
+    if (operand == base) return;
+    const int below = g_.operand(operand, 0);
+    write_views(below, base);
+    if (below != base) m_ << ", ";
+    write_text(name(operand));
+  }
+
+  /// The step that copies the value of a node to a device, or -1.
+  ONTO_COLD int transfer_to(int node, const place& at) const {
+    for (int k = 0; k < p_.step_count; ++k) {
+      const plan_step& s = p_.steps[k];
+      if (s.kind == step_kind::transfer && s.node == node && s.at == at) return k;
+    }
+    return -1;
+  }
+
+  /// Whether a step is a transfer that is read more than once, and so not drawn as an arrow alone.
+  ONTO_COLD bool is_box(int step) const {
+    const plan_step& s = p_.steps[step];
+    if (s.kind != step_kind::transfer) return false;
+    int readers = 0;
+    for (int n = 0; n < g_.count; ++n) {
+      const int u = p_.unit[n];
+      if (u < 0 || !(p_.placement[u].where == s.at)) continue;
+      for (int k = 0; k < g_[n].count; ++k) {
+        const int o = g_.operand(n, k);
+        bool again = false;
+        for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
+        if (!again && base_of(g_, p_.unit, o) == s.node && p_.unit[s.node] != u) ++readers;
+      }
+    }
+    for (int k = 0; k < g_.fetch_count && s.at == host; ++k) readers += g_.fetches[k] == s.node ? 1 : 0;
+    return readers > 1;
+  }
+
+  ONTO_COLD void write_label(int n) {
+    write_text(name(n));
+    m_ << "\\n" << name_of(g_[n].type) << g_[n].shape;
+  }
+
+  ONTO_COLD std::string name(int n) const {
+    message s;
+    write_name(s, g_, n);
+    return s.text();
+  }
+
+  /// Text between the quotes of a label.
+  ONTO_COLD void write_text(const std::string& s) {
+    for (const char& c : s) {
+      if (c == '"' || c == '\\') m_ << "\\";
+      m_ << (c == '\n' ? std::string_view("\\n") : std::string_view(&c, 1));
+    }
+  }
+
+  const plan_view& p_;
+  const graph_view& g_;
+  message m_;
+};
 
 }  // namespace detail
 
@@ -124,7 +273,7 @@ std::string plan<Nodes, Steps, Values, Devices>::text() const {
 
 template <int Nodes, int Steps, int Values, int Devices>
 std::string plan<Nodes, Steps, Values, Devices>::dot() const {
-  return detail::plan_dot({graph, placement, unit, steps, step_count, values});
+  return detail::plan_picture({graph, placement, unit, steps, step_count, values}).draw();
 }
 
 }  // namespace onto

@@ -3,15 +3,12 @@
 // named here.
 #pragma once
 
-#include <onto/core/error.hpp>
-#include <onto/core/mutex.hpp>
-#include <onto/core/ref.hpp>
-#include <onto/device/place.hpp>
 #include <onto/runtime/kernel.hpp>
+#include <onto/runtime/memory.hpp>
+#include <onto/runtime/work.hpp>
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <string>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -27,41 +24,25 @@ struct kernel_entry {
   std::size_t (*gpu_workspace)(const kernel_call&) = nullptr;  // bytes of device memory; null: none
 };
 
-/// What one run of a program has come to; shared with the devices that work for it. The first failure is kept, and what
-/// was issued after it does nothing.
-class run_state {
- public:
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
-
-  ONTO_COLD ONTO_NOINLINE void fail(std::exception_ptr e) {
-    mutex_lock lock(mutex_);
-    if (!error_) error_ = e;
-    failed_.store(true, std::memory_order_release);
-  }
-
-  ONTO_COLD ONTO_NOINLINE void rethrow() {
-    std::exception_ptr e;
-    {
-      mutex_lock lock(mutex_);
-      e = error_;
-    }
-    std::rethrow_exception(e);
-  }
-
- private:
-  std::atomic<bool> failed_{false};
-  mutex mutex_;
-  std::exception_ptr error_;
-};
-
-/// A point in a device's stream that others can wait for.
+/// A point in a device's stream that others can wait for. Used again in each run of the program that has it.
 class device_event : public counted {
  public:
   /// Blocks the calling thread until everything issued before the point is done.
   virtual void wait() = 0;
+  /// Simulated seconds at which the point was reached; only after it was.
+  virtual double time() const { return 0; }
 };
 
-/// Called before every allocation, copy and kernel, on the thread that does it; for tests that make them fail.
+/// What was issued while a device recorded, to be issued again in one call.
+class device_graph : public counted {
+ public:
+  /// Issues all of it for another run: in the compute stream of the device that recorded it, after what was issued
+  /// there.
+  virtual void launch(run_state& run) = 0;
+};
+
+/// Called before every allocation, copy and kernel, on the thread that does it; for tests that make them fail. A hook
+/// that throws `device_lost` takes the device away.
 struct fault_hook {
   void (*before)(void* context, const char* what) = nullptr;
   void* context = nullptr;
@@ -74,7 +55,8 @@ struct device_counters {
   std::atomic<std::int64_t> transfer_bytes{0};
 };
 
-/// One device. What is issued runs in order; nothing but `allocate` and an event's `wait` blocks.
+/// One device. What is issued to a stream runs in its order; nothing but `reserve` and an event's `wait` blocks.
+/// Labels, calls and slots must live until the run is over.
 class device {
  public:
   explicit device(place where) : where_(where) {}
@@ -90,28 +72,93 @@ class device {
   /// Devices of one family wait for each other's events and copy to each other's memory without the host.
   virtual const void* family() const = 0;
 
-  /// *Throws* `resource_exhausted_error` where there is not so much memory.
-  virtual void* allocate(std::int64_t bytes) = 0;
-  /// Frees in stream order: what was issued before may still use the memory.
-  virtual void deallocate(void* memory, std::int64_t bytes) noexcept = 0;
+  /// A block of memory that every stream may use at once.
+  /// *Throws* `resource_exhausted_error` where there is not so much memory under the limit.
+  ONTO_NOINLINE ref<device_block> reserve(const memory_request& r) {
+    try {
+      expect_alive();
+      before("allocate");
+    } catch (...) {
+      std::rethrow_exception(named_failure({r.name, r.kind, r.bytes, 0}, where_));
+    }
+    ref<device_block> b(new device_block(*this, r));
+    void* data = take(b->bytes());
+    if (!data) throw_exhausted(r);
+    b->data_ = data;
+    account_.add(b.get());
+    return b;
+  }
+  memory_info memory() const { return {account_.in_use(), account_.peak(), reserved(), limit()}; }
+  /// Gives memory that is not in use back to the system.
+  virtual void trim() {}
+  /// Memory for kernels to work in, at least so large: one piece for all programs, since the kernels of a device run
+  /// one after the other. Not counted as in use.
+  virtual ref<counted> workspace(std::int64_t bytes, void*& data) {
+    (void)bytes;
+    data = nullptr;
+    return {};
+  }
+  /// Fills a block so that whoever reads what was not written finds out; for tests.
+  virtual void poison(void* memory, std::int64_t bytes) {
+    (void)memory;
+    (void)bytes;
+  }
 
-  virtual void copy_in(run_state& run, void* to, const void* host, std::int64_t bytes) = 0;
-  virtual void copy_out(run_state& run, void* host, const void* from, std::int64_t bytes) = 0;
-  /// Copies to another device of the family, in the order of this device's stream.
-  virtual void copy_to(run_state& run, device& other, void* to, const void* from, std::int64_t bytes) = 0;
-  /// Runs a kernel. `call` and what it points to must live until the run is over.
-  virtual void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) = 0;
+  /// Copies from the host, in the stream `in`.
+  virtual void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) = 0;
+  /// Copies to the host, in the stream `out`.
+  virtual void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) = 0;
+  /// Copies to another device of the family, in this device's stream `out`.
+  virtual void copy_to(const work& w, device& other, void* to, const void* from, std::int64_t bytes) = 0;
+  /// Runs a kernel, in the stream `compute`.
+  virtual void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) = 0;
 
-  virtual ref<device_event> record() = 0;
-  /// What is issued from now on waits for an event of a device of the same family.
-  virtual void wait(const ref<device_event>& event) = 0;
+  virtual ref<device_event> make_event() = 0;
+  /// The event is reached when everything issued to the stream so far is done.
+  virtual void record(run_state& run, lane stream, device_event& event) = 0;
+  /// What is issued to the stream from now on waits for an event of a device of the same family.
+  virtual void wait(run_state& run, lane stream, device_event& event) = 0;
+
+  /// Has `issue` issue work to this device and others of its family, and keeps it instead of doing it.
+  /// *Returns* null, where this family or this work cannot be kept.
+  virtual ref<device_graph> record_graph(void (*issue)(void* context), void* context) {
+    (void)issue;
+    (void)context;
+    return {};
+  }
+
+  /// Why a device does nothing any more, or null.
+  const char* lost() const { return lost_.load(std::memory_order_acquire); }
 
   fault_hook fault{};
   device_counters counters;
 
  protected:
-  void before(const char* what) const {
-    if (fault.before) fault.before(fault.context, what);
+  /// Raw memory that every stream may use at once; null where the limit or the device is exhausted.
+  virtual void* take(std::int64_t bytes) = 0;
+  /// Takes back what nothing uses any more.
+  virtual void give(void* memory, std::int64_t bytes) noexcept = 0;
+  virtual std::int64_t reserved() const { return account_.in_use(); }
+  virtual std::int64_t limit() const { return 0; }
+
+  void before(const char* what) {
+    if (!fault.before) return;
+    try {
+      fault.before(fault.context, what);
+    } catch (const device_lost& l) {
+      lose(l.why);
+      expect_alive();
+    }
+  }
+  void lose(const char* why) { lost_.store(why, std::memory_order_release); }
+  ONTO_NOINLINE void expect_alive() const {
+    const char* why = lost();
+    if (!why) return;
+    message m("[onto.device] ");
+    fail<internal_error>(write_short(m, where_)
+                         << " was lost (" << why
+                         << ") and runs nothing any more; other devices go on. Make a new session, and where that "
+                            "does not find the device, a new process");
   }
   void count_kernel(const kernel_call& call) {
     if (!call.continues) counters.kernels.fetch_add(1, std::memory_order_relaxed);
@@ -122,8 +169,31 @@ class device {
   }
 
  private:
+  friend class device_block;
+
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE void throw_exhausted(const memory_request& r) {
+    const memory_info now = memory();
+    message m("[onto.memory] ");
+    write_bytes(write_short(m, where_) << " has no memory left for ", r.bytes) << " of " << r.kind;
+    if (!r.name.empty()) m << " '" << r.name << "'";
+    if (r.explain) r.explain(r.context, m, now.limit > 0 ? now.limit - now.in_use : 0);
+    write_bytes(m << "; in use ", now.in_use);
+    if (now.limit > 0) write_bytes(m << " of a limit of ", now.limit);
+    account_.write_holders(m);
+    fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or raise "
+                                        "session_options::gpu.memory_limit");
+  }
+
   place where_;
+  memory_account account_;
+  std::atomic<const char*> lost_{nullptr};
 };
+
+inline device_block::~device_block() {
+  if (!data_) return;
+  owner_.account_.remove(this);
+  owner_.give(data_, bytes_);
+}
 
 /// The devices of a session, in order of preference, the CPU last; owned.
 class device_list {
@@ -183,19 +253,6 @@ class device_list {
   device** devices_ = nullptr;
   place* places_ = nullptr;
   int count_ = 0;
-};
-
-/// A block of a device's memory, given back when the last user is gone.
-class device_block : public counted {
- public:
-  device_block(device& d, std::int64_t size) : owner_(d), data_(d.allocate(size)), bytes_(size) {}
-  ~device_block() override { owner_.deallocate(data_, bytes_); }
-  void* data() const { return data_; }
-
- private:
-  device& owner_;
-  void* data_;
-  std::int64_t bytes_;
 };
 
 }  // namespace onto::detail

@@ -23,6 +23,7 @@ struct matmul_form {
   double alpha = 1;
   double beta = 0;  // with inputs[2] as the addend, broadcast over the result; 0 where there is none
   bool relu = false;
+  bool tf32 = false;  // the GPU may round a float product's operands to TF32
 };
 
 /// One launch of a kernel.
@@ -34,7 +35,7 @@ struct kernel_call {
   int inputs = 0;
   const operand_view* in = nullptr;
   operand_view out{};
-  const std::uint64_t* scalars = nullptr;  // the bits of each scalar, in its own element type
+  const std::uint64_t* scalars = nullptr;  // the bits of each scalar, in the type it is computed in
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};

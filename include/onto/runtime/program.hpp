@@ -18,7 +18,8 @@ struct load_input {};
 struct load_scalar {};
 
 /// One instruction: instruction number `k` of a program writes register `k`. For loads `Arguments` is the slot, else
-/// the registers of the operands.
+/// the registers of the operands. A register of type half or bfloat16 holds a float: nothing is rounded between
+/// operations. The CPU's programs have no such types, the others load and store them.
 template <class Op, element Type, int... Arguments>
 struct instruction {
   using operation = Op;
@@ -72,7 +73,7 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
   else if constexpr (std::is_same_v<Op, load_scalar>)
     at<K>(r) = source.template scalar<Type, A...>();
   else if constexpr (Op::kind == op_kind::generator)
-    at<K>(r) = Op::template at<element_t<Type>>(source.index(), at<A>(r)...);
+    at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)
     at<K>(r) = Source::calls::template apply<Op>(at<A>(r)...);
   else

@@ -5,68 +5,17 @@
 
 #include <onto/graph/code.hpp>
 #include <onto/graph/layout.hpp>
-#include <onto/graph/schedule.hpp>
-#include <onto/runtime/compiled_program.hpp>
-#include <onto/session/requests.hpp>
+#include <onto/session/bound_program.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Where an operand's memory comes from at each run: a value of the plan, or a leaf.
-struct operand_source {
-  int value = -1;           // of the plan
-  int leaf = -1;            // a feed, a constant or a variable
-  std::int64_t offset = 0;  // in bytes, of a view
-};
-
-/// One launch.
-struct bound_call {
-  kernel_call call;
-  operand_view* views = nullptr;  // call.inputs of them
-  operand_source* sources = nullptr;
-  int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
-  int scalar_count = 0;
-  std::uint64_t* bits = nullptr;  // of each, for this run
-  double alpha_sign = 1;          // of a matrix product
-  double beta_sign = 0;           // 0: no addend
-  std::int64_t out_offset = 0;    // bytes
-};
-
-struct bound_step {
-  plan_step step;
-  const kernel_entry* kernel = nullptr;
-  int device = -1;       // index among the session's devices
-  int from_device = -1;  // of a transfer
-  bound_call* calls = nullptr;
-  int call_count = 0;
-  int* waits = nullptr;  // values that must have arrived: made on other devices
-  int wait_count = 0;
-};
-
-/// A program ready to run with given shapes on given devices. One run has it at a time.
-struct bound_program {
-  // What it was bound for.
-  const compiled_program* program = nullptr;
-  extents* leaf_shapes = nullptr;
-  place* places = nullptr;
-  place* pinned = nullptr;
-
-  extents* shapes = nullptr;
-  node_placement* where = nullptr;
-  plan_value* values = nullptr;
-  bound_step* steps = nullptr;
-  std::int64_t* block_bytes = nullptr;  // per device
-  schedule_counts counts;
-
-  arena memory;
-  bound_program* next = nullptr;
-};
-
 /// Binds kernels' arguments.
 class binder {
  public:
-  binder(const device_list& devices, bound_program& b)
-      : p_(*b.program), g_(p_.graph), devices_(devices), b_(b), m_(b.memory) {}
+  /// `tf32`: whether float products may be rounded to TF32 on a GPU.
+  binder(const device_list& devices, bool tf32, bound_program& b)
+      : p_(*b.program), g_(p_.graph), devices_(devices), tf32_(tf32), b_(b), m_(b.memory) {}
 
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
@@ -83,11 +32,28 @@ class binder {
         g_, p_.root, b_.shapes, b_.where,
         {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_, m_.make<bool>(g_.count)});
     b_.counts = s.run(split);
+    b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
     for (int d = 0; d < devices_.count(); ++d)
       b_.block_bytes[d] = assign_offsets(b_.values, b_.counts.values, devices_[d].where());
+    b_.blocks = m_.make<device_block*>(b_.devices);
+    b_.workspaces = m_.make<counted*>(b_.devices);
+    b_.rest = m_.make<device_event*>(stream_count(b_.devices));
+    b_.used = m_.make<bool>(stream_count(b_.devices));
+    b_.leaf = m_.make<host_slot>(g_.count);
+    b_.variable = m_.make<const device_block*>(g_.count);
+    b_.results = m_.make<host_slot>(g_.fetch_count);
+    b_.address = m_.make<host_slot>(b_.counts.values);
+    b_.written = m_.make<device_block*>(b_.counts.values);
+    b_.spare = m_.make<device_block*>(b_.counts.values);
     b_.steps = m_.make<bound_step>(b_.counts.steps);
     for (int k = 0; k < b_.counts.steps; ++k) bind_step(b_.steps[k], steps[k]);
+    order(steps);
+    find_replay();
+    provide_workspace();
+    message title;
+    write_name(title, g_, g_.fetches[0]);
+    b_.title = kept_text(title);
   }
 
  private:
@@ -104,10 +70,98 @@ class binder {
     return -1;
   }
 
-  void open_calls(bound_step& s, int calls, int operands) {
-    s.calls = m_.make<bound_call>(calls);
-    s.waits = m_.make<int>(operands);
+  std::string_view kept_text(const message& m) {
+    return {m_.copy(m.text().data(), static_cast<int>(m.text().size())), m.text().size()};
   }
+
+  /// Streams, waits, events and labels.
+  void order(const plan_step* steps) {
+    int* families = m_.make<int>(b_.devices);
+    for (int d = 0; d < b_.devices; ++d)
+      for (int c = d; c >= 0; --c)
+        if (devices_[c].family() == devices_[d].family()) families[d] = c;
+    const order_input in{g_,           p_.root,          unit_,     steps,    b_.counts.steps, b_.values,
+                         b_.counts.values, devices_.places(), b_.devices, families};
+    arena scratch;
+    const int streams = stream_count(b_.devices);
+    auto* orders = scratch.make<step_order>(b_.counts.steps);
+    auto* waits = scratch.make<int>(b_.counts.steps * streams);
+    step_orderer(in, {orders, waits, scratch.make<int>(b_.counts.steps * streams), scratch.make<int>(streams * streams),
+                      scratch.make<int>(streams)})
+        .run();
+    for (int k = 0; k < b_.counts.steps; ++k) {
+      bound_step& s = b_.steps[k];
+      s.stream = orders[k].stream;
+      s.waits = m_.copy(waits + orders[k].first, orders[k].count);
+      s.wait_count = orders[k].count;
+      if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / lane_count].make_event().leave();
+      label(s, cost_of_step(in, b_.shapes, k));
+    }
+  }
+
+  void label(bound_step& s, const step_cost& cost) {
+    message m;
+    write_name(m, g_, s.step.node);
+    s.label.name = kept_text(m);
+    m.clear();
+    if (s.step.kind == step_kind::transfer) {
+      write_short(write_short(m << "copy from ", s.step.from) << " to ", s.step.at);
+    } else if (s.step.kind == step_kind::deliver) {
+      m << "copy to the result";
+    } else {
+      const char* comma = "";
+      for (int n = 0; n <= s.step.node; ++n) {
+        if (unit_[n] != s.step.node) continue;
+        m << comma << g_[n].op->name;
+        comma = ", ";
+      }
+    }
+    s.label.operation = kept_text(m);
+    s.label.bytes = cost.bytes;
+    s.label.flops = cost.flops;
+  }
+
+  /// Finds the run of steps between the host's first and last ones, if one family does them all.
+  void find_replay() {
+    int first = 0;
+    int end = b_.counts.steps;
+    while (first < end && b_.steps[first].stream == 0) ++first;
+    while (end > first && b_.steps[end - 1].stream == 0) --end;
+    const void* family = nullptr;
+    for (int k = first; k < end; ++k) {
+      if (b_.steps[k].stream == 0) return;
+      const void* f = devices_[(b_.steps[k].stream - 1) / lane_count].family();
+      if (family && f != family) return;
+      family = f;
+    }
+    b_.replay_first = first;
+    b_.replay_end = end;
+  }
+
+  /// The kernels of a device run one after the other and share one piece of memory to work in.
+  void provide_workspace() {
+    for (int d = 0; d < b_.devices; ++d) {
+      if (devices_[d].is_host()) continue;
+      std::size_t most = 0;
+      for (int k = 0; k < b_.counts.steps; ++k) {
+        bound_step& s = b_.steps[k];
+        if (s.device != d || !s.kernel || !s.kernel->gpu_workspace) continue;
+        for (int c = 0; c < s.call_count; ++c) {
+          s.calls[c].call.in = s.calls[c].views;
+          const std::size_t bytes = s.kernel->gpu_workspace(s.calls[c].call);
+          if (bytes > most) most = bytes;
+        }
+      }
+      if (most == 0) continue;
+      void* data = nullptr;
+      b_.workspaces[d] = devices_[d].workspace(static_cast<std::int64_t>(most), data).leave();
+      for (int k = 0; k < b_.counts.steps; ++k)
+        for (int c = 0; b_.steps[k].device == d && c < b_.steps[k].call_count; ++c)
+          b_.steps[k].calls[c].call.workspace = data;
+    }
+  }
+
+  void open_calls(bound_step& s, int calls) { s.calls = m_.make<bound_call>(calls); }
 
   bound_call& next_call(bound_step& s, int operands) {
     bound_call& c = s.calls[s.call_count++];
@@ -132,10 +186,7 @@ class binder {
       for (int k = 0; k < max_rank; ++k) v.stride[k] = l.stride[k];
     source.offset = l.offset * size_of(v.type);
     source.value = find_value(base, s.step.at);
-    if (source.value < 0)
-      source.leaf = base;
-    else
-      s.waits[s.wait_count++] = source.value;
+    if (source.value < 0) source.leaf = base;
   }
 
   void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
@@ -147,10 +198,6 @@ class binder {
     s.device = devices_.index_of(step.at);
     if (step.kind != step_kind::kernel) {
       if (step.kind == step_kind::transfer) s.from_device = devices_.index_of(step.from);
-      if (step.source >= 0) {
-        s.waits = m_.make<int>(1);
-        s.waits[s.wait_count++] = step.source;
-      }
       return;
     }
     const int root = step.node;
@@ -180,7 +227,7 @@ class binder {
     code_collector(g_, unit_, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o).run();
 
     const bool folds = g_[root].kind() == op_kind::reduce;
-    open_calls(s, 1, o.input_count);
+    open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);
     c.call.space = b_.shapes[folds ? g_.operand(root, 0) : root];
     for (int k = 0; k < o.input_count; ++k) add_node(s, c, inputs[k], &c.call.space);
@@ -191,11 +238,12 @@ class binder {
   }
 
   void bind_product(bound_step& s, int product) {
-    open_calls(s, 1, 3);
+    open_calls(s, 1);
     bound_call& c = next_call(s, 3);
     const extents& out = b_.shapes[product];
     c.call.op = g_[product].op;
     c.call.space = out;
+    c.call.form.tf32 = tf32_;
     for (int k = 0; k < 2; ++k) {
       // The batch broadcasts; rows and columns are the operand's own.
       const extents& x = b_.shapes[g_.operand(product, k)];
@@ -217,6 +265,7 @@ class binder {
       c.call.form.relu = e.relu;
       if (e.addend >= 0) {
         c.beta_sign = e.sign_addend;
+        c.call.form.beta = e.sign_addend;
         add_node(s, c, e.addend, &out);
       }
       c.scalars = m_.make<int>(2);
@@ -230,7 +279,7 @@ class binder {
   void bind_concat(bound_step& s, int root) {
     const graph_node& x = g_[root];
     const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
-    open_calls(s, x.count, x.count);
+    open_calls(s, x.count);
     std::int64_t position = 0;
     for (int k = 0; k < x.count; ++k) {
       const int o = g_.operand(root, k);
@@ -246,7 +295,7 @@ class binder {
   /// Softmax, and views that are made into contiguous memory.
   void bind_plain(bound_step& s, int root) {
     const int x = g_.operand(root, 0);
-    open_calls(s, 1, 1);
+    open_calls(s, 1);
     bound_call& c = next_call(s, 1);
     if (g_[root].kind() == op_kind::view && g_[root].op->attribute[0] != static_cast<int>(view_kind::reshape)) {
       // What is copied is the view itself: look through it at what is below.
@@ -263,6 +312,7 @@ class binder {
   const compiled_program& p_;
   const graph_view& g_;
   const device_list& devices_;
+  bool tf32_;
   bound_program& b_;
   arena& m_;
   int* unit_ = nullptr;

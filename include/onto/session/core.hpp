@@ -7,7 +7,10 @@
 #include <onto/session/execute.hpp>
 #include <onto/session/infer.hpp>
 #include <onto/session/options.hpp>
-#include <onto/session/placement_text.hpp>
+#include <onto/session/placement_log.hpp>
+#include <onto/session/prepared_program.hpp>
+#include <onto/session/trace.hpp>
+#include <onto/session/variables.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -30,37 +33,43 @@ struct placed_program {
   arena memory;
 };
 
-class session_core {
+class session_core : public counted {
  public:
   session_core(device_list&& devices, const session_options& options)
-      : devices_(static_cast<device_list&&>(devices)), options_(options) {}
-  session_core(const session_core&) = delete;
-  session_core& operator=(const session_core&) = delete;
-  ~session_core() {
-    while (idle_) {
-      bound_program* next = idle_->next;
-      delete idle_;
-      idle_ = next;
-    }
-    while (variables_) {
-      variable* next = variables_->next;
-      if (variables_->value) variables_->value->release();
-      delete variables_;
-      variables_ = next;
-    }
-    while (logged_) {
-      logged* next = logged_->next;
-      delete logged_;
-      logged_ = next;
-    }
+      : devices_(static_cast<device_list&&>(devices)), options_(options) {
+    if (!options.trace.empty()) trace_ = new trace_file(options.trace);
+  }
+  ~session_core() override {
+    prepared_program::delete_all(idle_);
+    delete trace_;
   }
 
   const device_list& devices() const { return devices_; }
 
+  /// Simulated seconds that all runs have taken.
+  double simulated_seconds() {
+    mutex_lock lock(mutex_);
+    return clock_;
+  }
+
+  /// Gives back what no variable and no prepared program holds.
+  ONTO_COLD void trim() {
+    bound_program* idle = nullptr;
+    {
+      mutex_lock lock(mutex_);
+      idle = idle_;
+      idle_ = nullptr;
+      idle_count_ = 0;
+    }
+    prepared_program::delete_all(idle);
+    for (int d = 0; d < devices_.count(); ++d) devices_[d].trim();
+  }
+
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD void place_program(const compiled_program& p, const state* const* states, placed_program& out) {
     out.state = resolve_state(p.graph, states, out.memory);
-    out.pinned = pinned_places(p.graph, out.memory);
+    out.pinned = out.memory.make<place>(p.graph.count);
+    pinned_places(p.graph, out.pinned);
     out.where = out.memory.make<node_placement>(p.graph.count);
     place_nodes_or_throw(p.graph, out.state, out.pinned, out.where);
   }
@@ -77,7 +86,7 @@ class session_core {
         options_.log.write(m.text());
       }
       mutex_lock lock(mutex_);
-      slot_of(p.graph[n]).where = placed.where[n].where;
+      variables_.of(p.graph[n]).where = placed.where[n].where;
     }
   }
 
@@ -85,77 +94,102 @@ class session_core {
   ONTO_COLD void expect_initialized(const graph_view& g) {
     mutex_lock lock(mutex_);
     for (int n = 0; n < g.count; ++n)
-      if (g[n].kind() == op_kind::variable && !slot_of(g[n]).value)
+      if (g[n].kind() == op_kind::variable && !variables_.of(g[n]).value)
         fail<failed_precondition_error>(message("[onto.variable] variable '")
                                         << g[n].name
                                         << "' has no initial value; write variable<...>(value), or assign to it");
   }
 
-  ONTO_NOINLINE void run(const run_request& r) {
-    const graph_view& g = r.program->graph;
+  /// Resolves and places a program, and takes its memory where its shapes are known already.
+  /// *Throws* `invalid_argument_error` where operations cannot be placed.
+  ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
+    ref<prepared_program> p(new prepared_program);
+    const graph_view& g = program.graph;
+    p->program = &program;
+    p->state = resolve_state(g, states, p->memory);
     arena memory;
-    const program_state s = resolve_state(g, r.states, memory);
+    run_leaves leaves(g, memory);
+    pinned_places(g, leaves.pinned);
+    place_nodes_or_throw(g, p->state, leaves.pinned, memory.make<node_placement>(g.count));
+    bool known = true;
+    for (int n = 0; n < g.count; ++n) {
+      if (!g[n].is_leaf()) continue;
+      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->state.values[n]->shape : g[n].shape;
+      known = known && leaves.shapes[n].is_static();
+    }
+    if (known) {
+      p->bound = bind(program, p->state, leaves, true);
+      execution(*p->bound, devices_).reserve();
+    }
+    return p;
+  }
+
+  ONTO_NOINLINE void run(const run_request& r) {
+    arena memory;
+    const program_state s = resolve_state(r.program->graph, r.states, memory);
+    run_resolved(r, s, nullptr, memory);
+  }
+
+  ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
+    const mutex_lock one(p.busy);
+    arena memory;
+    run_resolved(r, p.state, &p, memory);
+  }
+
+ private:
+  ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, prepared_program* p, arena& memory) {
+    const graph_view& g = r.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g[n].kind() == op_kind::assign;
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    run_data d;
-    d.values = s.values;
-    d.results = memory.make<void*>(g.fetch_count);
-    const extents* shapes = leaves(r, s, d, memory);
-    const place* pinned = pinned_places(g, memory);
-    bound_program* b = take(r.program, shapes, s, pinned);
-    if (!b) b = bind(*r.program, s, shapes, pinned);
+    run_leaves leaves(g, memory);
+    gather(r, s, leaves);
+    pinned_places(g, leaves.pinned);
+    bound_program* b = p ? take_from(*p, leaves) : take(r.program, leaves, s);
+    if (!b) b = bind(*r.program, s, leaves, p != nullptr);
     try {
-      for (int k = 0; k < g.fetch_count; ++k) d.results[k] = r.allocate(r.context, k, b->shapes[g.fetches[k]]);
-      execution e(*b, devices_, d, memory);
-      e.run();
-      if (writes) commit(g, *b, e.written);
+      for (int n = 0; n < g.count; ++n) {
+        b->leaf[n] = leaves.data[n];
+        b->variable[n] = leaves.variable[n];
+        leaves.variable[n] = nullptr;
+      }
+      b->scalars = s.values;
+      for (int k = 0; k < g.fetch_count; ++k) b->results[k].data = r.allocate(r.context, k, b->shapes[g.fetches[k]]);
+      begin(b->progress);
+      execution(*b, devices_).run();
+      end(b->progress);
+      if (writes) commit(g, *b);
     } catch (...) {
       delete b;
       throw;
     }
-    give_back(b);
+    b->end_run();
+    if (p) {
+      b->next = p->bound;
+      p->bound = b;
+    } else {
+      give_back(b);
+    }
   }
 
- private:
-  struct variable {
-    std::uint64_t id = 0;
-    extents shape{};
-    place where{};
-    device_block* value = nullptr;  // null until initialized
-    variable* next = nullptr;
-  };
-  struct logged {
-    const compiled_program* program;
-    std::uint64_t placement;
-    logged* next;
-  };
-
-  variable* find_variable(std::uint64_t id) const {
-    variable* v = variables_;
-    while (v && v->id != id) v = v->next;
-    return v;
+  void begin(run_state& s) {
+    s.trace = trace_;
+    mutex_lock lock(mutex_);
+    s.now = clock_;
+  }
+  void end(const run_state& s) {
+    if (trace_) trace_->flush();
+    mutex_lock lock(mutex_);
+    if (s.now > clock_) clock_ = s.now;
   }
 
-  variable& slot_of(const graph_node& n) {
-    if (variable* v = find_variable(n.id)) return *v;
-    auto* v = new variable;
-    v->id = n.id;
-    v->shape = n.shape;
-    v->next = variables_;
-    variables_ = v;
-    return *v;
-  }
-
-  place* pinned_places(const graph_view& g, arena& memory) {
-    auto* pinned = memory.make<place>(g.count);
+  void pinned_places(const graph_view& g, place* pinned) {
     mutex_lock lock(mutex_);
     for (int n = 0; n < g.count; ++n)
       if (g[n].kind() == op_kind::variable)
-        if (const variable* v = find_variable(g[n].id)) pinned[n] = v->where;
-    return pinned;
+        if (const variable* v = variables_.find(g[n].id)) pinned[n] = v->where;
   }
 
   void place_nodes_or_throw(const graph_view& g, const program_state& s, const place* pinned,
@@ -171,31 +205,27 @@ class session_core {
   }
 
   /// Shapes and data of the leaves. *Throws* for a missing feed, a feed of another shape, a variable without a value.
-  const extents* leaves(const run_request& r, const program_state& s, run_data& d, arena& memory) {
+  void gather(const run_request& r, const program_state& s, run_leaves& out) {
     const graph_view& g = r.program->graph;
-    auto* shapes = memory.make<extents>(g.count);
-    d.leaf = memory.make<const void*>(g.count);
-    d.variable = memory.make<const device_block*>(g.count);
-    d.nodes = g.count;
     message unset;
     for (int n = 0; n < g.count; ++n) {
       const op_kind kind = g[n].kind();
       if (!g[n].is_leaf()) continue;
-      shapes[n] = g[n].shape;
+      out.shapes[n] = g[n].shape;
       if (kind == op_kind::placeholder) {
         const feed_ref& feed = feed_for(g[n], r);
-        shapes[n] = feed.shape;
-        d.leaf[n] = feed.data;
+        out.shapes[n] = feed.shape;
+        out.data[n].data = const_cast<void*>(feed.data);
       } else if (kind == op_kind::constant) {
-        shapes[n] = s.values[n]->shape;
-        d.leaf[n] = s.values[n]->values;
+        out.shapes[n] = s.values[n]->shape;
+        out.data[n].data = const_cast<void*>(s.values[n]->values);
       } else if (kind == op_kind::variable) {
         mutex_lock lock(mutex_);
-        const variable& v = slot_of(g[n]);
+        const variable& v = variables_.of(g[n]);
         if (v.value) {
           v.value->retain();
-          d.variable[n] = v.value;
-          shapes[n] = v.shape;
+          out.variable[n] = v.value;
+          out.shapes[n] = v.shape;
         } else if (is_read(g, n)) {
           unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
         }
@@ -205,7 +235,6 @@ class session_core {
       fail<failed_precondition_error>(message("[onto.variable] variable ")
                                       << unset.text()
                                       << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
-    return shapes;
   }
 
   static const feed_ref& feed_for(const graph_node& n, const run_request& r) {
@@ -235,20 +264,21 @@ class session_core {
     return false;
   }
 
-  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const extents* leaf_shapes,
-                                    const place* pinned) {
+  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const run_leaves& leaves,
+                                    bool kept) {
     auto* b = new bound_program;
     try {
       b->program = &p;
-      b->leaf_shapes = b->memory.copy(leaf_shapes, p.graph.count);
+      b->kept = kept;
+      b->leaf_shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->places = b->memory.copy(s.places, p.graph.count);
-      b->pinned = b->memory.copy(pinned, p.graph.count);
-      b->shapes = b->memory.copy(leaf_shapes, p.graph.count);
+      b->pinned = b->memory.copy(leaves.pinned, p.graph.count);
+      b->shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
-      place_nodes_or_throw(p.graph, s, pinned, b->where);
-      log_placement(p, s, b->where);
-      binder(devices_, *b).run();
+      place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
+      if (options_.log_device_placement) log_.write(options_.log, devices_, p, s, b->where);
+      binder(devices_, options_.math == math_mode::tf32, *b).run();
     } catch (...) {
       delete b;
       throw;
@@ -256,19 +286,44 @@ class session_core {
     return b;
   }
 
+  static bool same_data(const bound_program& b, const run_leaves& leaves) {
+    for (int n = 0; n < leaves.nodes; ++n)
+      if (!(b.leaf_shapes[n] == leaves.shapes[n] &&
+            (b.pinned[n] == leaves.pinned[n] || b.where[n].where == leaves.pinned[n])))
+        return false;
+    return true;
+  }
+
   /// A bound program that is not in use and fits, or null.
-  bound_program* take(const compiled_program* p, const extents* shapes, const program_state& s, const place* pinned) {
+  bound_program* take(const compiled_program* p, const run_leaves& leaves, const program_state& s) {
     mutex_lock lock(mutex_);
     for (bound_program** at = &idle_; *at; at = &(*at)->next) {
       bound_program* b = *at;
-      if (b->program != p) continue;
+      if (b->program != p || !same_data(*b, leaves)) continue;
       bool same = true;
-      for (int n = 0; same && n < p->graph.count; ++n)
-        same = b->leaf_shapes[n] == shapes[n] && b->places[n] == s.places[n] && b->pinned[n] == pinned[n];
+      for (int n = 0; same && n < p->graph.count; ++n) same = b->places[n] == s.places[n];
       if (!same) continue;
       *at = b->next;
       --idle_count_;
       return b;
+    }
+    return nullptr;
+  }
+
+  /// The same among those of a prepared program. Where there are too many, the one that was not used longest goes.
+  bound_program* take_from(prepared_program& p, const run_leaves& leaves) {
+    int count = 0;
+    for (bound_program** at = &p.bound; *at; at = &(*at)->next) {
+      bound_program* b = *at;
+      if (same_data(*b, leaves)) {
+        *at = b->next;
+        return b;
+      }
+      if (++count == kept_shapes) {
+        delete b;
+        *at = nullptr;
+        return nullptr;
+      }
     }
     return nullptr;
   }
@@ -290,66 +345,43 @@ class session_core {
     delete dropped;
   }
 
-  void commit(const graph_view& g, const bound_program& b, device_block** written) {
+  void commit(const graph_view& g, bound_program& b) {
     mutex_lock lock(mutex_);
     for (int v = 0; v < b.counts.values; ++v) {
       if (!b.values[v].variable) continue;
       const int n = g.operand(b.values[v].node, 0);
-      variable& slot = slot_of(g[n]);  // was made when the run began
-      if (slot.value) slot.value->release();
-      slot.value = written[v];
+      variable& slot = variables_.of(g[n]);  // was made when the run began
+      device_block* old = slot.value;
+      slot.value = b.written[v];
       slot.where = b.values[v].at;
       slot.shape = b.shapes[n];
-      written[v] = nullptr;
-    }
-  }
-
-  /// Once per program and placement: the devices, then a line a node.
-  ONTO_COLD ONTO_NOINLINE void log_placement(const compiled_program& p, const program_state& s,
-                                             const node_placement* where) {
-    if (!options_.log_device_placement) return;
-    std::uint64_t key = 0;
-    for (int n = 0; n < p.graph.count; ++n) {
-      const place& w = where[n].where;
-      key = hash_mix(key, static_cast<std::uint64_t>(w.kind) * 65536 + static_cast<std::uint64_t>(w.index + 1));
-      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 +
-                              static_cast<std::uint64_t>(s.places[n].index + 1));
-    }
-    mutex_lock lock(log_mutex_);
-    for (const logged* l = logged_; l; l = l->next)
-      if (l->program == &p && l->placement == key) return;
-    logged_ = new logged{&p, key, logged_};
-    bool any = false;
-    message m;
-    for (int d = 0; d < devices_.count(); ++d) {
-      const std::string description = devices_[d].description();
-      if (description.empty()) continue;
-      if (!any) options_.log.write("Device mapping:");
-      any = true;
-      m.clear();
-      write_device(m, devices_[d].where()) << " -> " << description;
-      options_.log.write(m.text());
-    }
-    if (!any) options_.log.write("Device mapping: no known devices.");
-    for (int n = 0; n < p.graph.count; ++n) {
-      if (p.graph[n].kind() == op_kind::scalar) continue;
-      m.clear();
-      write_placement(m, p.graph, s, n, where[n]);
-      options_.log.write(m.text());
+      b.written[v] = nullptr;
+      if (!old) continue;
+      if (b.variable[n] == old) {
+        old->release();  // the run's own reference
+        b.variable[n] = nullptr;
+      }
+      // The next run of a prepared program writes where the value before this one was, if nobody reads it.
+      if (b.kept && old->is_unique() && old->bytes() == slot.value->bytes() && &old->owner() == &slot.value->owner())
+        b.spare[v] = old;
+      else
+        old->release();
     }
   }
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run
+  static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
   device_list devices_;
   session_options options_;
   mutex mutex_;  // of variables_ and idle_
   mutex writers_;
-  mutex log_mutex_;
-  variable* variables_ = nullptr;
+  variable_list variables_;
   bound_program* idle_ = nullptr;
   int idle_count_ = 0;
-  logged* logged_ = nullptr;
+  double clock_ = 0;
+  placement_log log_;
+  trace_file* trace_ = nullptr;
 };
 
 }  // namespace onto::detail

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// One run of a bound program: addresses are filled in, steps are issued in order, devices are waited for, variables
-// change at the end.
+// One run of a bound program: addresses are filled in, steps are issued in order or replayed, devices are waited for.
 #pragma once
 
 #include <onto/session/bind.hpp>
@@ -10,23 +9,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// What a run is given beside the program; entries per node, results per fetch.
-struct run_data {
-  const void** leaf = nullptr;              // a feed's or constant's elements, in host memory
-  const device_block** variable = nullptr;  // a variable's value at the start of the run; a reference is held
-  const state** values = nullptr;           // the state of a scalar
-  void** results = nullptr;
-  int nodes = 0;
-
-  run_data() = default;
-  run_data(const run_data&) = delete;
-  run_data& operator=(const run_data&) = delete;
-  ~run_data() {
-    for (int n = 0; variable && n < nodes; ++n)
-      if (variable[n]) variable[n]->release();
-  }
-};
-
 /// Copies contiguous elements on the host.
 ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
   const std::int64_t bytes = c.inner * size_of(c.out.type);
@@ -35,25 +17,11 @@ ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
 
 class execution {
  public:
-  execution(bound_program& b, const device_list& devices, const run_data& data, arena& memory)
-      : b_(b),
-        g_(b.program->graph),
-        devices_(devices),
-        d_(data),
-        used_(memory.make<bool>(devices.count())),
-        blocks_(memory.make<device_block*>(devices.count())),
-        address_(memory.make<char*>(b.counts.values)),
-        events_(memory.make<device_event*>(b.counts.values)),
-        written(memory.make<device_block*>(b.counts.values)) {}
+  /// The program's leaves, results and scalars are filled in.
+  execution(bound_program& b, const device_list& devices) : b_(b), g_(b.program->graph), devices_(devices) {}
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
   ~execution() {
-    for (int v = 0; v < b_.counts.values; ++v) {
-      if (events_[v]) events_[v]->release();
-      if (written[v]) written[v]->release();
-    }
-    for (int d = 0; d < devices_.count(); ++d)
-      if (blocks_[d]) blocks_[d]->release();
     while (staging_) {
       char* next = *reinterpret_cast<char**>(staging_);
       std::free(staging_);
@@ -61,71 +29,200 @@ class execution {
     }
   }
 
+  /// Takes the memory that the program needs, as far as it does not hold it. *Throws* `resource_exhausted_error`.
+  ONTO_NOINLINE void reserve() {
+    for (int d = 0; d < b_.devices; ++d) {
+      if (b_.block_bytes[d] <= 0 || b_.blocks[d]) continue;
+      at_ = d;
+      b_.blocks[d] =
+          devices_[d].reserve({b_.block_bytes[d], "program", b_.title, &execution::explain_block, this}).leave();
+    }
+  }
+
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed.
   ONTO_NOINLINE void run() {
+    b_.progress.reset();
+    for (int q = 0; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     try {
-      allocate();
-      for (int k = 0; k < b_.counts.steps && !state_.failed(); ++k) issue(b_.steps[k]);
+      reserve();
+      set_addresses();
+      go();
     } catch (...) {
-      state_.fail(std::current_exception());
+      b_.progress.fail(std::current_exception());
     }
     come_to_rest();
-    if (state_.failed()) state_.rethrow();
+    ++b_.runs;
+    if (b_.progress.failed()) b_.progress.rethrow();
   }
 
  private:
   bound_program& b_;
   const graph_view& g_;
   const device_list& devices_;
-  const run_data& d_;
-  run_state state_;
-  bool* used_;
-  device_block** blocks_;
-  char** address_;
-  device_event** events_;
   char* staging_ = nullptr;  // a list of host blocks for copies between families
+  int at_ = 0;               // the device or step that memory is wanted for
 
- public:
-  /// The new values of variables, per plan value; read after `run`.
-  device_block** written;
-
- private:
-  void allocate() {
-    for (int d = 0; d < devices_.count(); ++d) {
-      if (b_.block_bytes[d] <= 0) continue;
-      used_[d] = true;
-      blocks_[d] = new device_block(devices_[d], b_.block_bytes[d]);
+  /// Names the first value that does not fit.
+  static void explain_block(const void* self, message& m, std::int64_t free) {
+    const auto& e = *static_cast<const execution*>(self);
+    const bound_program& b = e.b_;
+    const plan_value* first = nullptr;
+    for (int v = 0; v < b.counts.values; ++v) {
+      const plan_value& x = b.values[v];
+      if (!(x.at == e.devices_[e.at_].where()) || x.fetch >= 0 || x.variable) continue;
+      if (!first || (first->offset + rounded(first->bytes) <= free && x.offset + x.bytes > first->offset + first->bytes))
+        first = &x;
     }
+    if (first) e.name_value(m << "; the first of its values that does not fit is ", first->node);
+  }
+  static void explain_variable(const void* self, message& m, std::int64_t) {
+    const auto& e = *static_cast<const execution*>(self);
+    e.name_value(m << ", the result of ", e.b_.values[e.at_].node);
+  }
+  void name_value(message& m, int node) const {
+    write_name(m, g_, node);
+    m << " (" << g_[node].op->name << ") " << name_of(g_[node].type) << b_.shapes[node];
+  }
+
+  void set_addresses() {
     for (int v = 0; v < b_.counts.values; ++v) {
       const plan_value& x = b_.values[v];
       const int d = devices_.index_of(x.at);
       if (x.variable) {
-        used_[d] = true;
-        written[v] = new device_block(devices_[d], x.bytes);
-        address_[v] = static_cast<char*>(written[v]->data());
+        if (b_.spare[v]) {
+          b_.written[v] = b_.spare[v];
+          b_.spare[v] = nullptr;
+        } else {
+          at_ = v;
+          const std::string_view name = g_[g_.operand(x.node, 0)].name;
+          b_.written[v] =
+              devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).leave();
+        }
+        b_.address[v].data = b_.written[v]->data();
       } else if (x.fetch >= 0) {
-        address_[v] = static_cast<char*>(d_.results[x.fetch]);
+        b_.address[v].data = b_.results[x.fetch].data;
       } else {
-        address_[v] = blocks_[d] ? static_cast<char*>(blocks_[d]->data()) + x.offset : nullptr;
+        b_.address[v].data = b_.blocks[d] ? static_cast<char*>(b_.blocks[d]->data()) + x.offset : nullptr;
       }
     }
+    for (int n = 0; n < g_.count; ++n)
+      if (b_.variable[n]) b_.leaf[n].data = b_.variable[n]->data();
+    // Whoever reads what this run has not written yet finds out.
+    for (int d = 0; d < b_.devices; ++d)
+      if (b_.blocks[d] && b_.runs > 0) devices_[d].poison(b_.blocks[d]->data(), b_.blocks[d]->bytes());
   }
 
-  void* address_of(int value, int leaf, std::int64_t offset) const {
-    if (value >= 0) return address_[value] + offset;
-    const void* base = d_.variable[leaf] ? d_.variable[leaf]->data() : d_.leaf[leaf];
-    return static_cast<char*>(const_cast<void*>(base)) + offset;
-  }
-
-  void issue(const bound_step& s) {
-    device& at = devices_[s.device];
-    if (at.is_host()) {
-      // The host waits for what other devices make; a device waits in its own stream, where transfers have told it to.
-      for (int k = 0; k < s.wait_count; ++k)
-        if (device_event* e = events_[s.waits[k]]) e->wait();
-      if (state_.failed()) return;
+  void go() {
+    const int steps = b_.counts.steps;
+    int k = 0;
+    if (b_.kept && b_.runs > 0 && b_.replay_end > b_.replay_first && !b_.progress.trace) {
+      while (k < b_.replay_first && !b_.progress.failed()) issue(k++);
+      if (b_.progress.failed()) return;
+      if (replay()) k = b_.replay_end;
     }
-    used_[s.device] = true;
+    while (k < steps && !b_.progress.failed()) issue(k++);
+  }
+
+  // ---- replaying -----------------------------------------------------------------------------------------------------
+
+  /// The memory of variables, which another run may have elsewhere. *Returns* how much of it there is.
+  int variables_memory(void** key) const {
+    int count = 0;
+    for (int n = 0; n < g_.count; ++n)
+      if (b_.variable[n]) key[count++] = b_.leaf[n].data;
+    for (int v = 0; v < b_.counts.values; ++v)
+      if (b_.written[v]) key[count++] = b_.address[v].data;
+    return count;
+  }
+
+  /// Does the recorded steps in one call, recording them first where that was not done. *Returns* whether it could.
+  bool replay() {
+    device& origin = devices_[(b_.steps[b_.replay_first].stream - 1) / lane_count];
+    arena scratch;
+    auto** key = scratch.make<void*>(g_.count + b_.counts.values);
+    const int count = variables_memory(key);
+    recorded_run* r = nullptr;
+    for (recorded_run& each : b_.recorded)
+      if (each.graph && std::memcmp(each.key, key, static_cast<std::size_t>(count) * sizeof(void*)) == 0) r = &each;
+    if (!r) {
+      ref<device_graph> graph = origin.record_graph(
+          [](void* self) {
+            auto& e = *static_cast<execution*>(self);
+            for (int k = e.b_.replay_first; k < e.b_.replay_end; ++k) e.issue(k);
+          },
+          this);
+      if (b_.progress.failed()) return false;
+      if (!graph) {
+        b_.replay_end = b_.replay_first;  // never again
+        return false;
+      }
+      r = &b_.recorded[b_.next_recorded];
+      b_.next_recorded = 1 - b_.next_recorded;
+      if (r->graph) r->graph->release();
+      r->graph = graph.leave();
+      if (!r->key) r->key = b_.memory.make<void*>(g_.count + b_.counts.values);
+      std::memcpy(r->key, key, static_cast<std::size_t>(count) * sizeof(void*));
+    }
+    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
+    const int stream = compute_stream(devices_.index_of(origin.where()));
+    b_.used[stream] = true;
+    r->graph->launch(b_.progress);
+    if (b_.replay_end < b_.counts.steps) wait_for(*recorded_end(stream, origin));
+    return true;
+  }
+
+  device_event* recorded_end(int stream, device& origin) {
+    device_event* end = rest_of(stream);
+    origin.record(b_.progress, lane::compute, *end);
+    return end;
+  }
+
+  // ---- issuing -------------------------------------------------------------------------------------------------------
+
+  void wait_for(device_event& event) {
+    trace_sink* const trace = b_.progress.trace;
+    const std::int64_t begin = trace ? trace->now() : 0;
+    event.wait();
+    const double then = event.time();
+    static constexpr work_label waiting{"wait", {}, 0, 0};
+    if (trace && then > 0) {
+      if (then > b_.progress.now)
+        trace->add({trace_span::wait, host, lane::compute, &waiting, nanoseconds(b_.progress.now), nanoseconds(then)});
+    } else if (trace) {
+      trace->add({trace_span::wait, host, lane::compute, &waiting, begin, trace->now()});
+    }
+    if (then > b_.progress.now) b_.progress.now = then;
+  }
+
+  device_event* rest_of(int stream) {
+    if (!b_.rest[stream]) b_.rest[stream] = devices_[(stream - 1) / lane_count].make_event().leave();
+    return b_.rest[stream];
+  }
+
+  ONTO_NOINLINE void issue(int k) {
+    bound_step& s = b_.steps[k];
+    try {
+      if (s.stream == 0) {
+        for (int w = 0; w < s.wait_count; ++w)
+          if (device_event* e = b_.steps[s.waits[w]].event) wait_for(*e);
+        if (b_.progress.failed()) return;
+        perform(s);
+        return;
+      }
+      device& owner = devices_[(s.stream - 1) / lane_count];
+      const auto stream = static_cast<lane>((s.stream - 1) % lane_count);
+      b_.used[s.stream] = true;
+      for (int w = 0; w < s.wait_count; ++w)
+        if (device_event* e = b_.steps[s.waits[w]].event) owner.wait(b_.progress, stream, *e);
+      perform(s);
+      if (s.event) owner.record(b_.progress, stream, *s.event);
+    } catch (...) {
+      b_.progress.fail(named_failure(s.label, s.step.at));
+    }
+  }
+
+  void perform(bound_step& s) {
+    device& at = devices_[s.device];
     if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::deliver)
@@ -134,32 +231,47 @@ class execution {
       launch(s, at);
   }
 
+  const host_slot& slot_of(int value, int leaf) const { return value >= 0 ? b_.address[value] : b_.leaf[leaf]; }
+
+  void* address_of(int value, int leaf, std::int64_t offset) const {
+    return static_cast<char*>(slot_of(value, leaf).data) + offset;
+  }
+
   void transfer(const bound_step& s, device& to) {
     device& from = devices_[s.from_device];
-    used_[s.from_device] = true;
-    const int v = s.step.value;
-    const void* data = address_of(s.step.source, s.step.node, 0);
-    void* target = address_[v];
-    const std::int64_t bytes = b_.values[v].bytes;
-    if (from.is_host()) {
-      to.copy_in(state_, target, data, bytes);
-    } else if (to.is_host()) {
-      from.copy_out(state_, target, data, bytes);
-      events_[v] = from.record().leave();
-    } else if (from.family() == to.family()) {
-      // The memory may still be read by what was issued there before.
-      from.wait(to.record());
-      from.copy_to(state_, to, target, data, bytes);
-      to.wait(from.record());
-    } else {
-      auto* staging = static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes) + alignment));
-      if (!staging) throw std::bad_alloc();
-      *reinterpret_cast<char**>(staging) = staging_;
-      staging_ = staging;
-      from.copy_out(state_, staging + alignment, data, bytes);
-      from.record()->wait();
-      to.copy_in(state_, target, staging + alignment, bytes);
-    }
+    const work w{b_.progress, s.label};
+    const host_slot& source = slot_of(s.step.source, s.step.node);
+    const host_slot& target = b_.address[s.step.value];
+    const std::int64_t bytes = b_.values[s.step.value].bytes;
+    if (from.is_host())
+      to.copy_in(w, target.data, source, bytes);
+    else if (to.is_host())
+      from.copy_out(w, target, source.data, bytes);
+    else if (s.stream != 0)
+      from.copy_to(w, to, target.data, source.data, bytes);
+    else
+      transfer_through_host(w, from, to, target.data, source.data, bytes);
+  }
+
+  /// Between devices that do not know each other; blocks.
+  void transfer_through_host(const work& w, device& from, device& to, void* target, const void* source,
+                             std::int64_t bytes) {
+    constexpr std::int64_t head = 64;
+    auto* block = static_cast<char*>(std::malloc(static_cast<std::size_t>(bytes + head)));
+    if (!block) throw std::bad_alloc();
+    *reinterpret_cast<char**>(block) = staging_;
+    staging_ = block;
+    host_slot slot;
+    slot.data = block + head;
+    from.copy_out(w, slot, source, bytes);
+    const ref<device_event> left = from.make_event();
+    from.record(b_.progress, lane::out, *left);
+    left->wait();
+    if (b_.progress.failed()) return;
+    to.copy_in(w, target, slot, bytes);
+    const ref<device_event> arrived = to.make_event();
+    to.record(b_.progress, lane::in, *arrived);
+    arrived->wait();
   }
 
   void deliver(const bound_step& s, device& at) {
@@ -170,10 +282,10 @@ class execution {
     c.op = g_[s.step.node].op;
     c.inputs = 1;
     c.in = &in;
-    c.out.data = d_.results[s.step.fetch];
+    c.out.data = b_.results[s.step.fetch].data;
     c.out.type = g_[s.step.node].type;
     c.inner = b_.shapes[s.step.node].size();
-    at.launch(state_, copy, c);
+    at.launch({b_.progress, s.label}, copy, c);
   }
 
   void launch(const bound_step& s, device& at) {
@@ -182,28 +294,21 @@ class execution {
       for (int i = 0; i < c.call.inputs; ++i)
         c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
       c.call.in = c.views;
-      c.call.out.data = address_[s.step.value] + c.out_offset;
+      c.call.out.data = static_cast<char*>(b_.address[s.step.value].data) + c.out_offset;
       c.call.continues = k > 0;
       set_scalars(c);
-      const std::size_t workspace = !at.is_host() && s.kernel->gpu_workspace ? s.kernel->gpu_workspace(c.call) : 0;
-      if (workspace == 0) {
-        at.launch(state_, *s.kernel, c.call);
-      } else {
-        const ref<device_block> block(new device_block(at, static_cast<std::int64_t>(workspace)));
-        c.call.workspace = block->data();
-        at.launch(state_, *s.kernel, c.call);
-      }
+      at.launch({b_.progress, s.label}, *s.kernel, c.call);
     }
   }
 
   double number(int node) const {
     if (node < 0) return 1;
-    const std::uint64_t b = d_.values[node]->scalar;
+    const std::uint64_t b = b_.scalars[node]->scalar;
     float f;
     double r;
     std::memcpy(&f, &b, sizeof f);
     std::memcpy(&r, &b, sizeof r);
-    return g_[node].type == element::float32 ? static_cast<double>(f) : r;
+    return g_[node].type == element::float64 ? r : static_cast<double>(f);
   }
 
   void set_scalars(bound_call& c) {
@@ -212,18 +317,21 @@ class execution {
       c.call.form.beta = c.beta_sign * (c.scalar_count ? number(c.scalars[1]) : 1);
       return;
     }
-    for (int k = 0; k < c.scalar_count; ++k) c.bits[k] = d_.values[c.scalars[k]]->scalar;
+    for (int k = 0; k < c.scalar_count; ++k) c.bits[k] = b_.scalars[c.scalars[k]]->scalar;
     c.call.scalars = c.bits;
   }
 
   /// Waits for all devices, whatever has happened: nothing of this run is in flight afterwards.
   void come_to_rest() {
-    for (int d = 0; d < devices_.count(); ++d) {
-      if (!used_[d] || devices_[d].is_host()) continue;
+    for (int q = 1; q < stream_count(b_.devices); ++q) {
+      if (!b_.used[q]) continue;
       try {
-        devices_[d].record()->wait();
+        device_event* end = rest_of(q);
+        devices_[(q - 1) / lane_count].record(b_.progress, static_cast<lane>((q - 1) % lane_count), *end);
+        end->wait();
+        if (end->time() > b_.progress.now) b_.progress.now = end->time();
       } catch (...) {
-        state_.fail(std::current_exception());
+        b_.progress.fail(std::current_exception());
       }
     }
   }

@@ -73,7 +73,22 @@ struct op_or_load<Table, code_line::scalar> {
   using type = load_scalar;
 };
 
-/// The program of the kernel with this root: all of its group, or the one operation.
+/// An operation as the CPU runs it. What only rounds, and is `Stored` next, leaves that to the store.
+template <class Op, bool Stored>
+struct op_in_floats {
+  using type = Op;
+};
+template <>
+struct op_in_floats<op::cast<half>, true> {
+  using type = op::cast<float>;
+};
+template <>
+struct op_in_floats<op::cast<bfloat16>, true> {
+  using type = op::cast<float>;
+};
+
+/// The program of the kernel with this root: all of its group, or the one operation. The CPU's is made with `Floats`:
+/// half and bfloat16 are float there, and so a program over them is the one over float.
 template <class Graph, class Table, int Root, bool Whole>
 struct kernel_program {
   static constexpr int nodes = Graph::view.count;
@@ -99,36 +114,60 @@ struct kernel_program {
   }
   static constexpr code value = collect();
 
+  static constexpr bool has_narrow() {
+    for (int k = 0; k < value.count; ++k)
+      if (is_narrow(value.lines[k].type)) return true;
+    return false;
+  }
+  /// Whether instruction `k` makes the result of a map from floats.
+  static constexpr bool is_stored(int k) {
+    return k + 1 == value.count && Graph::view[Root].kind() != op_kind::reduce &&
+           computed_as(value.lines[value.lines[k].argument[0]].type) == element::float32;
+  }
+
   template <int K, int... A>
   static auto line(std::integer_sequence<int, A...>) -> instruction<typename op_or_load<Table, value.lines[K].op>::type,
                                                                     value.lines[K].type, value.lines[K].argument[A]...>;
+  template <int K, int... A>
+  static auto float_line(std::integer_sequence<int, A...>)
+      -> instruction<typename op_in_floats<typename op_or_load<Table, value.lines[K].op>::type, is_stored(K)>::type,
+                     computed_as(value.lines[K].type), value.lines[K].argument[A]...>;
 
   template <int... K>
   static auto spell(std::integer_sequence<int, K...>)
       -> program<decltype(line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
+  template <int... K>
+  static auto spell_floats(std::integer_sequence<int, K...>)
+      -> program<decltype(float_line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
 
   // A function and not a member type: nvcc's stub of a kernel names every member type on the way to the kernel's own
   // type, and so spells the whole expression, at a place where a `named` one is not known yet.
-  static auto make() { return spell(std::make_integer_sequence<int, value.count>{}); }
+  template <bool Floats>
+  static auto make() {
+    if constexpr (Floats && has_narrow())
+      return spell_floats(std::make_integer_sequence<int, value.count>{});
+    else
+      return spell(std::make_integer_sequence<int, value.count>{});
+  }
 };
 
 /// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is
 /// rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's may be
 /// for the host alone.
-template <class Program, bool Whole, bool Gpu>
+template <class Floats, class Program, bool Whole, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_map < Program, Whole && has_packs && Program::packable > ;
+  e.on_cpu = &cpu_map < Floats, Whole && has_packs && Floats::packable > ;
 #if ONTO_CUDA
   if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
 #endif
   return e;
 }
 
-template <class Program, fold F, bool Gpu>
+template <class Floats, class Program, fold F, bool Gpu>
 constexpr kernel_entry reduce_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_reduce<Program, F>;
+  e.on_cpu = &cpu_reduce<Floats, F>;
 #if ONTO_CUDA
   if constexpr (Gpu) {
     e.on_gpu = &cuda_reduce<Program, F>;
@@ -141,9 +180,9 @@ constexpr kernel_entry reduce_entry() {
 template <class T>
 constexpr kernel_entry matmul_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_matmul<T>;
+  e.on_cpu = &cpu_matmul<computed_of<T>>;
 #if ONTO_CUDA
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_floating(element_of<T>)) {
     e.on_gpu = &cuda_matmul<T>;
     e.gpu_workspace = &cuda_matmul_workspace<T>;
   }
@@ -154,7 +193,7 @@ constexpr kernel_entry matmul_entry() {
 template <class T>
 constexpr kernel_entry softmax_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_softmax<T>;
+  e.on_cpu = &cpu_softmax<computed_of<T>>;
 #if ONTO_CUDA
   e.on_gpu = &cuda_softmax<T>;
 #endif
@@ -175,11 +214,14 @@ constexpr kernel_entry entry_of() {
   constexpr op_kind kind = Graph::view[Root].kind();
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
+  constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
   if constexpr (kind == op_kind::reduce)
-    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole>::make()),
+    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole>::template make<true>()),
+                        decltype(kernel_program<Graph, Table, Root, Whole>::template make<floats>()),
                         static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
   else if constexpr (has_code(Graph::view, Root))
-    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole>::make()), Whole, gpu>();
+    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole>::template make<true>()),
+                     decltype(kernel_program<Graph, Table, Root, Whole>::template make<floats>()), Whole, gpu>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)

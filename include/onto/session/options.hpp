@@ -2,13 +2,18 @@
 // What a session is told when it is made.
 #pragma once
 
+#include <onto/core/math_mode.hpp>
 #include <onto/core/ref.hpp>
+#include <onto/plan/cost_model.hpp>
 
 #include <concepts>
+#include <cstdint>
 #include <cstdio>
 #include <iosfwd>
 #include <ostream>
+#include <string>
 #include <string_view>
+#include <vector>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -52,13 +57,58 @@ class log_sink {
     detail::ref<const detail::counted> callback_;
 };
 
+/// An option that is on or off, and whether the program said so: what it says stands above the environment.
+class toggle {
+ public:
+  /// Off, and nobody said so.
+  constexpr toggle() = default;
+  /// What the program says.
+  template <std::integral Bool>
+  constexpr toggle(Bool on) : on_(on != 0), given_(true) {}
+
+  constexpr operator bool() const { return on_; }
+  constexpr bool given() const { return given_; }
+
+ private:
+  bool on_ = false;
+  bool given_ = false;
+};
+
+/// A part of a GPU's memory as a GPU of its own, with a limit of its own.
+struct logical_device {
+  int gpu = 0;                    ///< which GPU, counted after visible_device_list
+  std::int64_t memory_limit = 0;  ///< bytes; every part has to have them
+};
+
+/// What a session takes of the GPUs, real and simulated. An option that can have no effect is an error, with one
+/// exception: limits and growth mean nothing where there is no GPU, and are none there.
+struct gpu_options {
+  /// Take memory as runs need it. Off: a limit is taken when its GPU is first used, so that it is there when needed.
+  /// Where there is no limit nothing is taken beforehand, on or off.
+  toggle allow_growth{};
+  /// A limit for each GPU: so much of its total memory, above 0 and at most 1. 0: no limit but the GPU's own.
+  double per_process_gpu_memory_fraction = 0;
+  /// A limit for each GPU, in bytes. 0: no limit but the GPU's own, as for a GPU that has less.
+  std::int64_t memory_limit = 0;
+  /// The GPUs to use, by the driver's numbers: with `"5,3"` GPU 5 is `gpu<0>` and GPU 3 is `gpu<1>`. Empty: all.
+  std::string visible_device_list{};
+  /// Splits GPUs into parts. A GPU with entries here becomes these, in their order; the others stay whole; all are
+  /// numbered in order.
+  std::vector<logical_device> logical_devices{};
+};
+
 /// Options of a session.
 struct session_options {
   bool allow_soft_placement = false;  ///< where a device or a kernel is missing, use another device and say so
-  bool log_device_placement = false;  ///< log where each operation runs, once per program
+  toggle log_device_placement{};      ///< log where each operation runs, once per program
   log_sink log{};                     ///< where the log goes; standard error
+  gpu_options gpu{};                  ///< which GPUs, and how much of their memory
   int simulated_gpus = 0;             ///< adds GPUs made of host memory, for programs and tests on any machine
   int cpu_threads = 0;                ///< threads for CPU kernels; 0: as many as there are cores
+  int cpus = 1;                       ///< CPU devices `cpu<0>` and up; they share memory and threads
+  cost_model simulation{};            ///< what simulated GPUs cost, in simulated time; unset: nothing
+  math_mode math = math_mode::full;   ///< how exact matrix products of floats are on a GPU
+  std::string trace{};                ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
 }  // namespace onto

@@ -2,6 +2,7 @@
 // Where everything went and why, as a structure that prints: `session::placement(e)`.
 #pragma once
 
+#include <onto/core/json.hpp>
 #include <onto/device/device_name.hpp>
 #include <onto/session/placement_text.hpp>
 
@@ -12,6 +13,14 @@
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
+
+/// A reason in a word that stays the same, for programs that read reports: `requested`, `moved_no_device`.
+constexpr std::string_view name_of(placement_reason r) {
+  constexpr std::string_view names[] = {
+      "free",           "requested",      "consumers", "variable", "moved_no_device", "moved_no_kernel",
+      "moved_variable", "missing_device", "no_kernel", "elsewhere"};
+  return names[static_cast<int>(r)];
+}
 
 /// One node of a placement report.
 struct placement_entry {
@@ -53,6 +62,28 @@ struct placement_report {
     std::string text;
     for (const placement_entry& n : nodes) text += n.to_string() + "\n";
     return text;
+  }
+  /// The same as a JSON document, a line a node: `nodes` with `name operation requested assigned reason why`, where
+  /// `requested` is null if nothing was, and `summary` with `total moved`.
+  std::string to_json() const {
+    detail::message m("{\n  \"nodes\": [");
+    const char* separator = "\n";
+    for (const placement_entry& n : nodes) {
+      detail::write_json_string(m << separator << "    {\"name\": ", n.name);
+      detail::write_json_string(m << ", \"operation\": ", n.operation);
+      m << ", \"requested\": ";
+      if (n.requested.constrains_nothing())
+        m << "null";
+      else
+        detail::write_json_string(m, n.requested.to_string());
+      detail::write_json_string(m << ", \"assigned\": ", n.assigned.to_string());
+      detail::write_json_string(m << ", \"reason\": ", name_of(n.reason));
+      detail::write_json_string(m << ", \"why\": ", n.why) << "}";
+      separator = ",\n";
+    }
+    m << (nodes.empty() ? "" : "\n  ") << "],\n  \"summary\": {\"total\": " << static_cast<std::int64_t>(nodes.size())
+      << ", \"moved\": " << moved() << "}\n}\n";
+    return m.text();
   }
 };
 

@@ -2,15 +2,10 @@
 // The session: finds the devices, holds the variables, runs programs. Here types meet the runtime.
 #pragma once
 
-#include <onto/backend/cpu/device.hpp>
-#include <onto/backend/simulated/device.hpp>
-#include <onto/session/core.hpp>
-#include <onto/session/kernels.hpp>
+#include <onto/session/devices.hpp>
+#include <onto/session/environment.hpp>
 #include <onto/session/placement_report.hpp>
-#include <onto/tensor/tensor.hpp>
-#if ONTO_CUDA
-#include <onto/backend/cuda/device.hpp>
-#endif
+#include <onto/session/prepared.hpp>
 
 #include <string>
 #include <tuple>
@@ -44,47 +39,6 @@ constexpr initializer<E...> initialize(const E&... e) {
   return {boost::hana::tuple<E...>(e...)};
 }
 
-namespace detail {
-
-/// The tensor that an expression gives. A member type: nvcc writes an alias out where the program names the type of a
-/// result.
-template <class E, class Indices = std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>>
-struct result_type;
-template <class E, std::size_t... K>
-struct result_type<E, std::index_sequence<K...>> {
-  using type = tensor<typename E::element_type, E::facts.shape.dims[K]...>;
-};
-template <class E>
-using result_of = typename result_type<E>::type;
-
-template <class Name>
-struct placeholder_is_not_fed {
-  using reported = void;
-  static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok, "[onto.feed] a placeholder of the program is not fed; give run a value for it: name = data");
-};
-
-/// The first placeholder that no feed is for, or -1.
-template <class Graph, class... Symbols>
-constexpr int first_unfed() {
-  constexpr std::uint64_t ids[] = {Symbols::facts.id..., 0};
-  for (int n = 0; n < Graph::view.count; ++n) {
-    if (Graph::view[n].kind() != op_kind::placeholder) continue;
-    bool fed = false;
-    for (int k = 0; k < static_cast<int>(sizeof...(Symbols)); ++k) fed = fed || ids[k] == Graph::view[n].id;
-    if (!fed) return n;
-  }
-  return -1;
-}
-
-template <class Graph, int Node>
-struct unfed_name {
-  static constexpr std::string_view value = Graph::view[Node].name;
-  using type = decltype(spell_name<value>(std::make_index_sequence<value.size()>{}));
-};
-
-}  // namespace detail
-
 inline namespace ONTO_ABI {
 
 /// A set of devices and the variables on them, and the way to run programs there. `run` may be called from several
@@ -92,7 +46,8 @@ inline namespace ONTO_ABI {
 class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
-  explicit session(session_options options = {}) : core_(find_devices(options), options) {}
+  explicit session(session_options options = {})
+      : core_(new detail::session_core(detail::find_devices(detail::apply_environment(options)), options)) {}
 
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -107,14 +62,14 @@ class session {
     if constexpr (std::same_as<E, ill_formed>)
       return tensor<float>{};
     else
-      return std::get<0>(run_all<E>(std::tuple<const E&>(e), feeds...));
+      return std::get<0>(run_all(std::tuple<const E&>(e), feeds...));
   }
 
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
   auto run(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
     return boost::hana::unpack(f.expressions,
-                               [&](const E&... e) { return run_all<E...>(std::tuple<const E&...>(e...), feeds...); });
+                               [&](const E&... e) { return run_all(std::tuple<const E&...>(e...), feeds...); });
   }
 
   /// Sets variables to their initial values.
@@ -129,15 +84,24 @@ class session {
   void initialize(const E& e) {
     using graph = detail::graph_of<E>;
     const detail::state* const states[] = {e.state.get()};
-    core_.pin_variables(program<E>(), states);
+    core_->pin_variables(detail::typed_run<E>::program(), states);
     initialize_each<graph>(e, typename E::ops{});
-    core_.expect_initialized(graph::view);
+    core_->expect_initialized(graph::view);
   }
 
-  /// A callable that repeats a run: `auto step = sess.prepare(e); step(x = data)`.
-  template <class E>
+  /// A callable that repeats a run at the least cost: `auto step = sess.prepare(e); step(x = data)`. The program is
+  /// resolved and placed now, and its memory is taken as soon as its shapes are known; see `prepared`.
+  /// *Throws* what `run` would throw for its placement, and `resource_exhausted_error`.
+  template <expression E>
   auto prepare(const E& e) {
-    return [this, e](const auto&... feeds) { return run(e, feeds...); };
+    if constexpr (std::same_as<E, ill_formed>)
+      return [](const auto&...) { return tensor<float>{}; };
+    else
+      return prepared<true, E>(core_, e);
+  }
+  template <expression... E>
+  auto prepare(const fetch_list<E...>& f) {
+    return boost::hana::unpack(f.expressions, [&](const E&... e) { return prepared<false, E...>(core_, e...); });
   }
 
   /// Where each operation of `e` runs, and why, without running it.
@@ -151,95 +115,66 @@ class session {
     return boost::hana::unpack(f.expressions, [&](const E&... e) { return report<E...>({e.state.get()...}); });
   }
 
-  /// The devices there are: the CPU first, then GPUs by index.
+  /// The devices there are: the CPUs first, then GPUs by index.
   std::vector<device_info> devices() const {
     std::vector<device_info> list;
-    const detail::device_list& all = core_.devices();
-    for (int k = 0; k < all.count(); ++k) {
-      const detail::device& d = all[k == 0 ? all.count() - 1 : k - 1];
-      list.push_back({device_name::local(d.where()), d.description()});
-    }
+    const detail::device_list& all = core_->devices();
+    for (int group = 0; group < 2; ++group)
+      for (int k = 0; k < all.count(); ++k)
+        if (all[k].is_host() == (group == 0)) list.push_back({device_name::local(all[k].where()), all[k].description()});
     return list;
   }
 
   /// What a device has done in this session: kernels launched, copies made, bytes copied, as counted by its backend.
   /// *Throws* `not_found_error` where there is no such device.
   device_statistics statistics(const device_name& name) const {
-    const detail::device_list& all = core_.devices();
-    for (int k = 0; k < all.count(); ++k)
-      if (name.matches(device_name::local(all[k].where())))
-        return {all[k].counters.kernels.load(), all[k].counters.transfers.load(),
-                all[k].counters.transfer_bytes.load()};
-    throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
+    const detail::device_counters& c = device_by(name).counters;
+    return {c.kernels.load(), c.transfers.load(), c.transfer_bytes.load()};
   }
+
+  /// A device's memory as this session uses it, in bytes.
+  /// *Throws* `not_found_error` where there is no such device.
+  memory_info memory(const device_name& name) const { return device_by(name).memory(); }
+  template <place_type Place>
+  memory_info memory(Place) const {
+    return memory(device_name::local(Place::value));
+  }
+
+  /// Gives memory back to the system that no variable, no prepared program and no run holds.
+  void trim() { core_->trim(); }
+
+  /// Seconds that this session's runs would have taken on hardware of the cost model `session_options::simulation`; 0
+  /// where there is none.
+  double simulated_seconds() const { return core_->simulated_seconds(); }
 
   /// For tests: called before every allocation, copy and kernel of every device.
   void inject(const detail::fault_hook& hook) {
-    for (int k = 0; k < core_.devices().count(); ++k) core_.devices()[k].fault = hook;
+    for (int k = 0; k < core_->devices().count(); ++k) core_->devices()[k].fault = hook;
   }
 
  private:
-  template <class... E>
-  static constexpr const detail::compiled_program& program() {
-    using graph = detail::graph_of<E...>;
-    detail::report_mistake<graph>();
-    using table = detail::op_table<typename detail::merge_ops<typename E::ops...>::type>;
-    return detail::compiled<graph, table>::program;
+  const detail::device& device_by(const device_name& name) const {
+    const detail::device_list& all = core_->devices();
+    for (int k = 0; k < all.count(); ++k)
+      if (name.matches(device_name::local(all[k].where()))) return all[k];
+    throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
   }
 
   template <class... E>
   placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
     detail::placed_program placed;
-    core_.place_program(program<E...>(), states, placed);
+    core_->place_program(detail::typed_run<E...>::program(), states, placed);
     return detail::make_report(detail::graph_of<E...>::view, placed.state, placed.where);
   }
 
   template <class... E, class... Symbols>
   auto run_all(const std::tuple<const E&...>& fetched, const feed<Symbols>&... feeds) {
-    using graph = detail::graph_of<E...>;
-    using results = std::tuple<detail::result_of<E>...>;
-    results r;
-    if constexpr (!graph::well_formed) {
-      detail::report_mistake<graph>();
-    } else if constexpr (constexpr int unfed = detail::first_unfed<graph, Symbols...>(); unfed >= 0) {
-      (void)static_cast<
-          typename detail::placeholder_is_not_fed<typename detail::unfed_name<graph, unfed>::type>::reported*>(nullptr);
-    } else {
-      const detail::feed_ref* const list[] = {&feeds..., nullptr};
-      std::apply(
-          [&](const E&... e) {
-            const detail::state* const states[] = {e.state.get()...};
-            detail::run_request request;
-            request.program = &program<E...>();
-            request.states = states;
-            request.feeds = list;
-            request.feed_count = static_cast<int>(sizeof...(Symbols));
-            request.allocate = &allocate_result<results>;
-            request.context = &r;
-            core_.run(request);
-          },
-          fetched);
-    }
-    return r;
-  }
-
-  template <class Results>
-  static void* allocate_result(void* context, int fetch, const extents& shape) {
-    return allocate_one(*static_cast<Results*>(context), fetch, shape,
-                        std::make_index_sequence<std::tuple_size_v<Results>>{});
-  }
-
-  template <class Results, std::size_t... K>
-  static void* allocate_one(Results& r, int fetch, const extents& shape, std::index_sequence<K...>) {
-    void* memory = nullptr;
-    (void)((static_cast<int>(K) == fetch ? (memory = allocate_tensor(std::get<K>(r), shape), true) : false) || ...);
-    return memory;
-  }
-
-  template <class T, int... Dims>
-  static void* allocate_tensor(tensor<T, Dims...>& t, const extents& shape) {
-    t = tensor<T, Dims...>(detail::uninitialized, shape);
-    return t.data();
+    return std::apply(
+        [&](const E&... e) {
+          const detail::state* const states[] = {e.state.get()...};
+          return detail::typed_run<E...>::run(*core_, nullptr, states, feeds...);
+        },
+        fetched);
   }
 
   template <class Graph, class E, class... Ops>
@@ -260,24 +195,7 @@ class session {
     }
   }
 
-  ONTO_COLD static detail::device_list find_devices(const session_options& options) {
-    if (options.simulated_gpus < 0 || options.simulated_gpus > 1024)
-      detail::fail<invalid_argument_error>(detail::message("[onto.option] simulated_gpus is ")
-                                           << options.simulated_gpus << "; it is 0 to 1024");
-    if (options.cpu_threads < 0 || options.cpu_threads > 4096)
-      detail::fail<invalid_argument_error>(detail::message("[onto.option] cpu_threads is ")
-                                           << options.cpu_threads << "; it is 1 to 4096, or 0 for one a core");
-    detail::device_list devices;
-#if ONTO_CUDA
-    detail::add_cuda_devices(devices);
-#endif
-    const int real = devices.count();
-    for (int k = 0; k < options.simulated_gpus; ++k) devices.add(new detail::simulated_device(real + k));
-    devices.add(new detail::cpu_device(options.cpu_threads));
-    return devices;
-  }
-
-  detail::session_core core_;
+  detail::ref<detail::session_core> core_;
 };
 
 }  // namespace ONTO_ABI

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
 #include <onto/core/error.hpp>
 #include <onto/shape/extents.hpp>
 
@@ -20,7 +21,7 @@ namespace onto::detail {
 
 /// True where a number of type `U` may stand in the list of a tensor of `T`: anything but a fraction for an integer.
 template <class U, class T>
-concept list_value = std::is_arithmetic_v<U> &&(std::is_floating_point_v<T> || !std::is_floating_point_v<U>);
+concept list_value = is_number<U> &&(is_floating(element_of<T>) || std::is_integral_v<U>);
 
 template <class U>
 constexpr bool is_negative(U value) {
@@ -49,10 +50,11 @@ struct nested<T, 1> {
   using list = std::initializer_list<T>;
 };
 
-/// What the values of a tensor of rank 2 and more are written as: lists in lists, as many as it has axes.
+/// What the values of a tensor of rank 2 and more are written as: lists in lists, as many as it has axes; of floats for
+/// half and bfloat16, so that numbers can be written as they are.
 template <class T, int Rank>
 struct values_list {
-  using type = typename nested<T, Rank>::list;
+  using type = typename nested<computed_of<T>, Rank>::list;
 };
 /// Rank 1 is not a list to the compiler: `t({5})` would be ambiguous between one value and five zeros.
 template <class T>
@@ -91,9 +93,9 @@ void check_list(std::initializer_list<std::initializer_list<Entry>> list, const 
   for (const auto& entry : list) check_list(entry, shape, axis + 1);
 }
 
-template <class T>
-T* copy_list(std::initializer_list<T> list, T* to) {
-  for (T value : list) *to++ = value;
+template <class Entry, class T>
+T* copy_list(std::initializer_list<Entry> list, T* to) {
+  for (Entry value : list) *to++ = static_cast<T>(value);
   return to;
 }
 template <class Entry, class T>

@@ -141,9 +141,15 @@ struct npy_file {
   }
 };
 
+template <class T>
+struct numpy_has_no_such_type {
+  static constexpr bool ok = !std::is_same_v<T, bfloat16>;
+  static_assert(ok, "[onto.npy] NumPy has no bfloat16, so no .npy file holds it; convert to float with cast<float>(x)");
+};
+
 /// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
-  constexpr std::string_view codes[] = {"f4", "f8", "i4", "i8", "b1"};
+  constexpr std::string_view codes[] = {"f4", "f8", "i4", "i8", "b1", "f2"};
   const char order = type == element::boolean ? '|' : std::endian::native == std::endian::little ? '<' : '>';
   std::string text = std::string("{'descr': '") + order + std::string(codes[static_cast<int>(type)]) +
                      "', 'fortran_order': False, 'shape': (";
@@ -187,9 +193,11 @@ ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::
 /// The element type and the rank are those of the file; `dyn` takes an extent as it is. What follows the values is
 /// ignored, as NumPy does. Memory is allocated only once the file is known to hold the values. *Throws*
 /// `not_found_error` where there is no such file, `invalid_argument_error` with a sentence for any other.
+/// *Mandates* an element type that NumPy has: not bfloat16.
 /// `tensor<float, dyn, dyn> a = load_npy<float, dyn, dyn>("a.npy");`
 template <tensor_element T, int... Dims>
 tensor<T, Dims...> load_npy(const std::string& path) {
+  static_assert(detail::numpy_has_no_such_type<T>::ok);
   detail::npy_file file(path, element_of<T>, shape<Dims...>{});
   tensor<T, Dims...> t(detail::uninitialized, file.header.shape);
   file.values(t.data(), element_of<T>);
@@ -197,14 +205,16 @@ tensor<T, Dims...> load_npy(const std::string& path) {
 }
 
 /// Writes an .npy file, byte for byte as `numpy.save` does: version 1.0, C order, this machine's byte order.
-/// *Throws* `not_found_error` where the folder does not exist, `invalid_argument_error` where the file cannot be
+/// *Mandates* an element type that NumPy has: not bfloat16. *Throws* `not_found_error` where the folder does not exist, `invalid_argument_error` where the file cannot be
 /// created, `internal_error` where writing fails; then the file is not complete.
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor<T, Dims...>& t) {
+  static_assert(detail::numpy_has_no_such_type<T>::ok);
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor_ref<T, Dims...>& t) {
+  static_assert(detail::numpy_has_no_such_type<T>::ok);
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }
 

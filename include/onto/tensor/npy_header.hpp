@@ -188,6 +188,7 @@ ONTO_COLD inline element npy_element(const npy_header& h, std::string_view name)
   if (!code.empty() && std::string_view("<>|=").find(code[0]) != std::string_view::npos) code.remove_prefix(1);
   if (code == "f4") return element::float32;
   if (code == "f8") return element::float64;
+  if (code == "f2") return element::float16;
   if (code == "i4") return element::int32;
   if (code == "i8") return element::int64;
   if (code == "b1") return element::boolean;
@@ -195,7 +196,7 @@ ONTO_COLD inline element npy_element(const npy_header& h, std::string_view name)
     throw_npy(name,
               "the elements are Python objects, which are not read; convert the array with astype and save again");
   throw_npy(name, "the element type is '" + h.type +
-                      "', and f4, f8, i4, i8 and b1 can be read; convert the array with astype and save again");
+                      "', and f2, f4, f8, i4, i8 and b1 can be read; convert the array with astype and save again");
 }
 
 /// The number of elements, once everything the header says fits the tensor asked for and the bytes that are there.

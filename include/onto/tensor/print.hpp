@@ -59,6 +59,26 @@ decimal shortest(T value) {
   return read_decimal(text, std::to_chars(text, text + sizeof text, value, std::chars_format::scientific).ptr);
 }
 
+/// The same among the numbers of a type of 16 bits, of which few digits tell one from the next.
+template <class T>
+  requires(is_narrow(element_of<T>))
+decimal shortest(T value) {
+  // Below a power of two numbers lie closer: where the nearest decimal is too far below it, the next one above may do.
+  const double candidates[] = {value, value * (1 + 0.25 * std::numeric_limits<T>::epsilon())};
+  char text[64];
+  for (int count = 0;; ++count)
+    for (double candidate : candidates) {
+      const int length = std::snprintf(text, sizeof text, "%.*e", count, candidate);
+      if (T(std::strtod(text, nullptr)) == value) return read_decimal(text, text + length);
+    }
+}
+
+/// From which number on notation is scientific, in a column and alone: where the precision of the type ends.
+template <class T>
+inline constexpr double column_cutoff = is_narrow(element_of<T>) ? 1e3 : sizeof(T) == 4 ? 1e6 : 1e8;
+template <class T>
+inline constexpr double scalar_cutoff = sizeof(T) <= 4 ? column_cutoff<T> : 1e16;
+
 /// The number itself, not its shortest digits, rounded to `count` digits.
 ONTO_COLD inline decimal rounded(double value, int count) {
   char text[64];
@@ -98,10 +118,10 @@ inline std::string not_finite(double value) { return std::isnan(value) ? "nan" :
 /// A number alone, as NumPy prints a scalar: `3.5`, `1.0`, `1e-05`.
 template <class T>
 std::string scalar_word(T value) {
-  if (!std::isfinite(value)) return not_finite(static_cast<double>(value));
-  const decimal d = shortest(value);
   const double size = std::fabs(static_cast<double>(value));
-  if (size == 0 || (size >= 1e-4 && size < (sizeof(T) == 4 ? 1e6 : 1e16))) {
+  if (!std::isfinite(size)) return not_finite(static_cast<double>(value));
+  const decimal d = shortest(value);
+  if (size == 0 || (size >= 1e-4 && size < scalar_cutoff<T>)) {
     const number_parts p = positional(d);
     return p.left + "." + (p.right.empty() ? "0" : p.right);
   }
@@ -115,16 +135,19 @@ inline std::string scalar_word(bool value) { return value ? "True" : "False"; }
 /// The numbers in one column format: points in line, one notation and one precision for all.
 template <class T>
 std::vector<std::string> float_words(const T* data, const std::vector<std::size_t>& visible) {
-  T largest = 0, smallest = std::numeric_limits<T>::infinity();
+  using number = computed_of<T>;
+  number largest = 0, smallest = std::numeric_limits<number>::infinity();
   for (std::size_t k : visible) {
-    const T size = std::fabs(data[k]);
+    const number size = std::fabs(static_cast<number>(data[k]));
     if (!std::isfinite(size) || size == 0) continue;
     largest = size > largest ? size : largest;
     smallest = size < smallest ? size : smallest;
   }
-  // Since NumPy 2.3 large numbers change to scientific notation where the precision of their type ends.
-  const T cutoff = sizeof(T) == 4 ? T(1e6) : T(1e8);
-  const bool is_scientific = largest > 0 && (largest >= cutoff || smallest < T(1e-4) || largest / smallest > T(1000));
+  // Since NumPy 2.3 large numbers change to scientific notation where the precision of their type ends. It divides in
+  // the type.
+  const bool is_scientific =
+      largest > 0 && (largest >= static_cast<number>(column_cutoff<T>) || smallest < static_cast<number>(T(1e-4)) ||
+                      static_cast<T>(largest / smallest) > number(1000));
 
   std::vector<number_parts> parts(visible.size());
   std::size_t left = 0, right = 0, power = 0, odd = 0;
@@ -132,7 +155,7 @@ std::vector<std::string> float_words(const T* data, const std::vector<std::size_
   for (std::size_t k = 0; k < visible.size(); ++k) {
     const T value = data[visible[k]];
     number_parts& p = parts[k];
-    if (!std::isfinite(value)) {
+    if (!std::isfinite(static_cast<number>(value))) {
       p.left = not_finite(static_cast<double>(value));
       odd = p.left.size() > odd ? p.left.size() : odd;
       continue;
@@ -154,7 +177,7 @@ std::vector<std::string> float_words(const T* data, const std::vector<std::size_
   for (std::size_t k = 0; k < visible.size(); ++k) {
     number_parts& p = parts[k];
     std::string& w = words[k];
-    if (!std::isfinite(data[visible[k]])) {
+    if (!std::isfinite(static_cast<number>(data[visible[k]]))) {
       w = std::string(left + tail - p.left.size(), ' ') + p.left;
       continue;
     }
@@ -260,7 +283,7 @@ std::string tensor_text(const T* data, std::size_t size, const extents& shape) {
   std::vector<std::size_t> visible;
   find_visible(shape, summary, 0, 0, visible);
   std::vector<std::string> words;
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (is_floating(element_of<T>))
     words = float_words(data, visible);
   else
     words = plain_words(data, visible);

@@ -38,7 +38,7 @@ inline constexpr uninitialized_t uninitialized{};
 template <tensor_element T, int... Dims>
 class tensor {
   using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
-  using nested_once = std::initializer_list<std::initializer_list<T>>;
+  using nested_once = std::initializer_list<std::initializer_list<computed_of<T>>>;
 
  public:
   using element_type = T;
@@ -143,7 +143,7 @@ class tensor {
   // list.
   // clang-format off
   template <class... Value>
-    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (std::is_arithmetic_v<Value> && ...) &&
+    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...) &&
              !(sizeof...(Dims) == 1 && (detail::list_value<Value, T> && ...)))
   explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and a fraction is no integer
   tensor(nested_once) requires(sizeof...(Dims) == 1) = delete;  // one axis has one pair of braces: t{1, 2, 3}

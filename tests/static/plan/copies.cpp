@@ -36,7 +36,7 @@ constexpr auto c1 = on<gpu<0>>(matpow<10>(a));
 constexpr auto c2 = on<gpu<0>>([] { return matpow<10>(b); });
 constexpr auto powers = on<cpu<0>>(add_n(c1, c2));
 
-constexpr auto towers = on<cpu<0>>(add_n(on<gpu<2>>(matmul(a, b)), on<gpu<3>>(matmul(a, b))));
+constexpr auto two_towers = on<cpu<0>>(add_n(on<gpu<2>>(matmul(a, b)), on<gpu<3>>(matmul(a, b))));
 
 // ---- the CPU ----------------------------------------------------------------------------------------------
 
@@ -102,8 +102,8 @@ static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<1>>(tanh(x)))).transfer
 static_assert(plan_of(fetches(on<cpu<0>>(exp(shared)), on<cpu<0>>(sum(shared)), shared)).transfers == 2);
 
 // Towers on two GPUs and the sum on the CPU: two feeds to each, one result from each.
-static_assert(plan_of(towers).transfers == 6);
-static_assert(plan_of(towers).kernels == 3);
+static_assert(plan_of(two_towers).transfers == 6);
+static_assert(plan_of(two_towers).kernels == 3);
 
 // ---- the headline program ---------------------------------------------------------------------------------
 
@@ -118,10 +118,10 @@ static_assert(plan_of<world<cpu<0>>>(powers).transfer_bytes == 0);
 // More GPUs change nothing: the program asks for one.
 static_assert(plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(powers).transfers == 4);
 
-// Each world has its own copies: towers for GPU 2 and 3 share what GPUs there are.
-static_assert(plan_of<world<cpu<0>>>(towers).transfers == 0);
-static_assert(plan_of<world<cpu<0>, gpu<0>>>(towers).transfers == 2 + 2);
-static_assert(plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(towers).transfers == 6);
+// Each world has its own copies: two_towers for GPU 2 and 3 share what GPUs there are.
+static_assert(plan_of<world<cpu<0>>>(two_towers).transfers == 0);
+static_assert(plan_of<world<cpu<0>, gpu<0>>>(two_towers).transfers == 2 + 2);
+static_assert(plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(two_towers).transfers == 6);
 
 // Without `on`, a world with a GPU uses it.
 static_assert(plan_of<world<cpu<0>, gpu<0>>>(on_cpu).transfers == 3);

@@ -63,7 +63,7 @@ int fail_everywhere(session& sess, Run run, Remember remember, Check unchanged) 
       s.at = k;
       s.how = how;
       sess.inject(s.hook());
-      if (how == failure::memory) CHECK_THROWS_AS(run(), std::bad_alloc);
+      if (how == failure::memory) CHECK_THROWS_AS(run(), resource_exhausted_error);
       if (how == failure::resources) CHECK_THROWS_AS(run(), resource_exhausted_error);
       if (how == failure::internal) CHECK_THROWS_AS(run(), internal_error);
       sess.inject({});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/plan/cost_model.hpp>
 #include <onto/runtime/block_cache.hpp>
 #include <onto/runtime/device.hpp>
 
@@ -11,43 +12,81 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+/// The threads that the CPU devices of a session share.
+struct shared_threads : counted {
+  explicit shared_threads(int threads) : pool(threads) {}
+  thread_pool pool;
+};
+
 class cpu_device final : public device {
  public:
-  explicit cpu_device(int threads) : device(cpu<0>::value), pool_(threads) {}
+  /// `model` says what work takes where GPUs are simulated in time.
+  cpu_device(int index, ref<shared_threads> threads, const cost_model& model = {})
+      : device({device_kind::cpu, index}), threads_(static_cast<ref<shared_threads>&&>(threads)), model_(model) {}
 
   std::string description() const override { return {}; }
   bool is_host() const override { return true; }
   const void* family() const override { return this; }
 
-  void* allocate(std::int64_t bytes) override {
-    before("allocate");
-    return cache_.allocate(bytes);
+  void trim() override { cache_.trim(); }
+
+  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
+    copy(w, to, host.data, bytes);
   }
-  void deallocate(void* memory, std::int64_t) noexcept override { cache_.deallocate(memory); }
-
-  void copy_in(run_state&, void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
-  void copy_out(run_state&, void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
-  void copy_to(run_state&, device&, void* to, const void* from, std::int64_t bytes) override { copy(to, from, bytes); }
-
-  void launch(run_state&, const kernel_entry& kernel, const kernel_call& call) override {
-    before("kernel");
-    kernel.on_cpu(pool_, call);
-    count_kernel(call);
+  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
+    copy(w, host.data, from, bytes);
+  }
+  void copy_to(const work& w, device&, void* to, const void* from, std::int64_t bytes) override {
+    copy(w, to, from, bytes);
   }
 
-  ref<device_event> record() override { return {}; }
-  void wait(const ref<device_event>& event) override {
-    if (event) event->wait();
+  void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
+    const std::int64_t begin = w.run.trace ? w.run.trace->now() : 0;
+    try {
+      expect_alive();
+      before("kernel");
+      kernel.on_cpu(threads_->pool, call);
+      count_kernel(call);
+    } catch (...) {
+      w.run.fail(named_failure(w.label, where()));
+    }
+    took(w, trace_span::kernel, begin, call.continues ? 0 : model_.host_kernel(w.label.flops, w.label.bytes));
   }
+
+  // The host does one thing after the other: there is nothing to wait for.
+  ref<device_event> make_event() override { return {}; }
+  void record(run_state&, lane, device_event&) override {}
+  void wait(run_state&, lane, device_event& event) override { event.wait(); }
+
+ protected:
+  void* take(std::int64_t bytes) override { return cache_.take(bytes); }
+  void give(void* memory, std::int64_t) noexcept override { cache_.give(memory); }
+  std::int64_t reserved() const override { return cache_.reserved(); }
 
  private:
-  void copy(void* to, const void* from, std::int64_t bytes) {
-    before("copy");
-    if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
-    count_transfer(bytes);
+  void copy(const work& w, void* to, const void* from, std::int64_t bytes) {
+    const std::int64_t begin = w.run.trace ? w.run.trace->now() : 0;
+    try {
+      expect_alive();
+      before("copy");
+      if (bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(bytes));
+      count_transfer(bytes);
+    } catch (...) {
+      w.run.fail(named_failure(w.label, where()));
+    }
+    took(w, trace_span::copy, begin, model_.host_kernel(0, 2 * bytes));
   }
 
-  thread_pool pool_;
+  void took(const work& w, trace_span::kind what, std::int64_t begin, double seconds) {
+    if (w.run.trace && model_.is_set())
+      w.run.trace->add({what, where(), lane::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
+    else if (w.run.trace)
+      w.run.trace->add({what, where(), lane::compute, &w.label, begin, w.run.trace->now()});
+    w.run.now += seconds;
+  }
+
+  ref<shared_threads> threads_;
+  cost_model model_;
   block_cache cache_;
 };
 

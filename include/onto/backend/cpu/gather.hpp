@@ -27,6 +27,10 @@ struct word_of<1> {
   typedef std::uint8_t ONTO_MAY_ALIAS type;
 };
 template <>
+struct word_of<2> {
+  typedef std::uint16_t ONTO_MAY_ALIAS type;
+};
+template <>
 struct word_of<4> {
   typedef std::uint32_t ONTO_MAY_ALIAS type;
 };
@@ -165,6 +169,8 @@ ONTO_NOINLINE inline void copy_elements(int size, void* out, std::int64_t out_ro
     copy(std::integral_constant<int, 4>{});
   else if (size == 8)
     copy(std::integral_constant<int, 8>{});
+  else if (size == 2)
+    copy(std::integral_constant<int, 2>{});
   else
     copy(std::integral_constant<int, 1>{});
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Maps on the CPU: the space is flat, cut into runs that stay in the nearest cache; operands that are not contiguous
-// are brought next to each other run by run, and one loop per program does the rest.
+// are brought next to each other run by run, half and bfloat16 become floats there, and one loop per program does the
+// rest.
 #pragma once
 
+#include <onto/backend/cpu/convert.hpp>
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
@@ -27,6 +29,9 @@ inline void* advance(void* p, std::int64_t elements, element type) {
   return static_cast<char*>(p) + elements * size_of(type);
 }
 
+/// Whether the elements of an operand are used where they are.
+inline bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
+
 /// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in
 /// runs of `step` elements.
 struct map_plan {
@@ -34,6 +39,7 @@ struct map_plan {
   std::int64_t total;
   small_array<layout, 8> in;
   std::int64_t bytes = 0;  // to stage, per element
+  bool widens = false;     // whether elements have to be gathered before they become floats
   std::int64_t unit;
   std::int64_t step;
 
@@ -42,16 +48,20 @@ struct map_plan {
     std::int64_t inner = total, turned = 0;
     for (int i = 0; i < c.inputs; ++i) {
       const layout& l = in[i] = simplify(c.space, c.in[i].stride);
+      if (in_place(l, c.in[i].type)) continue;
+      bytes += size_of(computed_as(c.in[i].type));
       if (l.contiguous()) continue;
-      bytes += size_of(c.in[i].type);
+      widens = widens || is_narrow(c.in[i].type);
       if (l.uniform()) continue;
       if (l.inner_extent() < inner) inner = l.inner_extent();
       if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
           turned < l.inner_extent())
         turned = l.inner_extent();
     }
+    if (is_narrow(c.out.type)) bytes += size_of(element::float32);
     if (bytes == 0) return;
-    const std::int64_t most = 16384 / bytes < 64 ? 64 : 16384 / bytes / 64 * 64;
+    const std::int64_t held = bytes + (widens ? 2 : 0);
+    const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
     if (turned > 0 && 16 * turned * bytes <= 256 << 10) {
       // Sixteen rows of a transposed operand at a time: each cache line that is touched is used whole.
       step = 16 * turned;
@@ -77,62 +87,90 @@ class map_stage {
  public:
   /// For runs of at most `most` elements.
   ONTO_COLD map_stage(const map_plan& plan, std::int64_t most)
-      : plan_(plan), pointers_(plan.call.inputs), slots_(plan.call.inputs), buffer_(plan.bytes * round_up(most)) {
+      : plan_(plan),
+        pointers_(plan.call.inputs),
+        slots_(plan.call.inputs),
+        buffer_((plan.bytes + (plan.widens ? 2 : 0)) * round_up(most)) {
     char* at = buffer_.data();
     for (int i = 0; i < plan.call.inputs; ++i) {
-      const layout& l = plan.in[i];
-      if (l.contiguous()) continue;
+      if (in_place(plan.in[i], plan.call.in[i].type)) continue;
       slots_[i] = at;
-      const int size = size_of(plan.call.in[i].type);
-      at += size * round_up(most);
-      if (l.uniform()) gather(l, size, plan.call.in[i].data, 0, most, slots_[i]);
+      at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
     }
+    results_ = reinterpret_cast<float*>(at);
+    gathered_ = at + (is_narrow(plan.call.out.type) ? size_of(element::float32) * round_up(most) : 0);
+    for (int i = 0; i < plan.call.inputs; ++i)
+      if (plan.in[i].uniform()) bring(i, 0, most);
   }
 
   /// Elements `[first, first + count)` of operand `i`, next to each other.
   ONTO_NOINLINE const void* read(int i, std::int64_t first, std::int64_t count) {
     const layout& l = plan_.in[i];
     const operand_view& v = plan_.call.in[i];
-    if (l.contiguous()) return advance(static_cast<const void*>(v.data), first, v.type);
     if (l.uniform()) return slots_[i];
-    if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
+    const void* there = nullptr;
+    if (l.contiguous()) {
+      there = advance(static_cast<const void*>(v.data), first, v.type);
+    } else if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
       std::int64_t offset = 0, rest = first;
       for (int k = l.rank - 1; k >= 0; --k) {
         offset += rest % l.dims[k] * l.stride[k];
         rest /= l.dims[k];
       }
-      return advance(static_cast<const void*>(v.data), offset, v.type);
+      there = advance(static_cast<const void*>(v.data), offset, v.type);
     }
-    gather(l, size_of(v.type), v.data, first, count, slots_[i]);
+    if (!there) return bring(i, first, count);
+    if (!is_narrow(v.type)) return there;
+    widen_run(v.type, there, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
 
-  /// Evaluates the program for elements `[first, first + count)`.
+  /// Evaluates the program for elements `[first, first + count)`, in the type it computes in.
   void run(span_function span, std::int64_t first, std::int64_t count, void* out) {
     for (int i = 0; i < plan_.call.inputs; ++i) pointers_[i] = read(i, first, count);
     span({pointers_.data(), out, first, count, plan_.call.scalars});
   }
 
+  /// The same, in the type and at the place of the call's results.
+  void store(span_function span, std::int64_t first, std::int64_t count) {
+    void* const out = advance(plan_.call.out.data, first, plan_.call.out.type);
+    if (!is_narrow(plan_.call.out.type)) return run(span, first, count, out);
+    run(span, first, count, results_);
+    narrow_run(plan_.call.out.type, results_, count, out);
+  }
+
  private:
   static constexpr std::int64_t round_up(std::int64_t n) { return (n + 63) / 64 * 64; }
+
+  /// Gathers elements of operand `i` into its slot.
+  char* bring(int i, std::int64_t first, std::int64_t count) {
+    const operand_view& v = plan_.call.in[i];
+    char* const to = is_narrow(v.type) ? gathered_ : slots_[i];
+    gather(plan_.in[i], size_of(v.type), v.data, first, count, to);
+    if (is_narrow(v.type)) widen_run(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
+    return slots_[i];
+  }
 
   const map_plan& plan_;
   small_array<const void*, 16> pointers_;
   small_array<char*, 16> slots_;
   small_array<char, 16384> buffer_;
+  float* results_;
+  char* gathered_;
 };
 
-inline bool all_contiguous(const kernel_call& call) {
+/// Whether nothing has to be moved or converted before the program and after it.
+inline bool all_in_place(const kernel_call& call) {
   for (int i = 0; i < call.inputs; ++i)
-    if (!is_contiguous(call.space, call.in[i].stride)) return false;
-  return true;
+    if (is_narrow(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
+  return !is_narrow(call.out.type);
 }
 
 /// Runs a map whose program `span` evaluates and costs `cost` operations per element.
 inline void run_map(thread_pool& pool, span_function span, const kernel_call& call, int cost = 1) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
-  if (all_contiguous(call)) {
+  if (all_in_place(call)) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       small_array<const void*, 16> in(call.inputs);
       for (int i = 0; i < call.inputs; ++i)
@@ -149,7 +187,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
     for (; lo < hi; ++lo) {
       const std::int64_t start = lo % per_unit * plan.step, first = lo / per_unit * plan.unit + start;
       const std::int64_t count = plan.unit - start < plan.step ? plan.unit - start : plan.step;
-      stage.run(span, first, count, advance(call.out.data, first, call.out.type));
+      stage.store(span, first, count);
     }
   };
   const std::int64_t grain = map_grain(cost) / plan.step;

@@ -5,6 +5,7 @@
 
 #include <onto/backend/cpu/copy.hpp>
 #include <onto/backend/cpu/gemm.hpp>
+#include <onto/backend/cpu/matmul_narrow.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -119,13 +120,16 @@ void scale_run(T* c, std::int64_t n, T beta) {
   }
 }
 
-/// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. `Blas` is an argument for the reason
+/// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. That of float takes half and bfloat16 too.
+/// `Blas` is an argument for the reason
 /// `run_span` has one.
 template <class T, bool Blas = multiplies_with_blas<T>>
 void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   using U = typename wrapping<T>::type;
   const extents& space = call.space;
   if (space.size() <= 0) return;
+  if constexpr (std::is_same_v<T, float>)
+    if (is_narrow(call.out.type)) return narrow_matmul(pool, call, &cpu_matmul<T, Blas>);
   const int row = space.rank - 2, column = space.rank - 1;
   std::int64_t m = space.dims[row];
   const std::int64_t n = space.dims[column], k = call.inner, total = space.size();

@@ -65,7 +65,7 @@ class value_reader {
  public:
   value_reader(const map_plan& plan, const reduction& r)
       : span_(r.span),
-        direct_(!r.span && plan.in[0].contiguous()),
+        direct_(!r.span && in_place(plan.in[0], plan.call.in[0].type)),
         most_(direct_ || plan.bytes ? plan.step
               : plan.total < 4096   ? plan.total
                                     : 4096),
@@ -158,6 +158,20 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
   }
 }
 
+/// Writes `count` results, from number `first` on.
+inline void finish_results(const reduction& r, const kernel_call& call, const char* accumulators, std::int64_t folded,
+                           std::int64_t first, std::int64_t count) {
+  void* const out = advance(call.out.data, first, call.out.type);
+  if (!is_narrow(call.out.type)) return r.fold.finish(accumulators, count, folded, out);
+  constexpr std::int64_t some = 256;
+  float results[some];
+  for (std::int64_t k = 0; k < count; k += some) {
+    const std::int64_t n = count - k < some ? count - k : some;
+    r.fold.finish(accumulators + k * r.fold.accumulator_size, n, folded, results);
+    narrow_run(call.out.type, results, n, advance(out, k, call.out.type));
+  }
+}
+
 /// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded
 /// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
 /// thread was faster.
@@ -165,12 +179,10 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
   const reduce_shape shape(call);
   if (shape.results == 0) return;
   const std::int64_t size = r.fold.accumulator_size;
-  char* const out = static_cast<char*>(call.out.data);
   if (shape.folded == 0) {
     small_array<char, 64> accumulator(size);
     r.fold.start(accumulator.data(), 1);
-    for (std::int64_t k = 0; k < shape.results; ++k)
-      r.fold.finish(accumulator.data(), 1, 0, out + k * r.fold.result_size);
+    for (std::int64_t k = 0; k < shape.results; ++k) finish_results(r, call, accumulator.data(), 0, k, 1);
     return;
   }
   const map_plan plan(call);
@@ -203,7 +215,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
     split(pool, parts, 1, body);
     for (std::int64_t p = 1; p < parts; ++p)
       r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
-    r.fold.finish(accumulators.data(), shape.results, shape.folded, out);
+    finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
     return;
   }
 
@@ -220,8 +232,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
       r.fold.start(accumulators.data(), before * run);
       fold_box(r.fold, values, {shape, across, first, last}, accumulators.data());
       for (std::int64_t k = 0; k < before; ++k)
-        r.fold.finish(accumulators.data() + k * run * size, run, shape.folded,
-                      out + (k * extent + first) * after * r.fold.result_size);
+        finish_results(r, call, accumulators.data() + k * run * size, shape.folded, (k * extent + first) * after, run);
     }
   };
   split(pool, blocks, grain / (total / blocks) + 1, body);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace onto::detail {
 
@@ -100,7 +101,8 @@ void softmax_columns(const T* x, std::int64_t n, std::int64_t columns, std::int6
   }
 }
 
-/// The kernel of softmax (attribute 0 of the operation is 0) and log-softmax (1) over the axis in attribute 1.
+/// The kernel of softmax (attribute 0 of the operation is 0) and log-softmax (1) over the axis in attribute 1. That of
+/// float takes half and bfloat16 too.
 template <class T, bool Packs = has_packs>
 void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   const std::int64_t size = call.space.size();
@@ -113,6 +115,8 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   const std::int64_t n = call.space.dims[axis];
 
   const layout in = simplify(call.space, call.in[0].stride);
+  const element type = call.in[0].type;
+  const bool narrow = is_narrow(type);
   const T* const x = static_cast<const T*>(call.in[0].data);
   T* const out = static_cast<T*>(call.out.data);
   constexpr std::int64_t most = 256;
@@ -121,13 +125,32 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
     for (; lo < hi; ++lo) {
       const std::int64_t start = lo % blocks * most, first = lo / blocks * n * inner + start;
       const std::int64_t columns = inner - start < most ? inner - start : most;
+      const std::int64_t runs = columns == inner ? 1 : n, length = columns == inner ? n * inner : columns;
+      if constexpr (std::is_same_v<T, float>) {
+        if (narrow) {  // in floats of its own
+          small_array<float, 4096> values(n * columns);
+          small_array<char, 8192> gathered(in.contiguous() ? 0 : 2 * length);
+          for (std::int64_t r = 0; r < runs; ++r) {
+            const void* from = advance(call.in[0].data, first + r * inner, type);
+            if (!in.contiguous()) {
+              gather(in, size_of(type), call.in[0].data, first + r * inner, length, gathered.data());
+              from = gathered.data();
+            }
+            widen_run(type, from, length, values.data() + r * length);
+          }
+          if (inner == 1)
+            softmax_row<T, Packs>(values.data(), n, log, values.data());
+          else
+            softmax_columns<T, Packs>(values.data(), n, columns, columns, log, values.data());
+          for (std::int64_t r = 0; r < runs; ++r)
+            narrow_run(type, values.data() + r * length, length, advance(call.out.data, first + r * inner, type));
+          continue;
+        }
+      }
       const T* from = x + first;
       if (!in.contiguous()) {  // brought together in the result
-        if (columns == inner)
-          gather(in, sizeof(T), x, first, n * inner, out + first);
-        else
-          for (std::int64_t r = 0; r < n; ++r)
-            gather(in, sizeof(T), x, first + r * inner, columns, out + first + r * inner);
+        for (std::int64_t r = 0; r < runs; ++r)
+          gather(in, sizeof(T), x, first + r * inner, length, out + first + r * inner);
         from = out + first;
       }
       if (inner == 1)

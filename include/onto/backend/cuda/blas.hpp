@@ -28,9 +28,21 @@ inline void cublas_check(cublasStatus_t status, const char* what) {
 /// What cublasLt may use besides its operands, as its documentation asks for on the largest devices.
 inline constexpr std::size_t blas_workspace = std::size_t{32} << 20;
 
+/// An element type of products as cublasLt names it.
+constexpr cudaDataType_t blas_type(element e) {
+  return e == element::float64    ? CUDA_R_64F
+         : e == element::float16  ? CUDA_R_16F
+         : e == element::bfloat16 ? CUDA_R_16BF
+                                  : CUDA_R_32F;
+}
+constexpr std::int64_t bytes_of(cudaDataType_t type) {
+  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
+}
+
 /// One cublasLt call but for its pointers, in its own, column-major terms: (rows, inner) x (inner, columns).
 struct gemm_shape {
   cudaDataType_t type = CUDA_R_32F;
+  bool tf32 = false;  // of floats: their products need not be true float
   std::int64_t rows = 0, columns = 0, inner = 0;
   bool first_transposed = false, second_transposed = false;
   std::int64_t first_leading = 0, second_leading = 0, addend_leading = 0, out_leading = 0;
@@ -71,9 +83,9 @@ class cuda_blas final : public counted {
   /// *Returns* whether there is one.
   bool multiply(cudaStream_t stream, gemm_shape shape, const gemm_pointers& at, double alpha, double beta) {
     shape.adds = at.addend != nullptr;
-    const bool is_float = shape.type == CUDA_R_32F;
+    const bool is_double = shape.type == CUDA_R_64F;
     const auto aligned_to = [&](const void* p, std::int64_t stride) {
-      return alignment_of(p, shape.batches == 1 ? 0 : stride * (is_float ? 4 : 8));
+      return alignment_of(p, shape.batches == 1 ? 0 : stride * bytes_of(shape.type));
     };
     shape.alignment[0] = aligned_to(at.first, shape.first_batch);
     shape.alignment[1] = aligned_to(at.second, shape.second_batch);
@@ -85,8 +97,8 @@ class cuda_blas final : public counted {
     if (!choose(shape, d, algorithm)) return false;
     const float narrow[] = {static_cast<float>(alpha), static_cast<float>(beta)};
     const double wide[] = {alpha, beta};
-    const void* alpha_at = is_float ? static_cast<const void*>(&narrow[0]) : &wide[0];
-    const void* beta_at = is_float ? static_cast<const void*>(&narrow[1]) : &wide[1];
+    const void* alpha_at = is_double ? static_cast<const void*>(&wide[0]) : &narrow[0];
+    const void* beta_at = is_double ? static_cast<const void*>(&wide[1]) : &narrow[1];
     cublas_check(cublasLtMatmul(handle_, &d.operation, alpha_at, at.first, &d.first, at.second, &d.second, beta_at,
                                 at.addend ? at.addend : at.out, &d.addend, at.out, &d.out, &algorithm, at.workspace,
                                 shape.workspace, stream),
@@ -102,9 +114,12 @@ class cuda_blas final : public counted {
     cublasLtMatrixLayoutOpaque_t first, second, addend, out;
 
     descriptors(const gemm_shape& s, const gemm_pointers& at) {
-      // True float: TF32 has 10 bits of fraction.
-      const bool is_float = s.type == CUDA_R_32F;
-      cublas_check(cublasLtMatmulDescInit(&operation, is_float ? CUBLAS_COMPUTE_32F : CUBLAS_COMPUTE_64F, s.type),
+      // True float unless TF32, which has 10 bits of fraction, was asked for; half and bfloat16 accumulate in float.
+      const bool is_double = s.type == CUDA_R_64F;
+      const cublasComputeType_t compute = is_double ? CUBLAS_COMPUTE_64F
+                                          : s.tf32  ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                    : CUBLAS_COMPUTE_32F;
+      cublas_check(cublasLtMatmulDescInit(&operation, compute, is_double ? CUDA_R_64F : CUDA_R_32F),
                    "cublasLtMatmulDescInit");
       set(CUBLASLT_MATMUL_DESC_TRANSA, s.first_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
       set(CUBLASLT_MATMUL_DESC_TRANSB, s.second_transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
@@ -167,6 +182,10 @@ class cuda_blas final : public counted {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, shape.alignment[1]);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, shape.alignment[2]);
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, shape.alignment[3]);
+    // The parts of a long product that was split must not be rounded to 16 bits before they are added.
+    if (bytes_of(shape.type) == 2)
+      prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+             static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     cublasLtMatmulHeuristicResult_t result{};
     int found = 0;
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle_, &d.operation, &d.first, &d.second, &d.addend,

@@ -35,6 +35,12 @@ inline bool is_lost(cudaError_t status) {
   }
 }
 
+/// The device is lost to this process; `why` is the toolkit's name for the reason.
+struct cuda_lost_error : internal_error {
+  cuda_lost_error(const std::string& sentence, const char* name) : internal_error(sentence), why(name) {}
+  const char* why;
+};
+
 [[noreturn]] ONTO_COLD inline void throw_cuda(cudaError_t status, const char* what) {
   // An error that is not the device's end must not be found again by the check after an unrelated launch.
   (void)cudaGetLastError();
@@ -45,16 +51,19 @@ inline bool is_lost(cudaError_t status) {
                                    "; the device has no memory left: use smaller tensors, or give this "
                                    "process more of it with session_options::gpu");
   if (is_lost(status))
-    sentence +=
-        "; the device is lost to this process, and no session of it can use the device again: end the process, "
-        "and run it under compute-sanitizer if this was not the hardware";
-  else if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion)
+    throw cuda_lost_error(
+        sentence +
+            "; the device is lost to this process, and no session of it can use the device again: end the process, "
+            "and run it under compute-sanitizer if this was not the hardware",
+        cudaGetErrorName(status));
+  if (status == cudaErrorNoKernelImageForDevice || status == cudaErrorUnsupportedPtxVersion)
     sentence += "; compile for this device's architecture, as in nvcc -arch=native";
   throw internal_error(sentence);
 }
 
 /// *Effects* none where `status` is success. `what` is the call, as the message names it.
-/// *Throws* `resource_exhausted_error` where memory ran out, else `internal_error`.
+/// *Throws* `resource_exhausted_error` where memory ran out, `cuda_lost_error` where the device is gone, else
+/// `internal_error`.
 inline void cuda_check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw_cuda(status, what);
 }

@@ -14,7 +14,7 @@ struct copy_parameters {
   const void* from;
   void* to;
   strided_space<2> space;
-  int bytes;  // of an element: 1, 4 or 8
+  int bytes;  // of an element: 1, 2, 4 or 8
 };
 
 inline copy_parameters copy_parameters_of(const kernel_call& call) {
@@ -40,6 +40,8 @@ ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t 
     copy_word<std::uint64_t>(copy, where);
   else if (copy.bytes == 4)
     copy_word<std::uint32_t>(copy, where);
+  else if (copy.bytes == 2)
+    copy_word<std::uint16_t>(copy, where);
   else
     copy_word<std::uint8_t>(copy, where);
 }
@@ -48,7 +50,7 @@ ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t 
 template <class T>
 struct addend_parameters {
   copy_parameters copy;
-  T scale;
+  computed_of<T> scale;
   bool relu;
 };
 
@@ -56,8 +58,10 @@ struct addend_parameters {
 template <class T>
 ONTO_HD ONTO_INLINE void place_addend(const addend_parameters<T>& p, std::int64_t index) {
   const coordinates where = locate(p.copy.space, index);
-  const T value = p.scale * static_cast<const T*>(p.copy.from)[offset(p.copy.space, where, 0)];
-  static_cast<T*>(p.copy.to)[offset(p.copy.space, where, 1)] = p.relu && value < T(0) ? T(0) : value;
+  using number = computed_of<T>;
+  const number value = p.scale * static_cast<const T*>(p.copy.from)[offset(p.copy.space, where, 0)];
+  static_cast<T*>(p.copy.to)[offset(p.copy.space, where, 1)] =
+      static_cast<T>(p.relu && value < number(0) ? number(0) : value);
 }
 
 }  // namespace onto::detail

@@ -1,146 +1,50 @@
 // SPDX-License-Identifier: BSL-1.0
-// The GPUs of this machine: which there are, and each as a device of the runtime with a stream and a pool of memory.
-// Nothing is set up on a GPU before something is issued to it.
+// A GPU as a device of the runtime: a pool of memory, three streams, and graphs of what went through them. Nothing is
+// set up on a GPU before something is issued to it or memory taken.
 #pragma once
 
-#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/graph.hpp>
+#include <onto/backend/cuda/pool.hpp>
+#include <onto/backend/cuda/timing.hpp>
 
+#include <atomic>
 #include <cstdint>
-#include <cstring>
-#include <exception>
 #include <string>
+#include <utility>
 
 namespace onto::detail {
 
-/// How many GPUs there are; where there are none, why.
-struct cuda_presence {
-  int count = 0;
-  std::string reason;
-};
-
-/// Asks the driver. A machine without a driver or without a GPU has none, which is no error.
-inline cuda_presence find_cuda_devices() {
-  cuda_presence p;
-  const cudaError_t status = cudaGetDeviceCount(&p.count);
-  if (status == cudaSuccess) {
-    if (p.count == 0) p.reason = "no GPU is visible";
-    return p;
-  }
-  (void)cudaGetLastError();
-  return {0, cudaGetErrorString(status)};
-}
-
-/// What is known of a GPU without using it.
-struct cuda_facts {
-  std::string name;
-  std::string pci_bus_id;
-  int major = 0, minor = 0;
-  std::int64_t memory = 0;  // bytes
-  bool has_pools = false;
-};
-
-inline cuda_facts facts_of_cuda_device(int ordinal) {
-  cudaDeviceProp properties;
-  cuda_check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
-  char bus[32] = {};
-  cuda_check(cudaDeviceGetPCIBusId(bus, static_cast<int>(sizeof bus), ordinal), "cudaDeviceGetPCIBusId");
-  int pools = 0;
-  cuda_check(cudaDeviceGetAttribute(&pools, cudaDevAttrMemoryPoolsSupported, ordinal), "cudaDeviceGetAttribute");
-  return {
-      properties.name, bus, properties.major, properties.minor, static_cast<std::int64_t>(properties.totalGlobalMem),
-      pools != 0};
-}
-
-/// Whether something has been set up on a GPU already. Through the driver, since the runtime would set it up to answer.
-inline bool is_in_use(int ordinal) {
-  using query = int (*)(int, unsigned*, int*);
-  static const query is_active = [] {
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &entry, 7000, cudaEnableDefault, &found);
-    cuda_ignore(status);
-    return status == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<query>(entry) : nullptr;
-  }();
-  unsigned flags = 0;
-  int active = 1;
-  return !is_active || is_active(ordinal, &flags, &active) != 0 || active != 0;
-}
-
-/// Makes a GPU current on this thread for as long as it lives. A GPU that was current but never used is not made
-/// current again, since that alone would take memory on it.
-class current_cuda_device {
- public:
-  explicit current_cuda_device(int ordinal) {
-    cuda_check(cudaGetDevice(&previous_), "cudaGetDevice");
-    changed_ = previous_ != ordinal;
-    if (changed_) cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
-  }
-  current_cuda_device(const current_cuda_device&) = delete;
-  current_cuda_device& operator=(const current_cuda_device&) = delete;
-  ~current_cuda_device() {
-    if (changed_ && is_in_use(previous_)) cuda_ignore(cudaSetDevice(previous_));
-  }
-
- private:
-  int previous_ = 0;
-  bool changed_ = false;
-};
-
-/// A point in a GPU's stream.
-class cuda_event final : public device_event {
- public:
-  cuda_event(int ordinal, cudaStream_t stream) : ordinal_(ordinal) {
-    cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    const cudaError_t status = cudaEventRecord(event_, stream);
-    if (status == cudaSuccess) return;
-    cuda_ignore(cudaEventDestroy(event_));
-    throw_cuda(status, "cudaEventRecord");
-  }
-  ~cuda_event() override { cuda_ignore(cudaEventDestroy(event_)); }
-
-  void wait() override {
-    const current_cuda_device current(ordinal_);
-    cuda_check(cudaEventSynchronize(event_), "waiting for a GPU");
-  }
-  cudaEvent_t get() const { return event_; }
-
- private:
-  int ordinal_;
-  cudaEvent_t event_ = nullptr;
-};
-
-/// How much of a GPU's memory a device may take.
-struct cuda_memory {
-  std::int64_t limit = 0;  // bytes; 0: all of it
-  bool growth = true;      // false: the limit is taken at once
-};
-
 /// A GPU, or a part of one's memory as a device of its own.
-class cuda_device final : public device {
+class cuda_device final : public device, private cuda_owner {
  public:
   /// `ordinal` is the GPU's number in the CUDA runtime. *Effects* none on the GPU.
-  cuda_device(place where, int ordinal, cuda_memory memory = {})
-      : device(where), ordinal_(ordinal), memory_(memory), facts_(facts_of_cuda_device(ordinal)) {}
+  cuda_device(place where, int ordinal, memory_limit limit = {})
+      : device(where),
+        ordinal_(ordinal),
+        facts_(facts_of_cuda_device(ordinal)),
+        pool_(where, ordinal, limit, facts_.has_pools),
+        streams_(false) {}
 
   ~cuda_device() override {
-    if (!pool_ && !context_.stream) return;
-    int previous = ordinal_;
-    cuda_ignore(cudaGetDevice(&previous));
-    cuda_ignore(cudaSetDevice(ordinal_));
-    if (context_.stream) cuda_ignore(cudaStreamSynchronize(context_.stream));
-    context_.blas = {};
-    if (context_.stream) cuda_ignore(cudaStreamDestroy(context_.stream));
-    if (pool_) cuda_ignore(cudaMemPoolDestroy(pool_));
-    if (previous != ordinal_ && is_in_use(previous)) cuda_ignore(cudaSetDevice(previous));
+    if (!touched_) return;
+    quietly_on(ordinal_, [&] {
+      streams_.synchronize();
+      timings_.close();
+      workspace_ = {};
+      streams_.close();
+      streams_.close_staging();
+      pool_.close();
+    });
   }
 
   int ordinal() const { return ordinal_; }
   const cuda_facts& facts() const { return facts_; }
 
+  /// Of the GPU: the same for all devices that share it.
   std::string description() const override {
-    return "device: " + std::to_string(ordinal_) + ", name: " + facts_.name + ", pci bus id: " + facts_.pci_bus_id +
-           ", compute capability: " + std::to_string(facts_.major) + "." + std::to_string(facts_.minor);
+    return (message("device: ") << ordinal_ << ", name: " << facts_.name << ", pci bus id: " << facts_.pci_bus_id
+                                << ", compute capability: " << facts_.major << "." << facts_.minor)
+        .text();
   }
 
   const void* family() const override {
@@ -148,173 +52,342 @@ class cuda_device final : public device {
     return &cuda;
   }
 
-  void* allocate(std::int64_t bytes) override {
-    before("allocate");
-    const current_cuda_device current(ordinal_);
-    const cudaStream_t stream = ready().stream;
-    const auto size = static_cast<std::size_t>(bytes > 0 ? bytes : 1);
-    void* memory = nullptr;
-    cudaError_t status = take(&memory, size, stream);
-    if (status == cudaErrorMemoryAllocation) {
-      // What is still to be freed in the stream's order may be enough.
-      (void)cudaGetLastError();
-      cuda_check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-      status = take(&memory, size, stream);
+  void trim() override {
+    if (!ready_.load(std::memory_order_acquire)) return;
+    {
+      mutex_lock lock(workspace_mutex_);
+      workspace_ = {};  // programs that use it hold it
     }
-    if (status == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      throw resource_exhausted_error("[onto.cuda] GPU " + std::to_string(where().index) + " (" + facts_.name +
-                                     ") has no memory left for " + std::to_string(bytes) +
-                                     " bytes; use smaller tensors or another device, or give this process more of its "
-                                     "memory with session_options::gpu");
+    guarded([&] { pool_.trim(); });
+  }
+
+  /// One block for all programs: kernels of the compute stream run one after the other, and a graph that works on this
+  /// device is put in the stream's order too. A larger one takes the place of a smaller, which lives on with who has
+  /// it.
+  ref<counted> workspace(std::int64_t bytes, void*& data) override {
+    data = nullptr;
+    if (bytes <= 0) return {};
+    mutex_lock lock(workspace_mutex_);
+    if (!workspace_ || workspace_->bytes < bytes) {
+      expect_alive();
+      before("allocate");
+      workspace_ = {};  // where no program holds it, its memory is part of what there is
+      ref<shared_workspace> larger(new shared_workspace(*this, bytes));
+      larger->data = take(bytes);
+      if (!larger->data) {
+        message m("[onto.memory] ");
+        write_bytes(write_short(m, where()) << " has no memory left for ", bytes) << " that kernels work in";
+        if (pool_.limit() > 0) write_bytes(m << ", with a limit of ", pool_.limit());
+        fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or "
+                                            "raise session_options::gpu.memory_limit");
+      }
+      workspace_ = larger;
     }
-    cuda_check(status, "allocating GPU memory");
-    return memory;
+    data = workspace_->data;
+    return ref<counted>(ref<shared_workspace>(workspace_));
   }
 
-  void deallocate(void* memory, std::int64_t) noexcept override {
-    if (!memory) return;
-    try {
-      const current_cuda_device current(ordinal_);
-      cuda_ignore(pool_ ? cudaFreeAsync(memory, context_.stream) : cudaFree(memory));
-    } catch (...) {  // the GPU is lost, and its memory with it
-    }
+  void poison(void* memory, std::int64_t bytes) override {
+    if (bytes > 0) guarded([&] { pool_.poison(memory, bytes); });
   }
 
-  void copy_in(run_state& run, void* to, const void* memory, std::int64_t bytes) override {
-    issue(run, "copy", [&](gpu_context& context) { copy(context, to, memory, bytes, cudaMemcpyHostToDevice); });
+  /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
+  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
+    issue(
+        w, "copy", lane::in,
+        [&](cuda_streams& s, graph_part* part) {
+          if (bytes <= 0) return s.in();
+          const bool little = bytes <= straight_bytes;
+          if (part && little)
+            copy_straight(to, part->feed_from(host, bytes), bytes, cudaMemcpyHostToDevice, s.in());
+          else if (!part && (little || is_pinned(host.data, bytes)))
+            copy_straight(to, host.data, bytes, cudaMemcpyHostToDevice, s.in());
+          else
+            s.stage_in(to, host, bytes);
+          return s.in();
+        },
+        bytes);
   }
 
-  void copy_out(run_state& run, void* memory, const void* from, std::int64_t bytes) override {
-    issue(run, "copy", [&](gpu_context& context) { copy(context, memory, from, bytes, cudaMemcpyDeviceToHost); });
+  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
+    issue(
+        w, "copy", lane::out,
+        [&](cuda_streams& s, graph_part* part) {
+          if (bytes <= 0) return s.out();
+          if (part && bytes <= straight_bytes)
+            s.pass_out(part->pinned.take(bytes), host, from, bytes);
+          else if (!part && is_pinned(host.data, bytes))
+            copy_straight(host.data, from, bytes, cudaMemcpyDeviceToHost, s.out());
+          else
+            return s.stage_out(host, const_cast<void*>(from), bytes);
+          return s.out();
+        },
+        bytes);
   }
 
-  /// *Preconditions* `other` is of this family, and this device's stream waits for what was issued there before: the
-  /// memory is its own only from a point of its stream on.
-  void copy_to(run_state& run, device& other, void* to, const void* from, std::int64_t bytes) override {
-    issue(run, "copy", [&](gpu_context& context) {
-      auto& target = static_cast<cuda_device&>(other);
-      if (target.ordinal_ == ordinal_) return copy(context, to, from, bytes, cudaMemcpyDeviceToDevice);
-      target.admit(ordinal_);
-      cuda_check(
-          cudaMemcpyPeerAsync(to, target.ordinal_, from, ordinal_, static_cast<std::size_t>(bytes), context.stream),
-          "cudaMemcpyPeerAsync");
-      count_transfer(bytes);
+  /// From GPU to GPU directly where the two can reach each other; where not, the driver goes through pinned host
+  /// memory.
+  void copy_to(const work& w, device& other, void* to, const void* from, std::int64_t bytes) override {
+    issue(
+        w, "copy", lane::out,
+        [&](cuda_streams& s, graph_part*) {
+          auto& target = static_cast<cuda_device&>(other);
+          if (bytes <= 0) return s.out();
+          if (target.ordinal_ == ordinal_) {
+            copy_straight(to, from, bytes, cudaMemcpyDeviceToDevice, s.out());
+          } else {
+            target.guarded([&] { target.pool_.admit(ordinal_); });
+            cuda_check(
+                cudaMemcpyPeerAsync(to, target.ordinal_, from, ordinal_, static_cast<std::size_t>(bytes), s.out()),
+                "cudaMemcpyPeerAsync");
+          }
+          return s.out();
+        },
+        bytes);
+  }
+
+  void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
+    issue(w, "kernel", lane::compute, [&](cuda_streams& s, graph_part* part) {
+      if (!kernel.on_gpu)
+        fail<internal_error>(message("[onto.cuda] a program without GPU kernels was launched on a GPU"));
+      const cudaStream_t stream = s.compute();
+      kernel.on_gpu(s.context, call);
+      if (!part)
+        count_kernel(call);
+      else if (!call.continues)
+        ++part->kernels;
+      return stream;
     });
   }
 
-  void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) override {
-    issue(run, "kernel", [&](gpu_context& context) {
-      if (!kernel.on_gpu) throw internal_error("[onto.cuda] a program without GPU kernels was launched on a GPU");
-      kernel.on_gpu(context, call);
-      count_kernel(call);
-    });
-  }
+  ref<device_event> make_event() override { return ref<device_event>(new cuda_event(*this, ordinal_)); }
 
-  ref<device_event> record() override {
-    const current_cuda_device current(ordinal_);
-    return ref<device_event>(new cuda_event(ordinal_, ready().stream));
+  /// Also in a run that has failed and on a device that is lost: what was issued before must be waited for.
+  void record(run_state& run, lane stream, device_event& event) override {
+    order(run, stream, nullptr, [&](cuda_streams& s) { s.record(stream, static_cast<cuda_event&>(event).made()); });
   }
 
   /// *Preconditions* the event is of a device of this family.
-  void wait(const ref<device_event>& event) override {
-    if (!event) return;
+  void wait(run_state& run, lane stream, device_event& event) override {
+    const cudaEvent_t point = static_cast<cuda_event&>(event).recorded();
+    if (point) order(run, stream, run.trace, [&](cuda_streams& s) { s.wait(stream, point); });
+  }
+
+  /// *Returns* null where the driver refuses, and where this thread is recording already.
+  ref<device_graph> record_graph(void (*issue_all)(void* context), void* context) override {
+    if (cuda_recording::current() || lost()) return {};
+    ref<cuda_graph> graph(new cuda_graph(*this, ordinal_));
+    const auto refused = [&](auto&& step) {
+      try {
+        step();
+        return false;
+      } catch (const cuda_lost_error& e) {
+        lose(e.why);
+      } catch (const error&) {
+      }
+      return true;
+    };
     const current_cuda_device current(ordinal_);
-    cuda_check(cudaStreamWaitEvent(ready().stream, static_cast<const cuda_event&>(*event).get(), 0),
-               "cudaStreamWaitEvent");
+    struct holder {  // ends the recording however this ends
+      cuda_recording* it = nullptr;
+      ~holder() { delete it; }
+    } recording;
+    if (refused([&] { recording.it = new cuda_recording(*graph, *this, ready(), ordinal_); })) return {};
+    issue_all(context);
+    bool done = false;
+    if (refused([&] { done = recording.it->finish(); }) || !done) return {};
+    return ref<device_graph>(std::move(graph));
   }
 
   /// Blocks until everything issued is done.
   void synchronize() {
-    const current_cuda_device current(ordinal_);
-    cuda_check(cudaStreamSynchronize(ready().stream), "waiting for a GPU");
+    guarded([&] {
+      const lane all[] = {lane::in, lane::compute, lane::out};
+      for (const lane l : all) {
+        cuda_event end(*this, ordinal_);
+        {
+          mutex_lock lock(streams_.lock_of(l));
+          streams_.record(l, end.made());
+        }
+        end.wait();
+      }
+    });
   }
+
+ protected:
+  void* take(std::int64_t bytes) override {
+    void* memory = nullptr;
+    guarded([&] { memory = pool_.take(bytes); });
+    return memory;
+  }
+  void give(void* memory, std::int64_t bytes) noexcept override {
+    quietly_on(ordinal_, [&] { pool_.give(memory, bytes); });
+  }
+  std::int64_t reserved() const override { return pool_.reserved(); }
+  std::int64_t limit() const override { return pool_.limit(); }
 
  private:
-  /// Sets up the stream and the pool where that was not done. The GPU is current.
-  gpu_context& ready() {
-    mutex_lock lock(mutex_);
-    if (ready_) return context_;
-    if (facts_.has_pools && !pool_) make_pool();
-    if (!context_.stream)
-      cuda_check(cudaStreamCreateWithFlags(&context_.stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    if (pool_ && !memory_.growth && memory_.limit > 0) {
-      void* all = nullptr;
-      cuda_check(cudaMallocFromPoolAsync(&all, static_cast<std::size_t>(memory_.limit), pool_, context_.stream),
-                 "taking the GPU memory that session_options::gpu asks for");
-      cuda_check(cudaFreeAsync(all, context_.stream), "cudaFreeAsync");
+  struct shared_workspace final : counted {
+    shared_workspace(cuda_device& d, std::int64_t size) : owner(d), bytes(size) {}
+    ~shared_workspace() override {
+      if (data) owner.give(data, bytes);
     }
-    ready_ = true;
-    return context_;
-  }
+    cuda_device& owner;
+    std::int64_t bytes;
+    void* data = nullptr;
+  };
 
-  void make_pool() {
-    cudaMemPoolProps properties;
-    std::memset(&properties, 0, sizeof properties);
-    properties.allocType = cudaMemAllocationTypePinned;
-    properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = ordinal_;
-    properties.maxSize = static_cast<std::size_t>(memory_.limit);
-    cuda_check(cudaMemPoolCreate(&pool_, &properties), "cudaMemPoolCreate");
-    // What was freed stays with the session: giving it back and taking it again costs milliseconds.
-    std::uint64_t keep = ~std::uint64_t{0};
-    cuda_check(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
-  }
-
-  cudaError_t take(void** memory, std::size_t bytes, cudaStream_t stream) {
-    return pool_ ? cudaMallocFromPoolAsync(memory, bytes, pool_, stream) : cudaMalloc(memory, bytes);
-  }
-
-  /// Lets another GPU write to this one's memory directly, where the two can.
-  void admit(int ordinal) {
+  /// Sets up what was not. The GPU is current.
+  cuda_streams& ready() {
+    if (ready_.load(std::memory_order_acquire)) return streams_;
     mutex_lock lock(mutex_);
-    const std::uint64_t bit = std::uint64_t{1} << (ordinal & 63);
-    if (!pool_ || (admitted_ & bit)) return;
-    int can = 0;
-    cuda_check(cudaDeviceCanAccessPeer(&can, ordinal, ordinal_), "cudaDeviceCanAccessPeer");
-    if (can) {
-      cudaMemAccessDesc access{};
-      access.location.type = cudaMemLocationTypeDevice;
-      access.location.id = ordinal;
-      access.flags = cudaMemAccessFlagsProtReadWrite;
-      cuda_check(cudaMemPoolSetAccess(pool_, &access, 1), "cudaMemPoolSetAccess");
-    }
-    admitted_ |= bit;
+    touched_ = true;
+    pool_.open();
+    (void)streams_.compute();
+    (void)streams_.in();
+    (void)streams_.out();
+    ready_.store(true, std::memory_order_release);
+    return streams_;
   }
 
-  void copy(gpu_context& context, void* to, const void* from, std::int64_t bytes, cudaMemcpyKind kind) {
-    if (bytes > 0)
-      cuda_check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes), kind, context.stream), "cudaMemcpyAsync");
-    count_transfer(bytes);
-  }
-
-  /// Issues something for a run; nothing once the run has failed.
+  /// Does something with the GPU set up and current; finds out whether it is lost.
   template <class Work>
-  void issue(run_state& run, const char* what, const Work& work) {
+  void guarded(const Work& work) {
+    try {
+      const current_cuda_device current(ordinal_);
+      (void)ready();
+      work();
+    } catch (const cuda_lost_error& e) {
+      lose(e.why);
+      throw;
+    }
+  }
+
+  /// Work that is timed while it is issued. *Effects* none without a trace.
+  template <class Work>
+  void timed(const trace_span& span, trace_sink* sink, const Work& work) {
+    if (!sink) {
+      (void)work();
+      return;
+    }
+    cuda_timings::timing* t = timings_.begin(span, *sink, streams_.of(span.stream), pool_.idle_stream());
+    cudaStream_t done = nullptr;
+    try {
+      done = work();
+    } catch (...) {
+      timings_.end(t, nullptr);
+      throw;
+    }
+    timings_.end(t, done);
+  }
+
+  /// Does something to the recording of this thread. A failure ends that: the work is then issued, and tells.
+  template <class Work>
+  void record_into(cuda_recording& recording, const Work& work) {
+    if (recording.failed()) return;
+    try {
+      guarded([&] { work(recording.part_of(*this, streams_, ordinal_)); });
+    } catch (...) {
+      recording.fail();
+    }
+  }
+
+  /// Issues a piece of work for a run; nothing once the run has failed. `work` returns the stream in which it ends.
+  template <class Work>
+  void issue(const work& w, const char* what, lane l, const Work& work, std::int64_t transfer = -1) {
+    if (cuda_recording* recording = cuda_recording::current()) {
+      record_into(*recording, [&](graph_part& part) {
+        expect_alive();
+        if (w.run.failed()) return recording->fail();
+        (void)work(part.streams, &part);
+        if (transfer < 0) return;
+        ++part.transfers;
+        part.transfer_bytes += transfer;
+      });
+      return;
+    }
+    if (w.run.failed()) return;
+    try {
+      expect_alive();
+      before(what);
+      const nvtx_range range(w.label.name);
+      guarded([&] {
+        mutex_lock lock(streams_.lock_of(l));
+        timed({transfer < 0 ? trace_span::kernel : trace_span::copy, where(), l, &w.label}, w.run.trace,
+              [&] { return work(streams_, static_cast<graph_part*>(nullptr)); });
+      });
+      if (transfer >= 0) count_transfer(transfer);
+    } catch (...) {
+      w.run.fail(named_failure(w.label, where()));
+    }
+  }
+
+  /// Puts streams in order.
+  template <class Work>
+  void order(run_state& run, lane l, trace_sink* trace, const Work& work) {
+    if (cuda_recording* recording = cuda_recording::current())
+      return record_into(*recording, [&](graph_part& part) { work(part.streams); });
+    try {
+      guarded([&] {
+        mutex_lock lock(streams_.lock_of(l));
+        timed({trace_span::wait, where(), l}, trace, [&] {
+          work(streams_);
+          return streams_.of(l);
+        });
+      });
+    } catch (...) {
+      run.fail(named_failure(work_label{}, where()));
+    }
+  }
+
+  void wait_for(cudaEvent_t event) override {
+    guarded([&] {
+      const cudaError_t status = cudaEventSynchronize(event);
+      cuda_timings::resolve_all();
+      cuda_check(status, "waiting for a GPU");
+    });
+  }
+
+  /// Launches a graph into this device's compute stream, and into the order of its other devices' compute streams:
+  /// their kernels share a workspace with those of the graph.
+  void replay(cuda_graph& graph, run_state& run) override {
+    static constexpr work_label label{"graph", "a recorded program"};
     if (run.failed()) return;
     try {
-      before(what);
-      const current_cuda_device current(ordinal_);
-      work(ready());
+      for (graph_part* p = graph.parts; p; p = p->next) static_cast<cuda_device&>(p->who).expect_alive();
+      before("kernel");
+      const nvtx_range range(label.name);
+      guarded([&] {
+        const cuda_graph::turn turn(graph);
+        const cudaStream_t stream = streams_.compute();
+        graph.before_launch(stream);
+        timed({trace_span::kernel, where(), lane::compute, &label}, run.trace, [&] {
+          cuda_check(cudaGraphLaunch(graph.program, stream), "cudaGraphLaunch");
+          return stream;
+        });
+        graph.after_launch(stream);
+      });
+      graph.count();
     } catch (...) {
-      run.fail(std::current_exception());
+      run.fail(named_failure(label, where()));
     }
   }
 
   int ordinal_;
-  cuda_memory memory_;
   cuda_facts facts_;
-  mutex mutex_;
-  bool ready_ = false;
-  std::uint64_t admitted_ = 0;
-  cudaMemPool_t pool_ = nullptr;
-  gpu_context context_;
+  mutex mutex_;  // while it is set up
+  bool touched_ = false;
+  std::atomic<bool> ready_{false};
+  cuda_pool pool_;
+  cuda_streams streams_;
+  cuda_timings timings_;
+  mutex workspace_mutex_;
+  ref<shared_workspace> workspace_;
 };
 
-/// Adds all GPUs, in the driver's order; none on a machine without a driver or a GPU.
-ONTO_COLD ONTO_NOINLINE inline void add_cuda_devices(device_list& devices) {
-  const int count = find_cuda_devices().count;
-  for (int k = 0; k < count; ++k) devices.add(new cuda_device(place{device_kind::gpu, k}, k));
+/// A device on the GPU with this number in the CUDA runtime. *Effects* none on the GPU.
+ONTO_COLD ONTO_NOINLINE inline device* make_cuda_device(place where, int ordinal, memory_limit limit) {
+  return new cuda_device(where, ordinal, limit);
 }
 
 }  // namespace onto::detail

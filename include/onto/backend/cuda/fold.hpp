@@ -7,6 +7,7 @@
 #include <onto/ops/reduce.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace onto::detail {
 
@@ -135,6 +136,21 @@ template <class T>
 struct accumulation<fold::argmin, T> : position_accumulation<fold::argmin, T> {};
 template <class T>
 struct accumulation<fold::argmax, T> : position_accumulation<fold::argmax, T> {};
+
+/// The fold over elements that are stored as `Stored` and accumulate as floats: its result is rounded once.
+template <fold F, class Stored>
+struct rounded_accumulation : accumulation<F, float> {
+  using typename accumulation<F, float>::state;
+  using result = std::conditional_t<is_argument(F), std::int64_t, Stored>;
+  ONTO_HD static result finish(const state& s, std::int64_t count) {
+    return static_cast<result>(accumulation<F, float>::finish(s, count));
+  }
+};
+
+/// How `F` over elements of type `T` accumulates, in whichever type it does.
+template <fold F, class T>
+using accumulation_of =
+    std::conditional_t<std::is_same_v<T, computed_of<T>>, accumulation<F, T>, rounded_accumulation<F, T>>;
 
 /// The maximum of a row, and the sum of `exp(x - maximum)` over it, in one pass.
 /// *Source* Milakov and Gimelshein, Online normalizer calculation for softmax, 2018.

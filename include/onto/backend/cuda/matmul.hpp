@@ -25,7 +25,7 @@ void launch_addend(gpu_context& context, const kernel_call& call, const operand_
   contiguous_strides(call.space, operands[1].stride);
   const addend_parameters<T> p{
       {from.data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands), sizeof(T)},
-      static_cast<T>(scale),
+      static_cast<computed_of<T>>(scale),
       relu};
   addend_kernel<T><<<grid_blocks(divide_up(p.copy.space.size, block_threads)), block_threads, 0, context.stream>>>(p);
   cuda_check(cudaGetLastError(), "launching a matrix addition kernel");
@@ -146,7 +146,8 @@ class matmul_launch {
     const bool reads = plan_.addend == addend_form::matrix;
     T* out = static_cast<T*>(call_.out.data) + at[3];
     gemm_shape s;
-    s.type = sizeof(T) == 4 ? CUDA_R_32F : CUDA_R_64F;
+    s.type = blas_type(element_of<T>);
+    s.tf32 = call_.form.tf32 && s.type == CUDA_R_32F;
     // The row-major result is, column by column, its transpose: the product of the transposes the other way round.
     s.rows = plan_.n;
     s.columns = plan_.m;
@@ -186,7 +187,8 @@ class matmul_launch {
   const void* b_;
 };
 
-/// `relu(alpha * a @ b + beta * addend)`, batched, in true `T`: float is never rounded to TF32.
+/// `relu(alpha * a @ b + beta * addend)`, batched. Float is true float unless the call asks for TF32; half and bfloat16
+/// are multiplied and added as floats, and the result is rounded once.
 /// *Throws* `resource_exhausted_error` or `internal_error` where cuBLAS fails.
 template <class T>
 void cuda_matmul(gpu_context& context, const kernel_call& call) {

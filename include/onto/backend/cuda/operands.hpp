@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What the threads of a kernel know of a program's operands, and how a program loads them: element by element at
 // strided positions, or several neighbours at a time where everything is contiguous. Plain arithmetic, the same on host
-// and device.
+// and device. Half and bfloat16 become floats where they are loaded and are rounded where they are stored.
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
@@ -141,15 +141,15 @@ struct strided_source {
   coordinates where;
 
   template <element Type>
-  using value = element_t<Type>;
+  using value = computed_t<Type>;
 
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> load() const {
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
     return static_cast<const element_t<Type>*>(operands.values.data[Slot])[offset(operands.space, where, Slot)];
   }
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
-    return from_bits<element_t<Type>>(operands.values.scalars[Slot]);
+  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
+    return from_bits<computed_t<Type>>(operands.values.scalars[Slot]);
   }
   ONTO_HD std::int64_t index() const { return position; }
 };
@@ -160,7 +160,8 @@ ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, 
   using facts = program_operands<Program>;
   const strided_source<strided_inputs<facts::inputs, facts::scalars>> source{operands, index,
                                                                              locate(operands.space, index)};
-  static_cast<element_t<Program::result>*>(operands.out)[index] = Program::evaluate(source);
+  using result = element_t<Program::result>;
+  static_cast<result*>(operands.out)[index] = static_cast<result>(Program::evaluate(source));
 }
 
 /// Whether a kernel of its own for contiguous operands pays: what it loads ahead fits into a thread's registers, and
@@ -173,8 +174,9 @@ template <class Program>
 struct flat_operands {
   static constexpr int inputs = program_operands<Program>::inputs;
   static constexpr int scalars = program_operands<Program>::scalars;
-  /// Elements at a time: 16 bytes of the widest.
-  static constexpr int lanes = program_operands<Program>::widest() > 4 ? 2 : 4;
+  /// Elements at a time: 16 bytes of the widest; of bool as many as of float.
+  static constexpr int widest = program_operands<Program>::widest();
+  static constexpr int lanes = widest > 4 ? 2 : widest == 2 ? 8 : 4;
 
   operand_values<inputs, scalars> values;
   bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
@@ -233,15 +235,15 @@ struct lane_source {
   int lane;
 
   template <element Type>
-  using value = element_t<Type>;
+  using value = computed_t<Type>;
 
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> load() const {
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
     return pack_of<Slot>(slots).at[lane];
   }
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
-    return from_bits<element_t<Type>>(values.scalars[Slot]);
+  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
+    return from_bits<computed_t<Type>>(values.scalars[Slot]);
   }
   ONTO_HD std::int64_t index() const { return position; }
 };
@@ -258,7 +260,7 @@ ONTO_HD ONTO_INLINE void map_lanes(const flat_operands<Program>& operands, std::
   loaded in;
   (load_pack(pack_of<Slot>(in), operands.values.data[Slot], operands.advances[Slot], first, left), ...);
   lane_pack<result, lanes> out;
-  ((out.at[Lane] = Program::evaluate(source{operands.values, in, first + Lane, Lane})), ...);
+  ((out.at[Lane] = static_cast<result>(Program::evaluate(source{operands.values, in, first + Lane, Lane}))), ...);
   result* to = static_cast<result*>(operands.out) + first;
   if (left >= lanes) {
     *reinterpret_cast<lane_pack<result, lanes>*>(to) = out;

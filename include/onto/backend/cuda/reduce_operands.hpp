@@ -46,7 +46,7 @@ struct reduce_source {
   std::conditional_t<Linear, std::int64_t, coordinates> folded;
 
   template <element Type>
-  using value = element_t<Type>;
+  using value = computed_t<Type>;
 
   ONTO_HD ONTO_INLINE static reduce_source at(const Operands& operands, const coordinates& kept, std::int64_t index) {
     if constexpr (Linear)
@@ -63,18 +63,18 @@ struct reduce_source {
   }
 
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> load() const {
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
     const element_t<Type>* first = static_cast<const element_t<Type>*>(operands.values.data[Slot]);
     return (first + offset(operands.kept, kept, Slot))[along(Slot)];
   }
   template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE element_t<Type> scalar() const {
-    return from_bits<element_t<Type>>(operands.values.scalars[Slot]);
+  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
+    return from_bits<computed_t<Type>>(operands.values.scalars[Slot]);
   }
 };
 
 template <class Program, fold F>
-using program_accumulation = accumulation<F, element_t<Program::result>>;
+using program_accumulation = accumulation_of<F, element_t<Program::result>>;
 
 /// Elements a thread loads before it folds them: so many loads wait for memory together.
 template <class Program, bool Linear>
@@ -91,7 +91,7 @@ ONTO_HD ONTO_INLINE void fold_steps(const reduce_operands<Program>& operands, co
   using source = reduce_source<reduce_inputs_of<Program>, Linear>;
   const std::int64_t depth = operands.grid.depth;
   // Past the end, an element is read again and dropped.
-  const element_t<Program::result> values[] = {
+  const computed_t<Program::result> values[] = {
       Program::evaluate(source::at(operands, kept, first + Step * depth < end ? first + Step * depth : first))...};
   ((first + Step * depth < end ? operation::add(state, values[Step], first + Step * depth) : void()), ...);
 }

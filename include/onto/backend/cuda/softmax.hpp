@@ -12,7 +12,7 @@ namespace onto::detail {
 
 template <class T>
 __global__ void __launch_bounds__(block_threads) softmax_kernel(const __grid_constant__ softmax_operands<T> operands) {
-  __shared__ softmax_state<T> slots[block_threads];
+  __shared__ typename softmax_fold<T>::state slots[block_threads];
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(block_threads) softmax_kernel(const __grid_con
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < grid.outputs;
     const row_start start = start_of_row(operands, in_range ? output : 0);
-    slots[row * grid.width + column] = in_range ? softmax_part(operands, start, row) : softmax_accumulation<T>::empty();
-    fold_rows<softmax_accumulation<T>>(slots, grid, row, column);
+    slots[row * grid.width + column] = in_range ? softmax_part(operands, start, row) : softmax_fold<T>::empty();
+    fold_rows<softmax_fold<T>>(slots, grid, row, column);
     if (in_range) softmax_write(operands, start, row, slots[column]);
     __syncthreads();
   }

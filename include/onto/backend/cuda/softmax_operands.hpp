@@ -9,6 +9,10 @@
 
 namespace onto::detail {
 
+/// What a softmax of elements of type `T` folds: half and bfloat16 as floats.
+template <class T>
+using softmax_fold = softmax_accumulation<computed_of<T>>;
+
 /// Rows are outputs of a fold over the axis; operand 0 is read and operand 1 written.
 template <class T>
 struct softmax_operands {
@@ -52,22 +56,22 @@ ONTO_HD ONTO_INLINE row_start start_of_row(const softmax_operands<T>& operands, 
 
 /// What one thread of a row folds.
 template <class T>
-ONTO_HD ONTO_INLINE softmax_state<T> softmax_part(const softmax_operands<T>& operands, const row_start& start,
-                                                  int row) {
-  auto state = softmax_accumulation<T>::empty();
+ONTO_HD ONTO_INLINE typename softmax_fold<T>::state softmax_part(const softmax_operands<T>& operands,
+                                                                 const row_start& start, int row) {
+  auto state = softmax_fold<T>::empty();
   for (std::int64_t k = row; k < operands.grid.count; k += operands.grid.depth)
-    softmax_accumulation<T>::add(state, operands.in[start.in + k * operands.folded.stride[0][0]]);
+    softmax_fold<T>::add(state, operands.in[start.in + k * operands.folded.stride[0][0]]);
   return state;
 }
 
 /// What one thread of a row writes.
 template <class T>
 ONTO_HD ONTO_INLINE void softmax_write(const softmax_operands<T>& operands, const row_start& start, int row,
-                                       const softmax_state<T>& state) {
+                                       const typename softmax_fold<T>::state& state) {
   for (std::int64_t k = row; k < operands.grid.count; k += operands.grid.depth) {
-    const T x = operands.in[start.in + k * operands.folded.stride[0][0]];
+    const computed_of<T> x = operands.in[start.in + k * operands.folded.stride[0][0]];
     operands.out[start.out + k * operands.folded.stride[1][0]] =
-        operands.log ? softmax_accumulation<T>::log_softmax(state, x) : softmax_accumulation<T>::softmax(state, x);
+        static_cast<T>(operands.log ? softmax_fold<T>::log_softmax(state, x) : softmax_fold<T>::softmax(state, x));
   }
 }
 

@@ -1,224 +1,289 @@
 // SPDX-License-Identifier: BSL-1.0
-// A simulated GPU: a heap and a stream of its own, made of host memory and a thread. Programs for several GPUs run, and
-// their placement, copies and overlap can be tested, on any machine.
+// A simulated GPU: a heap and three streams of its own, made of host memory and threads. Programs for several GPUs run,
+// and their placement, copies and overlap can be tested, on any machine; with a cost model, timed too.
 #pragma once
 
 #include <onto/backend/cpu/thread_pool.hpp>
-#include <onto/core/message.hpp>
+#include <onto/backend/simulated/stream.hpp>
+#include <onto/plan/cost_model.hpp>
 #include <onto/runtime/block_cache.hpp>
-#include <onto/runtime/device.hpp>
-
-#include <pthread.h>
 
 #include <cstring>
-#include <new>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A point in a simulated stream.
-class simulated_event final : public device_event {
+class simulated_device;
+
+/// Commands that were issued once and can be issued again.
+class simulated_graph final : public device_graph {
  public:
-  simulated_event() { pthread_cond_init(&reached_, nullptr); }
-  ~simulated_event() override { pthread_cond_destroy(&reached_); }
-  void reach() {
-    mutex_lock lock(mutex_);
-    done_ = true;
-    pthread_cond_broadcast(&reached_);
+  explicit simulated_graph(simulated_device& origin) : origin_(origin) {}
+  ~simulated_graph() override {
+    while (first_) {
+      entry* next = first_->next;
+      delete first_->command;
+      delete[] first_->views;
+      delete first_;
+      first_ = next;
+    }
   }
-  void wait() override {
-    mutex_lock lock(mutex_);
-    while (!done_) pthread_cond_wait(&reached_, mutex_.native());
-  }
+  void launch(run_state& run) override;
 
  private:
-  mutex mutex_;
-  pthread_cond_t reached_;
-  bool done_ = false;
+  friend class simulated_device;
+  struct entry {
+    simulated_device* device;
+    lane stream;
+    simulated_command* command;
+    entry* next;
+    // A kernel's arguments, as they are now.
+    kernel_call call;
+    operand_view* views;
+  };
+  /// Takes the command over.
+  void add(simulated_device& d, lane stream, simulated_command* c) {
+    entry* e = nullptr;
+    try {
+      e = new entry{&d, stream, c, nullptr, {}, nullptr};
+      if (c->call) {
+        e->call = *c->call;
+        e->views = new operand_view[static_cast<std::size_t>(c->call->inputs) + 1];
+        for (int k = 0; k < c->call->inputs; ++k) e->views[k] = c->call->in[k];
+        e->call.in = e->views;
+        c->call = &e->call;
+      }
+    } catch (...) {
+      delete e;
+      delete c;
+      throw;
+    }
+    (last_ ? last_->next : first_) = e;
+    last_ = e;
+  }
+  simulated_device& origin_;
+  entry* first_ = nullptr;
+  entry* last_ = nullptr;
 };
 
 class simulated_device final : public device {
  public:
-  explicit simulated_device(int index) : device({device_kind::gpu, index}), pool_(1) {
-    pthread_cond_init(&issued_, nullptr);
+  /// `physical` is the number of the GPU whose part this is.
+  simulated_device(int index, int physical, memory_limit limit, const cost_model& model)
+      : device({device_kind::gpu, index}), physical_(physical), limit_(limit), model_(model), pool_(1) {
+    for (int k = 0; k < lane_count; ++k) streams_[k].serve(where(), static_cast<lane>(k), &simulated_device::work_on, this);
   }
   ~simulated_device() override {
-    {
-      mutex_lock lock(mutex_);
-      stop_ = true;
-      pthread_cond_signal(&issued_);
-    }
-    if (started_) pthread_join(thread_, nullptr);
-    pthread_cond_destroy(&issued_);
+    for (simulated_stream& s : streams_) s.stop();
   }
 
   std::string description() const override {
-    return (message("device: ") << where().index << ", name: simulated GPU (host memory, one thread)").text();
+    return (message("device: ") << physical_ << ", name: simulated GPU (host memory, one thread)").text();
   }
   const void* family() const override {
     static const char all = 0;
     return &all;
   }
 
-  void* allocate(std::int64_t bytes) override {
-    before("allocate");
-    return heap_.allocate(bytes);
-  }
-  void deallocate(void* memory, std::int64_t) noexcept override {
-    // In stream order, as on a GPU: what was issued before may still use the memory.
-    command* c = spare();
-    if (c) {
-      c->what = command::release;
-      c->to = memory;
-      append(c);
-    } else {
-      drain();
-      heap_.deallocate(memory);
-    }
+  void trim() override { heap_.trim(); }
+  void poison(void* memory, std::int64_t bytes) override {
+    std::memset(memory, 0xff, static_cast<std::size_t>(bytes));
   }
 
-  void copy_in(run_state& run, void* to, const void* from, std::int64_t bytes) override {
-    issue_copy(run, to, from, bytes);
+  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
+    simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));
+    c->to = to;
+    c->from_host = &host;
+    c->bytes = bytes;
+    issue(lane::in, c);
   }
-  void copy_out(run_state& run, void* to, const void* from, std::int64_t bytes) override {
-    issue_copy(run, to, from, bytes);
+  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
+    simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));
+    c->to_host = &host;
+    c->from = from;
+    c->bytes = bytes;
+    issue(lane::out, c);
   }
-  void copy_to(run_state& run, device&, void* to, const void* from, std::int64_t bytes) override {
-    issue_copy(run, to, from, bytes);
-  }
-
-  void launch(run_state& run, const kernel_entry& kernel, const kernel_call& call) override {
-    command* c = make();
-    c->what = command::kernel;
-    c->run = &run;
-    c->entry = &kernel;
-    c->call = &call;
-    append(c);
-  }
-
-  ref<device_event> record() override {
-    ref<device_event> event(new simulated_event);
-    command* c = make();
-    c->what = command::mark;
-    c->event = event;
-    append(c);
-    return event;
-  }
-  void wait(const ref<device_event>& event) override {
-    if (!event) return;
-    command* c = make();
-    c->what = command::await;
-    c->event = event;
-    append(c);
-  }
-
- private:
-  struct command {
-    enum kind { copy, kernel, mark, await, release } what = copy;
-    run_state* run = nullptr;
-    const kernel_entry* entry = nullptr;
-    const kernel_call* call = nullptr;
-    void* to = nullptr;
-    const void* from = nullptr;
-    std::int64_t bytes = 0;
-    ref<device_event> event;
-    command* next = nullptr;
-  };
-
-  /// A new command, or null where there is no memory or no thread.
-  command* spare() noexcept {
-    mutex_lock lock(mutex_);
-    if (!started_ && pthread_create(&thread_, nullptr, &simulated_device::work, this) == 0) started_ = true;
-    return started_ ? new (std::nothrow) command : nullptr;
-  }
-
-  command* make() {
-    if (command* c = spare()) return c;
-    fail<internal_error>(
-        message("[onto.device] a simulated GPU got no thread or no memory from the system; use fewer of them"));
-  }
-
-  void issue_copy(run_state& run, void* to, const void* from, std::int64_t bytes) {
-    command* c = make();
-    c->run = &run;
+  void copy_to(const work& w, device&, void* to, const void* from, std::int64_t bytes) override {
+    simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.link(bytes));
     c->to = to;
     c->from = from;
     c->bytes = bytes;
-    append(c);
+    issue(lane::out, c);
+  }
+  void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
+    const double seconds = call.continues ? 0 : model_.kernel(w.label.flops, w.label.bytes);
+    simulated_command* c = make(simulated_command::kernel, w.run, &w.label, seconds);
+    c->entry = &kernel;
+    c->call = &call;
+    issue(lane::compute, c);
   }
 
-  void append(command* c) noexcept {
-    mutex_lock lock(mutex_);
-    (last_ ? last_->next : first_) = c;
-    last_ = c;
-    ++queued_;
-    pthread_cond_broadcast(&issued_);
+  ref<device_event> make_event() override { return ref<device_event>(new simulated_event); }
+  void record(run_state& run, lane stream, device_event& event) override {
+    simulated_command* c = make(simulated_command::mark, run, nullptr, 0);
+    event.retain();
+    c->event = ref<device_event>(&event);
+    issue(stream, c);
+  }
+  void wait(run_state& run, lane stream, device_event& event) override {
+    simulated_command* c = make(simulated_command::await, run, nullptr, 0);
+    event.retain();
+    c->event = ref<device_event>(&event);
+    issue(stream, c);
   }
 
-  /// Waits until everything issued is done.
-  void drain() noexcept {
-    mutex_lock lock(mutex_);
-    while (queued_ > 0) pthread_cond_wait(&issued_, mutex_.native());
+  ref<device_graph> record_graph(void (*issue_work)(void* context), void* context) override {
+    ref<simulated_graph> g(new simulated_graph(*this));
+    struct recording_scope {
+      explicit recording_scope(simulated_graph* g) { recording() = g; }
+      ~recording_scope() { recording() = nullptr; }
+    } scope(g.get());
+    issue_work(context);
+    join(*g);
+    return ref<device_graph>(static_cast<ref<simulated_graph>&&>(g));
   }
 
-  static void* work(void* self) {
-    static_cast<simulated_device*>(self)->loop();
-    return nullptr;
-  }
-
-  void loop() {
-    for (;;) {
-      command* c = nullptr;
-      {
-        mutex_lock lock(mutex_);
-        while (!first_ && !stop_) pthread_cond_wait(&issued_, mutex_.native());
-        if (!first_) return;
-        c = first_;
-        first_ = c->next;
-        if (!first_) last_ = nullptr;
-      }
-      execute(*c);
-      delete c;
+ protected:
+  void* take(std::int64_t bytes) override {
+    {
       mutex_lock lock(mutex_);
-      if (--queued_ == 0) pthread_cond_broadcast(&issued_);
+      used_ = true;
+      if (limit_.bytes > 0 && bytes > limit_.bytes - taken_) return nullptr;
+      taken_ += bytes;
+    }
+    // What waits to be used again counts as taken from the limit too.
+    if (limit_.bytes > 0 && heap_.reserved() + bytes > limit_.bytes) heap_.trim();
+    void* memory = heap_.take(bytes);
+    if (!memory) {
+      mutex_lock lock(mutex_);
+      taken_ -= bytes;
+      return nullptr;
+    }
+    poison(memory, bytes);
+    return memory;
+  }
+  void give(void* memory, std::int64_t bytes) noexcept override {
+    poison(memory, bytes);
+    heap_.give(memory);
+    mutex_lock lock(mutex_);
+    taken_ -= bytes;
+  }
+  std::int64_t reserved() const override {
+    mutex_lock lock(mutex_);
+    return used_ && !limit_.growth && limit_.bytes > 0 ? limit_.bytes : heap_.reserved();
+  }
+  std::int64_t limit() const override { return limit_.bytes; }
+
+ private:
+  friend class simulated_graph;
+
+  /// What this thread issues goes there instead, where not null.
+  static simulated_graph*& recording() {
+    static thread_local simulated_graph* g = nullptr;
+    return g;
+  }
+
+  simulated_command* make(simulated_command::kind what, run_state& run, const work_label* label, double seconds) const {
+    auto* c = new simulated_command;
+    c->what = what;
+    c->run = &run;
+    c->label = label;
+    c->timed = model_.is_set();
+    c->issued = run.now;
+    c->seconds = seconds;
+    return c;
+  }
+
+  /// Takes the command over.
+  void issue(lane stream, simulated_command* c) {
+    if (recording())
+      recording()->add(*this, stream, c);
+    else
+      append(stream, c);
+  }
+  void append(lane stream, simulated_command* c) {
+    const ref<device_event> event = c->what == simulated_command::mark ? c->event : ref<device_event>();
+    if (event) static_cast<simulated_event*>(event.get())->rearm();
+    try {
+      streams_[static_cast<int>(stream)].append(c);
+    } catch (...) {
+      if (event) static_cast<simulated_event*>(event.get())->reach(0);
+      throw;
     }
   }
 
-  void execute(const command& c) {
-    if (c.what == command::mark) {
-      static_cast<simulated_event*>(c.event.get())->reach();
-    } else if (c.what == command::await) {
-      c.event->wait();
-    } else if (c.what == command::release) {
-      heap_.deallocate(c.to);
-    } else if (!c.run->failed()) {
-      try {
-        if (c.what == command::copy) {
-          before("copy");
-          if (c.bytes > 0) std::memcpy(c.to, c.from, static_cast<std::size_t>(c.bytes));
-          count_transfer(c.bytes);
-        } else {
-          before("kernel");
-          c.entry->on_cpu(pool_, *c.call);
-          count_kernel(*c.call);
-        }
-      } catch (...) {
-        c.run->fail(std::current_exception());
+  /// Has the compute stream of this device wait for all the others of a graph.
+  void join(simulated_graph& g) {
+    run_state none;  // replaced at each launch
+    for (simulated_graph::entry* e = g.first_; e; e = e->next) {
+      bool seen = e->device == this && e->stream == lane::compute;
+      for (simulated_graph::entry* f = g.first_; f != e && !seen; f = f->next)
+        seen = f->device == e->device && f->stream == e->stream;
+      if (seen) continue;
+      const ref<device_event> done = make_event();
+      simulated_command* m = make(simulated_command::mark, none, nullptr, 0);
+      m->event = done;
+      g.add(*e->device, e->stream, m);
+      simulated_command* a = make(simulated_command::await, none, nullptr, 0);
+      a->event = done;
+      g.add(*this, lane::compute, a);
+    }
+  }
+
+  static bool work_on(void* self, const simulated_command& c) {
+    return static_cast<simulated_device*>(self)->execute(c);
+  }
+
+  bool execute(const simulated_command& c) {
+    if (c.run->failed()) return false;
+    const bool copies = c.what == simulated_command::copy;
+    const lane stream = !copies ? lane::compute : c.from_host ? lane::in : lane::out;
+    const std::int64_t begin = c.run->trace ? c.run->trace->now() : 0;
+    try {
+      expect_alive();
+      if (copies) {
+        before("copy");
+        void* to = c.to_host ? c.to_host->data : c.to;
+        const void* from = c.from_host ? c.from_host->data : c.from;
+        if (c.bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(c.bytes));
+        count_transfer(c.bytes);
+      } else {
+        before("kernel");
+        c.entry->on_cpu(pool_, *c.call);
+        count_kernel(*c.call);
       }
+    } catch (...) {
+      c.run->fail(named_failure(*c.label, where()));
+      return false;
     }
+    if (trace_sink* t = c.run->trace) {
+      const double clock = streams_[static_cast<int>(stream)].clock();
+      t->add({copies ? trace_span::copy : trace_span::kernel, where(), stream, c.label,
+              c.timed ? nanoseconds(clock) : begin, c.timed ? nanoseconds(clock + c.seconds) : t->now()});
+    }
+    return true;
   }
 
+  int physical_;
+  memory_limit limit_;
+  cost_model model_;
   thread_pool pool_;
   block_cache heap_;
-  mutex mutex_;
-  pthread_cond_t issued_;
-  pthread_t thread_{};
-  command* first_ = nullptr;
-  command* last_ = nullptr;
-  std::int64_t queued_ = 0;
-  bool started_ = false;
-  bool stop_ = false;
+  mutable mutex mutex_;
+  std::int64_t taken_ = 0;
+  bool used_ = false;
+  simulated_stream streams_[lane_count];
 };
+
+ONTO_COLD inline void simulated_graph::launch(run_state& run) {
+  for (const entry* e = first_; e; e = e->next) {
+    auto* c = new simulated_command(*e->command);
+    c->run = &run;
+    c->issued = run.now;
+    e->device->append(e->stream, c);
+  }
+}
 
 }  // namespace onto::detail
 

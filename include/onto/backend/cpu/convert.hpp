@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// Runs of half and bfloat16 to float and back: what the CPU's kernels, which know neither, are given and leave behind.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/core/element.hpp>
+
+#include <cstdint>
+#include <cstring>
+
+namespace onto::detail {
+
+template <class T>
+ONTO_INLINE void widen_elements(const std::uint16_t* in, std::int64_t n, float* out) {
+  // Blocks of a fixed length: as in run_span.
+  constexpr std::int64_t block = 64;
+  const std::int64_t whole = n / block * block;
+  for (std::int64_t lo = 0; lo < whole; lo += block)
+    for (std::int64_t k = 0; k < block; ++k) out[lo + k] = T::from_bits(in[lo + k]);
+  for (std::int64_t k = whole; k < n; ++k) out[k] = T::from_bits(in[k]);
+}
+template <class T>
+ONTO_INLINE void narrow_elements(const float* in, std::int64_t n, std::uint16_t* out) {
+  constexpr std::int64_t block = 64;
+  const std::int64_t whole = n / block * block;
+  for (std::int64_t lo = 0; lo < whole; lo += block)
+    for (std::int64_t k = 0; k < block; ++k) out[lo + k] = T(in[lo + k]).bits();
+  for (std::int64_t k = whole; k < n; ++k) out[k] = T(in[k]).bits();
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define ONTO_F16C
+// Every processor with AVX2 has the conversions of F16C too, which not every compiler can ask for by name.
+typedef short eight_halves __attribute__((vector_size(16)));
+typedef float eight_floats __attribute__((vector_size(32)));
+
+__attribute__((target("avx2,f16c"))) inline void widen_halves(const std::uint16_t* in, std::int64_t n, float* out) {
+  const std::int64_t whole = n / 8 * 8;
+  for (std::int64_t k = 0; k < whole; k += 8) {
+    eight_halves h;
+    std::memcpy(&h, in + k, sizeof h);
+    const eight_floats x = __builtin_ia32_vcvtph2ps256(h);
+    std::memcpy(out + k, &x, sizeof x);
+  }
+  for (std::int64_t k = whole; k < n; ++k) out[k] = half::from_bits(in[k]);
+}
+__attribute__((target("avx2,f16c"))) inline void narrow_halves(const float* in, std::int64_t n, std::uint16_t* out) {
+  const std::int64_t whole = n / 8 * 8;
+  for (std::int64_t k = 0; k < whole; k += 8) {
+    eight_floats x;
+    std::memcpy(&x, in + k, sizeof x);
+    const eight_halves h = __builtin_ia32_vcvtps2ph256(x, 0);  // to the nearest
+    std::memcpy(out + k, &h, sizeof h);
+  }
+  for (std::int64_t k = whole; k < n; ++k) out[k] = half(in[k]).bits();
+}
+#endif
+
+/// The floats of `n` elements of type half or bfloat16. The runs do not overlap.
+ONTO_NOINLINE inline void widen_run(element type, const void* from, std::int64_t n, float* out) {
+  const std::uint16_t* const in = static_cast<const std::uint16_t*>(from);
+  if (type == element::bfloat16) return widen_elements<bfloat16>(in, n, out);
+#if defined(ONTO_F16C)
+  if (__builtin_cpu_supports("avx2")) return widen_halves(in, n, out);
+#endif
+  widen_elements<half>(in, n, out);
+}
+
+/// `n` floats as elements of type half or bfloat16, each rounded. The runs do not overlap.
+ONTO_NOINLINE inline void narrow_run(element type, const float* in, std::int64_t n, void* to) {
+  std::uint16_t* const out = static_cast<std::uint16_t*>(to);
+  if (type == element::bfloat16) return narrow_elements<bfloat16>(in, n, out);
+#if defined(ONTO_F16C)
+  if (__builtin_cpu_supports("avx2")) return narrow_halves(in, n, out);
+#endif
+  narrow_elements<half>(in, n, out);
+}
+
+}  // namespace onto::detail
+
+#undef ONTO_F16C

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSL-1.0
+// JSON text, piece by piece: strings with what must be escaped in them.
+#pragma once
+
+#include <onto/core/message.hpp>
+
+#include <string_view>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Writes `s` as a JSON string, with its quotes. Bytes above 127 are left alone: what is UTF-8 stays UTF-8.
+/// *Source* RFC 8259, section 7.
+ONTO_COLD ONTO_NOINLINE inline message& write_json_string(message& m, std::string_view s) {
+  constexpr char digits[] = "0123456789abcdef";
+  m << "\"";
+  std::size_t done = 0;  // what is before it is written
+  for (std::size_t k = 0; k < s.size(); ++k) {
+    const auto c = static_cast<unsigned char>(s[k]);
+    if (c >= 0x20 && c != '"' && c != '\\') continue;
+    m << s.substr(done, k - done);
+    done = k + 1;
+    switch (c) {
+      case '"': m << "\\\""; break;
+      case '\\': m << "\\\\"; break;
+      case '\b': m << "\\b"; break;
+      case '\f': m << "\\f"; break;
+      case '\n': m << "\\n"; break;
+      case '\r': m << "\\r"; break;
+      case '\t': m << "\\t"; break;
+      default: {
+        const char code[] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
+        m << std::string_view(code, 6);
+      }
+    }
+  }
+  return m << s.substr(done) << "\"";
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

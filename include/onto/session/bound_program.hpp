@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSL-1.0
+// A program that knows its devices, its shapes and its order: what a run fills in, and what is kept from run to run.
+#pragma once
+
+#include <onto/graph/order.hpp>
+#include <onto/runtime/compiled_program.hpp>
+#include <onto/session/requests.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Where an operand's memory comes from at each run: a value of the plan, or a leaf.
+struct operand_source {
+  int value = -1;           // of the plan
+  int leaf = -1;            // a feed, a constant or a variable
+  std::int64_t offset = 0;  // in bytes, of a view
+};
+
+/// One launch.
+struct bound_call {
+  kernel_call call;
+  operand_view* views = nullptr;  // call.inputs of them
+  operand_source* sources = nullptr;
+  int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
+  int scalar_count = 0;
+  std::uint64_t* bits = nullptr;  // of each, for this run
+  double alpha_sign = 1;          // of a matrix product
+  double beta_sign = 0;           // 0: no addend
+  std::int64_t out_offset = 0;    // bytes
+};
+
+struct bound_step {
+  plan_step step;
+  const kernel_entry* kernel = nullptr;
+  int device = -1;       // index among the session's devices
+  int from_device = -1;  // of a transfer
+  bound_call* calls = nullptr;
+  int call_count = 0;
+  int stream = 0;        // see graph/order.hpp
+  int* waits = nullptr;  // steps of other streams that must be done
+  int wait_count = 0;
+  device_event* event = nullptr;  // where another stream or the host waits for this step; owned
+  work_label label;
+};
+
+/// What a device recorded, and the variables' memory that it was recorded with.
+struct recorded_run {
+  device_graph* graph = nullptr;  // owned
+  void** key = nullptr;
+};
+
+/// A program ready to run with given shapes on given devices. One run has it at a time.
+struct bound_program {
+  // What it was bound for.
+  const compiled_program* program = nullptr;
+  extents* leaf_shapes = nullptr;
+  place* places = nullptr;
+  place* pinned = nullptr;
+
+  extents* shapes = nullptr;
+  node_placement* where = nullptr;
+  plan_value* values = nullptr;
+  bound_step* steps = nullptr;
+  std::int64_t* block_bytes = nullptr;  // per device
+  schedule_counts counts;
+  int devices = 0;
+  std::string_view title;  // what it is called where it holds memory
+
+  // The steps that devices of one family do without the host, one after the other: they can be recorded and replayed.
+  int replay_first = 0;
+  int replay_end = 0;
+
+  // Of the present run.
+  host_slot* leaf = nullptr;                // per node: a feed's, constant's or variable's elements
+  const device_block** variable = nullptr;  // per node: a variable's value when the run began; a reference is held
+  const state* const* scalars = nullptr;    // per node: the state of a scalar
+  host_slot* results = nullptr;             // per fetch
+  host_slot* address = nullptr;             // per value
+  device_block** written = nullptr;         // per value: the new value of a variable
+  run_state progress;
+
+  // Kept from run to run by a prepared program.
+  bool kept = false;
+  int runs = 0;
+  device_block** blocks = nullptr;  // per device
+  device_block** spare = nullptr;   // per value: memory for a variable's next value
+  counted** workspaces = nullptr;   // per device
+  device_event** rest = nullptr;    // per stream: the end of a run
+  bool* used = nullptr;             // per stream, in this run
+  recorded_run recorded[2];
+  int next_recorded = 0;
+
+  arena memory;
+  bound_program* next = nullptr;
+
+  bound_program() = default;
+  bound_program(const bound_program&) = delete;
+  bound_program& operator=(const bound_program&) = delete;
+  ONTO_NOINLINE ~bound_program() {
+    for (recorded_run& r : recorded)
+      if (r.graph) r.graph->release();
+    for (int k = 0; steps && k < counts.steps; ++k)
+      if (steps[k].event) steps[k].event->release();
+    for (int k = 0; rest && k < stream_count(devices); ++k)
+      if (rest[k]) rest[k]->release();
+    end_run();
+    for (int v = 0; spare && v < counts.values; ++v)
+      if (spare[v]) spare[v]->release();
+    for (int d = 0; blocks && d < devices; ++d) {
+      if (blocks[d]) blocks[d]->release();
+      if (workspaces[d]) workspaces[d]->release();
+    }
+  }
+
+  /// Lets go of what the run alone held.
+  void end_run() {
+    for (int n = 0; variable && n < program->graph.count; ++n) {
+      if (variable[n]) variable[n]->release();
+      variable[n] = nullptr;
+    }
+    for (int v = 0; written && v < counts.values; ++v) {
+      if (written[v]) written[v]->release();
+      written[v] = nullptr;
+    }
+    for (int d = 0; blocks && !kept && d < devices; ++d) {
+      if (blocks[d]) blocks[d]->release();
+      blocks[d] = nullptr;
+    }
+  }
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

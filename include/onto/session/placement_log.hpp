@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSL-1.0
+// The placement log: once per program and placement, the devices and then a line a node.
+#pragma once
+
+#include <onto/runtime/compiled_program.hpp>
+#include <onto/session/options.hpp>
+#include <onto/session/placement_text.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+class placement_log {
+ public:
+  placement_log() = default;
+  placement_log(const placement_log&) = delete;
+  placement_log& operator=(const placement_log&) = delete;
+  ~placement_log() {
+    while (logged_) {
+      logged* next = logged_->next;
+      delete logged_;
+      logged_ = next;
+    }
+  }
+
+  /// *Throws* what the log's callback throws.
+  ONTO_COLD ONTO_NOINLINE void write(const log_sink& log, const device_list& devices, const compiled_program& p,
+                                     const program_state& s, const node_placement* where) {
+    std::uint64_t key = 0;
+    for (int n = 0; n < p.graph.count; ++n) {
+      const place& w = where[n].where;
+      key = hash_mix(key, static_cast<std::uint64_t>(w.kind) * 65536 + static_cast<std::uint64_t>(w.index + 1));
+      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 +
+                              static_cast<std::uint64_t>(s.places[n].index + 1));
+    }
+    mutex_lock lock(mutex_);
+    for (const logged* l = logged_; l; l = l->next)
+      if (l->program == &p && l->placement == key) return;
+    logged_ = new logged{&p, key, logged_};
+    bool any = false;
+    message m;
+    for (int d = 0; d < devices.count(); ++d) {
+      const std::string description = devices[d].description();
+      if (description.empty()) continue;
+      if (!any) log.write("Device mapping:");
+      any = true;
+      m.clear();
+      write_device(m, devices[d].where()) << " -> " << description;
+      log.write(m.text());
+    }
+    if (!any) log.write("Device mapping: no known devices.");
+    for (int n = 0; n < p.graph.count; ++n) {
+      if (p.graph[n].kind() == op_kind::scalar) continue;
+      m.clear();
+      write_placement(m, p.graph, s, n, where[n]);
+      log.write(m.text());
+    }
+  }
+
+ private:
+  struct logged {
+    const compiled_program* program;
+    std::uint64_t placement;
+    logged* next;
+  };
+  mutex mutex_;
+  logged* logged_ = nullptr;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

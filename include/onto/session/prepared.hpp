@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs that are run again and again: prepared once, then repeated, waited for or not.
+#pragma once
+
+#include <onto/session/typed_run.hpp>
+
+#include <type_traits>
+#include <utility>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto {
+
+inline namespace ONTO_ABI {
+
+/// The end of a run that was started with `prepared::async`, and its result `R`. The last handle of a run waits for it
+/// when it is destroyed, since the run reads the caller's feeds.
+template <class R>
+class pending {
+ public:
+  /// No run.
+  pending() = default;
+  pending(pending&& other) noexcept = default;
+  pending& operator=(pending&& other) noexcept {
+    if (run_) run_->wait();
+    run_ = static_cast<detail::ref<job>&&>(other.run_);
+    return *this;
+  }
+  ~pending() {
+    if (run_) run_->wait();
+  }
+
+  /// Whether there is a run whose result was not taken yet.
+  bool valid() const { return static_cast<bool>(run_); }
+  /// Whether the run is over, one way or the other. *Preconditions* `valid()`.
+  bool ready() const { return expect_valid().is_done(); }
+  /// Blocks until the run is over. *Preconditions* `valid()`.
+  void wait() const { expect_valid().wait(); }
+  /// Waits and takes the result. *Throws* what the run threw; `failed_precondition_error` where there is no run.
+  R get() {
+    expect_valid();
+    const detail::ref<job> run = static_cast<detail::ref<job>&&>(run_);
+    run_ = {};
+    run->wait_and_check();
+    return static_cast<R&&>(run->result);
+  }
+
+ private:
+  template <bool Single, expression... E>
+  friend class prepared;
+  struct job : detail::queued_run {
+    R result{};
+  };
+  explicit pending(detail::ref<job> run) : run_(static_cast<detail::ref<job>&&>(run)) {}
+
+  const job& expect_valid() const {
+    if (!run_)
+      detail::fail<failed_precondition_error>(
+          detail::message("[onto.run] a handle without a run; async gives one, and its result can be taken once"));
+    return *run_;
+  }
+
+  detail::ref<job> run_;
+};
+
+/// What `session::prepare` returns. Resolved and placed when it is made; the first run with feeds of new shapes takes
+/// the memory for them, and repeated runs take none. The shapes of 8 kinds of feeds are remembered. Where a GPU can
+/// record what it is given, it does so in the second run, and the next ones replay it. Copies share all of this. Calls
+/// from several threads wait for each other. It may outlive the session, whose devices and variables then live on.
+template <bool Single, expression... E>
+class prepared {
+  using typed = detail::typed_run<E...>;
+
+ public:
+  /// The tensor, or the `std::tuple` of tensors, of a run.
+  using result_type =
+      std::conditional_t<Single, std::tuple_element_t<0, typename typed::results>, typename typed::results>;
+
+  /// Runs the program. As `session::run` otherwise.
+  template <class... Symbols>
+  result_type operator()(const feed<Symbols>&... feeds) const {
+    return run(*core_, program_.get(), feeds...);
+  }
+
+  /// Starts a run and returns at once. Runs of one prepared program are done in order. What is fed must live until the
+  /// handle is ready; temporaries are kept. What the run throws arrives at the handle.
+  template <class... Feeds>
+  pending<result_type> async(Feeds&&... feeds) const {
+    detail::ref<typename pending<result_type>::job> run(
+        new job<std::decay_t<Feeds>...>(*core_, *program_, static_cast<Feeds&&>(feeds)...));
+    program_->queue.push(*run);
+    return pending<result_type>(static_cast<detail::ref<typename pending<result_type>::job>&&>(run));
+  }
+
+ private:
+  friend class session;
+
+  prepared(const detail::ref<detail::session_core>& core, const E&... e) : core_(core), expressions_(e...) {
+    const detail::state* const states[] = {e.state.get()...};
+    if constexpr (typed::graph::well_formed)
+      program_ = core->prepare(typed::program(), states);
+    else
+      detail::report_mistake<typename typed::graph>();
+  }
+
+  template <class... Symbols>
+  static result_type run(detail::session_core& core, detail::prepared_program* program,
+                         const feed<Symbols>&... feeds) {
+    if constexpr (Single)
+      return std::get<0>(typed::run(core, program, nullptr, feeds...));
+    else
+      return typed::run(core, program, nullptr, feeds...);
+  }
+
+  // Holds no reference to the program: its queue is empty before the program goes.
+  template <class... Feeds>
+  struct job final : pending<result_type>::job {
+    template <class... F>
+    job(detail::session_core& c, detail::prepared_program& p, F&&... feeds)
+        : core(c), program(p), given(static_cast<F&&>(feeds)...) {}
+    void perform() override {
+      this->result = std::apply([this](const auto&... f) { return run(core, &program, f...); }, given);
+    }
+    detail::session_core& core;
+    detail::prepared_program& program;
+    std::tuple<Feeds...> given;
+  };
+
+  detail::ref<detail::session_core> core_;
+  std::tuple<E...> expressions_;  // they hold the values of constants
+  detail::ref<detail::prepared_program> program_;
+};
+
+}  // namespace ONTO_ABI
+
+}  // namespace onto
+
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a session keeps of a prepared program, and what every run gathers first.
+#pragma once
+
+#include <onto/session/bound_program.hpp>
+#include <onto/session/run_queue.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
+/// at a time.
+struct prepared_program : counted {
+  const compiled_program* program = nullptr;
+  program_state state;
+  arena memory;
+  mutex busy;
+  bound_program* bound = nullptr;  // for each kind of feeds, the latest first
+  run_queue queue;                 // of runs that were started with `async`
+
+  ~prepared_program() override {
+    queue.finish();
+    delete_all(bound);
+  }
+
+  static void delete_all(bound_program* b) {
+    while (b) {
+      bound_program* next = b->next;
+      delete b;
+      b = next;
+    }
+  }
+};
+
+/// What a run is given, gathered: entries per node.
+struct run_leaves {
+  extents* shapes = nullptr;
+  host_slot* data = nullptr;
+  const device_block** variable = nullptr;  // references are held
+  place* pinned = nullptr;
+  int nodes = 0;
+
+  run_leaves(const graph_view& g, arena& memory)
+      : shapes(memory.make<extents>(g.count)),
+        data(memory.make<host_slot>(g.count)),
+        variable(memory.make<const device_block*>(g.count)),
+        pinned(memory.make<place>(g.count)),
+        nodes(g.count) {}
+  run_leaves(const run_leaves&) = delete;
+  run_leaves& operator=(const run_leaves&) = delete;
+  ~run_leaves() {
+    for (int n = 0; n < nodes; ++n)
+      if (variable[n]) variable[n]->release();
+  }
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

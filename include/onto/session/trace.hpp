@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSL-1.0
+// A trace of what every stream did and when, as Chrome's and Perfetto's viewers read it.
+#pragma once
+
+#include <onto/core/json.hpp>
+#include <onto/runtime/work.hpp>
+
+#include <time.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Writes spans to a file. A device is a process of the trace, a stream a thread.
+class trace_file final : public trace_sink {
+ public:
+  /// *Throws* `invalid_argument_error` where the file cannot be written.
+  ONTO_COLD explicit trace_file(const std::string& path) : file_(std::fopen(path.c_str(), "w")), start_(clock()) {
+    if (!file_)
+      fail<invalid_argument_error>(message("[onto.option] trace: '")
+                                   << path << "' cannot be written: " << std::strerror(errno));
+    std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file_);
+    flush();
+  }
+  trace_file(const trace_file&) = delete;
+  trace_file& operator=(const trace_file&) = delete;
+  ~trace_file() override { std::fclose(file_); }
+
+  std::int64_t now() const noexcept override { return clock() - start_; }
+
+  ONTO_NOINLINE void add(const trace_span& s) noexcept override {
+    try {
+      mutex_lock lock(mutex_);
+      introduce(s);
+      line_.clear();
+      line_ << "{\"ph\": \"X\", \"name\": ";
+      write_json_string(line_, s.label->name);
+      line_ << ", \"cat\": \"" << category(s.what) << "\", \"pid\": " << process_of(s.where)
+            << ", \"tid\": " << static_cast<int>(s.stream) << ", \"ts\": ";
+      write_microseconds(s.begin);
+      line_ << ", \"dur\": ";
+      const std::int64_t took = s.end - s.begin;
+      write_microseconds(took);
+      line_ << ", \"args\": {";
+      if (s.what != trace_span::wait) {
+        line_ << "\"operation\": ";
+        write_json_string(line_, s.label->operation);
+        write_amount("bytes", "GB/s", s.label->bytes, took);
+        if (s.what == trace_span::kernel) write_amount("flops", "GFLOP/s", s.label->flops, took);
+      }
+      line_ << "}}";
+      put();
+    } catch (...) {  // a span is missing; the run is worth more
+    }
+  }
+
+  /// Ends the file here: it is whole after every run.
+  ONTO_NOINLINE void flush() {
+    mutex_lock lock(mutex_);
+    const long end = std::ftell(file_);
+    std::fputs("\n]}\n", file_);
+    std::fflush(file_);
+    if (end >= 0) std::fseek(file_, end, SEEK_SET);
+  }
+
+ private:
+  static std::int64_t clock() noexcept {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
+  }
+  static const char* category(trace_span::kind k) {
+    return k == trace_span::kernel ? "kernel" : k == trace_span::copy ? "copy" : "wait";
+  }
+  static int process_of(const place& p) { return p.kind == device_kind::gpu ? 2 * p.index + 2 : 2 * p.index + 1; }
+
+  void write_microseconds(std::int64_t ns) {
+    const int rest = static_cast<int>(ns % 1000);
+    line_ << ns / 1000 << "." << rest / 100 << rest / 10 % 10 << rest % 10;
+  }
+
+  /// An amount and the rate at which it was done; units of 1e9 a second are units a nanosecond.
+  void write_amount(const char* name, const char* rate, std::int64_t amount, std::int64_t ns) {
+    if (amount < 0) return;
+    line_ << ", \"" << name << "\": " << amount;
+    if (ns <= 0) return;
+    const double tenths = static_cast<double>(amount) * 10 / static_cast<double>(ns);
+    const auto rounded = static_cast<std::int64_t>(tenths + 0.5);
+    line_ << ", \"" << rate << "\": " << rounded / 10 << "." << rounded % 10;
+  }
+
+  /// Names a stream and its device when they are first seen.
+  void introduce(const trace_span& s) {
+    const int process = process_of(s.where);
+    const std::uint64_t bit = std::uint64_t{1} << static_cast<int>(s.stream);
+    if (process >= most_processes || (known_[process] & bit)) return;
+    if (!known_[process]) {
+      line_.clear();
+      write_short(line_ << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " << process
+                        << ", \"args\": {\"name\": \"",
+                  s.where)
+          << "\"}}";
+      put();
+      line_.clear();
+      line_ << "{\"ph\": \"M\", \"name\": \"process_sort_index\", \"pid\": " << process
+            << ", \"args\": {\"sort_index\": " << process << "}}";
+      put();
+    }
+    known_[process] |= bit;
+    line_.clear();
+    line_ << "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": " << process
+          << ", \"tid\": " << static_cast<int>(s.stream) << ", \"args\": {\"name\": \""
+          << (s.where.kind == device_kind::cpu ? "host"
+              : s.stream == lane::compute      ? "compute"
+              : s.stream == lane::in           ? "copies in"
+                                               : "copies out")
+          << "\"}}";
+    put();
+  }
+
+  void put() {
+    std::fputs(any_ ? ",\n" : "\n", file_);
+    any_ = true;
+    std::fwrite(line_.text().data(), 1, line_.text().size(), file_);
+  }
+
+  static constexpr int most_processes = 2048;
+
+  std::FILE* file_;
+  std::int64_t start_;
+  mutex mutex_;
+  message line_;
+  std::uint64_t known_[most_processes] = {};
+  bool any_ = false;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

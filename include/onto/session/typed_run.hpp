@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSL-1.0
+// A run with its types: the tensors that come out, the feeds that must go in, and the call below that knows neither.
+#pragma once
+
+#include <onto/session/core.hpp>
+#include <onto/session/kernels.hpp>
+#include <onto/tensor/tensor.hpp>
+
+#include <tuple>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// The tensor that an expression gives. A member type: nvcc writes an alias out where the program names the type of a
+/// result.
+template <class E, class Indices = std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>>
+struct result_type;
+template <class E, std::size_t... K>
+struct result_type<E, std::index_sequence<K...>> {
+  using type = tensor<typename E::element_type, E::facts.shape.dims[K]...>;
+};
+template <class E>
+using result_of = typename result_type<E>::type;
+
+template <class Name>
+struct placeholder_is_not_fed {
+  using reported = void;
+  static constexpr bool ok = Name::value.size() > 1000000;
+  static_assert(ok, "[onto.feed] a placeholder of the program is not fed; give run a value for it: name = data");
+};
+
+/// The first placeholder that no feed is for, or -1.
+template <class Graph, class... Symbols>
+constexpr int first_unfed() {
+  constexpr std::uint64_t ids[] = {Symbols::facts.id..., 0};
+  for (int n = 0; n < Graph::view.count; ++n) {
+    if (Graph::view[n].kind() != op_kind::placeholder) continue;
+    bool fed = false;
+    for (int k = 0; k < static_cast<int>(sizeof...(Symbols)); ++k) fed = fed || ids[k] == Graph::view[n].id;
+    if (!fed) return n;
+  }
+  return -1;
+}
+
+template <class Graph, int Node>
+struct unfed_name {
+  static constexpr std::string_view value = Graph::view[Node].name;
+  using type = decltype(spell_name<value>(std::make_index_sequence<value.size()>{}));
+};
+
+inline namespace ONTO_ABI {
+
+template <class... E>
+struct typed_run {
+  using graph = graph_of<E...>;
+  using results = std::tuple<result_of<E>...>;
+
+  static constexpr const compiled_program& program() {
+    report_mistake<graph>();
+    using table = op_table<typename merge_ops<typename E::ops...>::type>;
+    return compiled<graph, table>::program;
+  }
+
+  /// Runs the program, prepared where `kept` is not null. `states` are of the fetched expressions.
+  template <class... Symbols>
+  static results run(session_core& core, prepared_program* kept, const state* const* states,
+                     const feed<Symbols>&... feeds) {
+    results r;
+    if constexpr (!graph::well_formed) {
+      report_mistake<graph>();
+    } else if constexpr (constexpr int unfed = first_unfed<graph, Symbols...>(); unfed >= 0) {
+      (void)static_cast<typename placeholder_is_not_fed<typename unfed_name<graph, unfed>::type>::reported*>(nullptr);
+    } else {
+      const feed_ref* const list[] = {&feeds..., nullptr};
+      run_request request;
+      request.program = &program();
+      request.states = states;
+      request.feeds = list;
+      request.feed_count = static_cast<int>(sizeof...(Symbols));
+      request.allocate = &allocate_result;
+      request.context = &r;
+      if (kept)
+        core.run(*kept, request);
+      else
+        core.run(request);
+    }
+    return r;
+  }
+
+ private:
+  static void* allocate_result(void* context, int fetch, const extents& shape) {
+    return allocate_one(*static_cast<results*>(context), fetch, shape, std::make_index_sequence<sizeof...(E)>{});
+  }
+
+  template <std::size_t... K>
+  static void* allocate_one(results& r, int fetch, const extents& shape, std::index_sequence<K...>) {
+    void* memory = nullptr;
+    (void)((static_cast<int>(K) == fetch ? (memory = allocate_tensor(std::get<K>(r), shape), true) : false) || ...);
+    return memory;
+  }
+
+  template <class T, int... Dims>
+  static void* allocate_tensor(tensor<T, Dims...>& t, const extents& shape) {
+    t = tensor<T, Dims...>(uninitialized, shape);
+    return t.data();
+  }
+};
+
+}  // namespace ONTO_ABI
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
