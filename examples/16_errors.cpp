@@ -115,6 +115,30 @@ int main() {
     // [shape-right]
   }
 
+  show("memory", [&] {
+    // [memory]
+    session small{{.gpu = {.memory_limit = 1 << 20}, .simulated_gpus = 1}};
+    const tensor<float, dyn, dyn> large({512, 512});
+    small.run(on<gpu<0>>(matmul(m, m) + m), m = large);
+    // [memory]
+  });
+  {
+    // [memory-right]
+    session enough{{.gpu = {.memory_limit = 4 << 20}, .simulated_gpus = 1}};
+    const tensor<float, dyn, dyn> large({512, 512});
+    enough.run(on<gpu<0>>(matmul(m, m) + m), m = large);
+    // [memory-right]
+  }
+
+  show("run", [&] {
+    // [run]
+    auto step = sess.prepare(v * 2.0f);
+    auto handle = step.async(v = {1, 2, 3});
+    handle.get();
+    handle.get();
+    // [run]
+  });
+
   show("tensor", [&] {
     // [tensor]
     const tensor<float, dyn> two{1, 2};

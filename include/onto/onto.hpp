@@ -27,6 +27,7 @@
 #include <onto/expr/scope.hpp>
 #include <onto/expr/symbol.hpp>
 #include <onto/ops/all.hpp>
+#include <onto/plan/estimate.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/plan/text.hpp>
 #include <onto/shape/extents.hpp>

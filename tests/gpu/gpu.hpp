@@ -23,25 +23,30 @@ inline extents shape_of(std::initializer_list<int> dims) {
 /// The GPU, and everything that was put on it.
 class bench {
  public:
-  ~bench() {
-    for (void* p : memory_) gpu.deallocate(p, 0);
-  }
+  explicit bench(memory_limit limit = {}) : gpu(place{device_kind::gpu, 0}, 0, limit) {}
 
   template <class T>
   T* upload(const T* values, std::size_t count) {
     T* p = reserve<T>(count);
-    gpu.copy_in(run, p, values, static_cast<std::int64_t>(count * sizeof(T)));
+    write(p, values, count);
     return p;
   }
   template <class T>
   T* upload(const std::vector<T>& values) {
     return upload(values.data(), values.size());
   }
+  /// Copies to memory that is there already.
+  template <class T>
+  void write(T* to, const T* values, std::size_t count) {
+    const host_slot slot{const_cast<T*>(values)};
+    gpu.copy_in(work{run, label}, to, slot, static_cast<std::int64_t>(count * sizeof(T)));
+    settle(lane::in);
+  }
 
   template <class T>
   T* reserve(std::size_t count) {
-    memory_.push_back(gpu.allocate(static_cast<std::int64_t>(count * sizeof(T))));
-    return static_cast<T*>(memory_.back());
+    blocks_.push_back(gpu.reserve({static_cast<std::int64_t>(count * sizeof(T)), "test", "data"}));
+    return static_cast<T*>(blocks_.back()->data());
   }
 
   template <class T>
@@ -52,24 +57,40 @@ class bench {
   }
   template <class T>
   void download(const T* p, T* values, std::size_t count) {
-    gpu.copy_out(run, values, p, static_cast<std::int64_t>(count * sizeof(T)));
-    gpu.record()->wait();
-    if (run.failed()) run.rethrow();
+    const host_slot slot{values};
+    order(lane::compute, lane::out);
+    gpu.copy_out(work{run, label}, slot, p, static_cast<std::int64_t>(count * sizeof(T)));
+    settle(lane::out);
   }
 
   /// Runs a kernel, with the workspace it asks for.
   void launch(void (*kernel)(gpu_context&, const kernel_call&), kernel_call call,
               std::size_t (*workspace)(const kernel_call&) = nullptr) {
-    if (const std::size_t bytes = workspace ? workspace(call) : 0) call.workspace = reserve<char>(bytes);
-    gpu.launch(run, kernel_entry{nullptr, kernel, workspace}, call);
+    if (workspace) spaces_.push_back(gpu.workspace(static_cast<std::int64_t>(workspace(call)), call.workspace));
+    gpu.launch(work{run, label}, kernel_entry{nullptr, kernel, workspace}, call);
     if (run.failed()) run.rethrow();
   }
 
-  cuda_device gpu{place{device_kind::gpu, 0}, 0};
+  /// What is issued to `later` waits for what was issued to `earlier`.
+  void order(lane earlier, lane later) {
+    gpu.record(run, earlier, *event_);
+    gpu.wait(run, later, *event_);
+  }
+  /// Waits for a stream, and throws what went wrong.
+  void settle(lane stream) {
+    gpu.record(run, stream, *event_);
+    event_->wait();
+    if (run.failed()) run.rethrow();
+  }
+
+  cuda_device gpu;
   run_state run;
+  work_label label{"Test_1", "Test"};
 
  private:
-  std::vector<void*> memory_;
+  ref<device_event> event_ = gpu.make_event();
+  std::vector<ref<device_block>> blocks_;
+  std::vector<ref<counted>> spaces_;
 };
 
 inline operand_view view_of(const void* data, element type, std::initializer_list<std::int64_t> strides) {

@@ -73,7 +73,7 @@ TEST_CASE("contiguous maps", "[cuda][map]") {
     call.out.data = out;
     call.scalars = scalars;
     const float mark[] = {-7, -7, -7, -7};
-    b.gpu.copy_in(b.run, out + n, mark, sizeof mark);
+    b.write(out + n, mark, 4);
     b.launch(&cuda_map<combination>, call);
     const std::vector<float> result = b.download(out, count_of + 4);
     double worst = 0;
@@ -161,7 +161,7 @@ TEST_CASE("strided copies", "[cuda][copy]") {
   const double* data = b.upload(x);
   double* out = b.reserve<double>(90 * 100);
   const std::vector<double> zeros(90 * 100);
-  b.gpu.copy_in(b.run, out, zeros.data(), 90 * 100 * 8);
+  b.write(out, zeros.data(), zeros.size());
   const operand_view in = view_of(data, f64, {1, 90});  // transposed
   kernel_call call;
   call.space = shape_of({90, 70});

@@ -16,6 +16,8 @@ namespace onto::detail {
 class arena {
  public:
   arena() = default;
+  /// Begins with memory of the caller's, aligned to 16 bytes, which lives longer.
+  arena(void* first, std::size_t size) : at_(static_cast<char*>(first)), left_(size) {}
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
   ~arena() { free_all(); }

@@ -103,48 +103,48 @@ class session_core : public counted {
   /// Resolves and places a program, and takes its memory where its shapes are known already.
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
-    ref<prepared_program> p(new prepared_program);
+    ref<prepared_program> p(new prepared_program(program, states));
     const graph_view& g = program.graph;
-    p->program = &program;
-    p->state = resolve_state(g, states, p->memory);
+    run_leaves& leaves = p->leaves;
     arena memory;
-    run_leaves leaves(g, memory);
     pinned_places(g, leaves.pinned);
-    place_nodes_or_throw(g, p->state, leaves.pinned, memory.make<node_placement>(g.count));
+    place_nodes_or_throw(g, p->meaning, leaves.pinned, memory.make<node_placement>(g.count));
     bool known = true;
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
-      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->state.values[n]->shape : g[n].shape;
+      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->meaning.values[n]->shape : g[n].shape;
       known = known && leaves.shapes[n].is_static();
     }
     if (known) {
-      p->bound = bind(program, p->state, leaves, true);
+      p->bound = bind(program, p->meaning, leaves, true);
       execution(*p->bound, devices_).reserve();
     }
     return p;
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
-    arena memory;
+    alignas(16) char first[4096];
+    arena memory(first, sizeof first);
     const program_state s = resolve_state(r.program->graph, r.states, memory);
-    run_resolved(r, s, nullptr, memory);
+    run_leaves leaves(r.program->graph, memory);
+    run_resolved(r, s, leaves, nullptr);
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
     const mutex_lock one(p.busy);
-    arena memory;
-    run_resolved(r, p.state, &p, memory);
+    p.leaves.let_go();  // of a run that failed
+    run_resolved(r, p.meaning, p.leaves, &p);
   }
 
  private:
-  ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, prepared_program* p, arena& memory) {
+  ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, run_leaves& leaves,
+                                  prepared_program* p) {
     const graph_view& g = r.program->graph;
     bool writes = false;
-    for (int n = 0; n < g.count; ++n) writes = writes || g[n].kind() == op_kind::assign;
+    for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    run_leaves leaves(g, memory);
     gather(r, s, leaves);
     pinned_places(g, leaves.pinned);
     bound_program* b = p ? take_from(*p, leaves) : take(r.program, leaves, s);

@@ -8,30 +8,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
-/// at a time.
-struct prepared_program : counted {
-  const compiled_program* program = nullptr;
-  program_state state;
-  arena memory;
-  mutex busy;
-  bound_program* bound = nullptr;  // for each kind of feeds, the latest first
-  run_queue queue;                 // of runs that were started with `async`
-
-  ~prepared_program() override {
-    queue.finish();
-    delete_all(bound);
-  }
-
-  static void delete_all(bound_program* b) {
-    while (b) {
-      bound_program* next = b->next;
-      delete b;
-      b = next;
-    }
-  }
-};
-
 /// What a run is given, gathered: entries per node.
 struct run_leaves {
   extents* shapes = nullptr;
@@ -48,9 +24,41 @@ struct run_leaves {
         nodes(g.count) {}
   run_leaves(const run_leaves&) = delete;
   run_leaves& operator=(const run_leaves&) = delete;
-  ~run_leaves() {
-    for (int n = 0; n < nodes; ++n)
+  ~run_leaves() { let_go(); }
+
+  /// Lets go of variables, so that the next run can be gathered.
+  void let_go() {
+    for (int n = 0; n < nodes; ++n) {
       if (variable[n]) variable[n]->release();
+      variable[n] = nullptr;
+    }
+  }
+};
+
+/// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
+/// at a time.
+struct prepared_program : counted {
+  const compiled_program& program;
+  arena memory;
+  program_state meaning;
+  run_leaves leaves;  // of the present run
+  mutex busy;
+  bound_program* bound = nullptr;  // for each kind of feeds, the latest first
+  run_queue queue;                 // of runs that were started with `async`
+
+  prepared_program(const compiled_program& p, const state* const* states)
+      : program(p), meaning(resolve_state(p.graph, states, memory)), leaves(p.graph, memory) {}
+  ~prepared_program() override {
+    queue.finish();
+    delete_all(bound);
+  }
+
+  static void delete_all(bound_program* b) {
+    while (b) {
+      bound_program* next = b->next;
+      delete b;
+      b = next;
+    }
   }
 };
 

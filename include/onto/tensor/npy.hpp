@@ -142,10 +142,7 @@ struct npy_file {
 };
 
 template <class T>
-struct numpy_has_no_such_type {
-  static constexpr bool ok = !std::is_same_v<T, bfloat16>;
-  static_assert(ok, "[onto.npy] NumPy has no bfloat16, so no .npy file holds it; convert to float with cast<float>(x)");
-};
+inline constexpr bool numpy_has = !std::is_same_v<T, bfloat16>;
 
 /// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
@@ -197,7 +194,7 @@ ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::
 /// `tensor<float, dyn, dyn> a = load_npy<float, dyn, dyn>("a.npy");`
 template <tensor_element T, int... Dims>
 tensor<T, Dims...> load_npy(const std::string& path) {
-  static_assert(detail::numpy_has_no_such_type<T>::ok);
+  static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; load float instead, and cast<bfloat16>(x)");
   detail::npy_file file(path, element_of<T>, shape<Dims...>{});
   tensor<T, Dims...> t(detail::uninitialized, file.header.shape);
   file.values(t.data(), element_of<T>);
@@ -209,12 +206,12 @@ tensor<T, Dims...> load_npy(const std::string& path) {
 /// created, `internal_error` where writing fails; then the file is not complete.
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor<T, Dims...>& t) {
-  static_assert(detail::numpy_has_no_such_type<T>::ok);
+  static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor_ref<T, Dims...>& t) {
-  static_assert(detail::numpy_has_no_such_type<T>::ok);
+  static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }
 

@@ -214,6 +214,7 @@ class tensor {
 
   /// The value of a tensor of rank 0.
   operator T() const requires(sizeof...(Dims) == 0) { return *data(); }
+  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) { return *data(); }
 
  private:
   template <tensor_element, int...>

@@ -161,6 +161,7 @@ class tensor_ref {
 
   /// The value of a tensor of rank 0.
   operator T() const requires(sizeof...(Dims) == 0) { return *data_; }
+  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) { return *data_; }
 
  private:
   template <int... Other>

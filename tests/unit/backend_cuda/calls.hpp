@@ -109,11 +109,11 @@ void reduce_on_host(const kernel_call& call) {
 /// What the blocks of `softmax_kernel` do.
 template <class T>
 void softmax_on_host(const kernel_call& call) {
-  using operation = softmax_accumulation<T>;
+  using operation = softmax_fold<T>;
   const softmax_operands<T> operands = softmax_operands_of<T>(call);
   for (std::int64_t output = 0; output < operands.grid.outputs; ++output) {
     const row_start start = start_of_row(operands, output);
-    std::vector<softmax_state<T>> rows;
+    std::vector<typename operation::state> rows;
     for (int row = 0; row < operands.grid.depth; ++row) rows.push_back(softmax_part(operands, start, row));
     for (std::size_t half = rows.size() / 2; half > 0; half /= 2)
       for (std::size_t row = 0; row < half; ++row) operation::merge(rows[row], rows[row + half]);

@@ -44,7 +44,7 @@ struct widened_operand {
   static extents without_broadcast(const extents& over, const operand_view& v) {
     extents e = over;
     for (int k = 0; k < e.rank; ++k)
-      if (v.stride[k] == 0) e.dims[k] = 1;
+      if (v.stride[k] == 0 && e.dims[k] > 1) e.dims[k] = 1;
     return e;
   }
 };
@@ -54,11 +54,12 @@ struct widened_operand {
 ONTO_COLD ONTO_NOINLINE inline void narrow_matmul(thread_pool& pool, const kernel_call& call,
                                                   void (*multiply)(thread_pool&, const kernel_call&)) {
   const int rank = call.space.rank;
-  extents left = call.space, right = call.space;
+  extents left = call.space, right = call.space, none;
   left.dims[rank - 1] = right.dims[rank - 2] = static_cast<int>(call.inner);
+  none.push_back(0);
   const bool adds = call.form.beta != 0;
-  const widened_operand a(pool, left, call.in[0]), b(pool, right, call.in[1]);
-  const widened_operand addend(pool, adds ? call.space : extents{}, call.in[adds ? 2 : 0]);
+  widened_operand a(pool, left, call.in[0]), b(pool, right, call.in[1]);
+  widened_operand addend(pool, adds ? call.space : none, adds ? call.in[2] : operand_view{});
   const operand_view in[] = {a.view, b.view, addend.view};
   small_array<float, 1024> result(call.space.size());
   kernel_call floats = call;

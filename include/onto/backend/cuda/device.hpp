@@ -22,7 +22,7 @@ class cuda_device final : public device, private cuda_owner {
       : device(where),
         ordinal_(ordinal),
         facts_(facts_of_cuda_device(ordinal)),
-        pool_(where, ordinal, limit, facts_.has_pools),
+        pool_(where, ordinal, limit, facts_),
         streams_(false) {}
 
   ~cuda_device() override {
@@ -92,34 +92,34 @@ class cuda_device final : public device, private cuda_owner {
   }
 
   /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
-  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
+  void copy_in(const work& w, void* to, const host_slot& slot, std::int64_t bytes) override {
     issue(
         w, "copy", lane::in,
         [&](cuda_streams& s, graph_part* part) {
           if (bytes <= 0) return s.in();
           const bool little = bytes <= straight_bytes;
           if (part && little)
-            copy_straight(to, part->feed_from(host, bytes), bytes, cudaMemcpyHostToDevice, s.in());
-          else if (!part && (little || is_pinned(host.data, bytes)))
-            copy_straight(to, host.data, bytes, cudaMemcpyHostToDevice, s.in());
+            copy_straight(to, part->feed_from(slot, bytes), bytes, cudaMemcpyHostToDevice, s.in());
+          else if (!part && (little || is_pinned(slot.data, bytes)))
+            copy_straight(to, slot.data, bytes, cudaMemcpyHostToDevice, s.in());
           else
-            s.stage_in(to, host, bytes);
+            s.stage_in(to, slot, bytes);
           return s.in();
         },
         bytes);
   }
 
-  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
+  void copy_out(const work& w, const host_slot& slot, const void* from, std::int64_t bytes) override {
     issue(
         w, "copy", lane::out,
         [&](cuda_streams& s, graph_part* part) {
           if (bytes <= 0) return s.out();
           if (part && bytes <= straight_bytes)
-            s.pass_out(part->pinned.take(bytes), host, from, bytes);
-          else if (!part && is_pinned(host.data, bytes))
-            copy_straight(host.data, from, bytes, cudaMemcpyDeviceToHost, s.out());
+            s.pass_out(part->pinned.take(bytes), slot, from, bytes);
+          else if (!part && is_pinned(slot.data, bytes))
+            copy_straight(slot.data, from, bytes, cudaMemcpyDeviceToHost, s.out());
           else
-            return s.stage_out(host, const_cast<void*>(from), bytes);
+            return s.stage_out(slot, const_cast<void*>(from), bytes);
           return s.out();
         },
         bytes);

@@ -36,15 +36,15 @@ class graph_part {
 
   /// *Returns* pinned memory into which the slot's is copied whenever the graph is launched. For little data: a host
   /// function in the graph would take longer than all the rest of the copy.
-  void* feed_from(const host_slot& host, std::int64_t bytes) {
+  void* feed_from(const host_slot& slot, std::int64_t bytes) {
     void* to = pinned.take(bytes);
-    feeds_ = new feed{feeds_, &host, to, bytes};
+    feeds_ = new feed{feeds_, &slot, to, bytes};
     return to;
   }
   bool has_feeds() const { return feeds_ != nullptr; }
   void fill_feeds() const {
     for (const feed* f = feeds_; f; f = f->next)
-      std::memcpy(f->pinned, f->host->data, static_cast<std::size_t>(f->bytes));
+      std::memcpy(f->pinned, f->slot->data, static_cast<std::size_t>(f->bytes));
   }
 
   device& who;
@@ -59,7 +59,7 @@ class graph_part {
  private:
   struct feed {
     feed* next;
-    const host_slot* host;
+    const host_slot* slot;
     void* pinned;
     std::int64_t bytes;
   };

@@ -17,8 +17,8 @@ namespace onto::detail {
 /// *Preconditions* of everything but `reserved` and `limit`: the GPU is current.
 class cuda_pool {
  public:
-  cuda_pool(place where, int ordinal, memory_limit limit, bool has_pools)
-      : where_(where), ordinal_(ordinal), limit_(limit), has_pools_(has_pools) {}
+  cuda_pool(place where, int ordinal, memory_limit limit, const cuda_facts& facts)
+      : where_(where), ordinal_(ordinal), limit_(limit), memory_(facts.memory), has_pools_(facts.has_pools) {}
   cuda_pool(const cuda_pool&) = delete;
   cuda_pool& operator=(const cuda_pool&) = delete;
   ~cuda_pool() { close(); }
@@ -123,7 +123,8 @@ class cuda_pool {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = ordinal_;
-    properties.maxSize = static_cast<std::size_t>(limit_.bytes);  // the driver's own check; 0: none
+    // The driver's own check, which no other user of the GPU can break; 0: none but the memory there is.
+    properties.maxSize = limit_.bytes < memory_ ? static_cast<std::size_t>(limit_.bytes) : 0;
     cudaMemPool_t made = nullptr;
     cuda_check(cudaMemPoolCreate(&made, &properties), "cudaMemPoolCreate");
     // What was freed stays with the session: giving it back and taking it again costs milliseconds.
@@ -163,8 +164,11 @@ class cuda_pool {
   /// Nothing else is ever issued to this one, so that waiting for it is waiting for the allocation alone.
   cudaError_t allocate(void** memory, std::int64_t bytes) {
     if (!pool_) return cudaMalloc(memory, static_cast<std::size_t>(bytes));
-    const cudaError_t status = cudaMallocFromPoolAsync(memory, static_cast<std::size_t>(bytes), pool_, stream_);
-    return status == cudaSuccess ? cudaStreamSynchronize(stream_) : status;
+    cudaError_t status = cudaMallocFromPoolAsync(memory, static_cast<std::size_t>(bytes), pool_, stream_);
+    if (status != cudaSuccess) return status;
+    status = cudaStreamSynchronize(stream_);
+    if (status != cudaSuccess) cuda_ignore(cudaFreeAsync(*memory, stream_));
+    return status;
   }
 
   void give_back() {
@@ -177,6 +181,7 @@ class cuda_pool {
   place where_;
   int ordinal_;
   memory_limit limit_;
+  std::int64_t memory_;  // of the GPU
   bool has_pools_;
   bool open_ = false;
   std::uint64_t admitted_ = 0;  // a bit for each GPU

@@ -125,11 +125,11 @@ class staging_ring {
   }
 
   /// Copies between the slot's memory and the device's.
-  void pass(cudaStream_t producer, cudaStream_t consumer, const host_slot& host, void* memory, std::int64_t bytes) {
+  void pass(cudaStream_t producer, cudaStream_t consumer, const host_slot& slot, void* memory, std::int64_t bytes) {
     // Some eight pieces, so that both ends of a copy of middling size are at work at the same time.
     const std::int64_t eighth = (bytes / 8 + straight_bytes - 1) / straight_bytes * straight_bytes;
     const std::int64_t piece = eighth < least_piece ? least_piece : eighth < chunk_bytes ? eighth : chunk_bytes;
-    job* j = new_job(host, bytes, piece, nullptr);
+    job* j = new_job(slot, bytes, piece, nullptr);
     char* at = static_cast<char*>(memory);
     for (std::int64_t done = 0; done < bytes; done += piece, at += piece) {
       const std::int64_t size = bytes - done < piece ? bytes - done : piece;
@@ -152,9 +152,9 @@ class staging_ring {
   }
 
   /// Copies to the slot's memory by way of `pinned`, which nothing else uses, in one stream.
-  void pass_through(void* pinned, cudaStream_t stream, const host_slot& host, const void* memory, std::int64_t bytes) {
+  void pass_through(void* pinned, cudaStream_t stream, const host_slot& slot, const void* memory, std::int64_t bytes) {
     copy_straight(pinned, memory, bytes, cudaMemcpyDeviceToHost, stream);
-    cuda_check(cudaLaunchHostFunc(stream, step, new_job(host, bytes, bytes, pinned)), "cudaLaunchHostFunc");
+    cuda_check(cudaLaunchHostFunc(stream, step, new_job(slot, bytes, bytes, pinned)), "cudaLaunchHostFunc");
   }
 
   /// Gives the chunks back. Nothing that was issued is still to be done.
@@ -184,7 +184,7 @@ class staging_ring {
     staging_ring* ring;
     job* beside;  // of all there are
     job* next;    // of those that are free
-    const host_slot* host;
+    const host_slot* slot;
     void* fixed;  // pinned memory of its own, or null: the ring's chunks
     std::int64_t bytes, piece, at;
     int first, turn;
@@ -196,7 +196,7 @@ class staging_ring {
     const std::int64_t left = j->bytes - j->at;
     const auto size = static_cast<std::size_t>(left < j->piece ? left : j->piece);
     void* pinned = j->fixed ? j->fixed : ring.chunks_[j->turn].data;
-    char* memory = static_cast<char*>(j->host->data) + j->at;
+    char* memory = static_cast<char*>(j->slot->data) + j->at;
     std::memcpy(ring.to_host_ ? memory : pinned, ring.to_host_ ? pinned : memory, size);
     j->at += static_cast<std::int64_t>(size);
     j->turn = (j->turn + 1) % chunk_count;
@@ -209,7 +209,7 @@ class staging_ring {
     ring.free_ = j;
   }
 
-  job* new_job(const host_slot& host, std::int64_t bytes, std::int64_t piece, void* fixed) {
+  job* new_job(const host_slot& slot, std::int64_t bytes, std::int64_t piece, void* fixed) {
     job* j = nullptr;
     {
       mutex_lock lock(jobs_mutex_);
@@ -221,7 +221,7 @@ class staging_ring {
       j->beside = jobs_;
       jobs_ = j;
     }
-    *j = {this, j->beside, nullptr, &host, fixed, bytes, piece, 0, next_, next_};
+    *j = {this, j->beside, nullptr, &slot, fixed, bytes, piece, 0, next_, next_};
     return j;
   }
 

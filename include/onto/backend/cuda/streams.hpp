@@ -35,27 +35,34 @@ class cuda_streams {
   cudaStream_t out() { return made(out_); }
 
   /// Copies from ordinary host memory.
-  void stage_in(void* to, const host_slot& host, std::int64_t bytes) {
+  void stage_in(void* to, const host_slot& slot, std::int64_t bytes) {
     if (!fill_) {
       // The host's part may begin once the lane is past what it was made to wait for.
       made(fill_);
       follow(fill_, in());
     }
-    up_.pass(fill_, in(), host, to, bytes);
+    unfilled_ = true;
+    up_.pass(fill_, in(), slot, to, bytes);
+    unfilled_ = false;
   }
   /// Copies to ordinary host memory. *Returns* the stream in which the copy ends.
-  cudaStream_t stage_out(const host_slot& host, void* from, std::int64_t bytes) {
-    down_.pass(out(), made(drain_), host, from, bytes);
+  cudaStream_t stage_out(const host_slot& slot, void* from, std::int64_t bytes) {
+    (void)made(drain_);
     undrained_ = true;
+    down_.pass(out(), drain_, slot, from, bytes);
     return drain_;
   }
   /// The same for little data, by way of `pinned`, which nothing else uses.
-  void pass_out(void* pinned, const host_slot& host, const void* from, std::int64_t bytes) {
-    down_.pass_through(pinned, out(), host, from, bytes);
+  void pass_out(void* pinned, const host_slot& slot, const void* from, std::int64_t bytes) {
+    down_.pass_through(pinned, out(), slot, from, bytes);
   }
 
   /// The event is reached when all of the lane is done, the host's part of it too.
   void record(lane l, cudaEvent_t event) {
+    if (l == lane::in && unfilled_) {
+      follow(in(), fill_);
+      unfilled_ = false;
+    }
     if (l == lane::out && undrained_) {
       follow(out(), drain_);
       undrained_ = false;
@@ -111,6 +118,7 @@ class cuda_streams {
   mutex locks_[lane_count];
   cudaEvent_t fork_ = nullptr;
   cudaStream_t fill_ = nullptr, in_ = nullptr, out_ = nullptr, drain_ = nullptr;
+  bool unfilled_ = false;   // a copy was given up: its host's part may go on after what is in `in`
   bool undrained_ = false;  // the host's part of a copy may go on after what is in `out`
   staging_ring up_, down_;
 };
