@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// half and bfloat16 on the GPU: conversions are those of the host, and operations agree with the CPU's within one unit of
-// the last place (their functions of floats differ in the last bits before they are rounded).
+// half and bfloat16 on the GPU: conversions are those of the host, and operations agree with the CPU's within one unit
+// of the last place (their functions of floats differ in the last bits before they are rounded).
 #include <onto/onto.hpp>
 
 #include <cmath>
@@ -32,7 +32,8 @@ template <class T>
 bool near(T got, T expected) {
   const float a = got, b = expected;
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b || std::fabs(a - b) <= static_cast<float>(std::numeric_limits<T>::epsilon()) * std::fmax(std::fabs(b), 0.25f);
+  return a == b ||
+         std::fabs(a - b) <= static_cast<float>(std::numeric_limits<T>::epsilon()) * std::fmax(std::fabs(b), 0.25f);
 }
 
 /// Runs on the GPU and on the CPU.
@@ -125,7 +126,8 @@ TEMPLATE_TEST_CASE("programs over half and bfloat16 agree with the CPU's", "[cud
     check("concat", concat<1>(a, slice<range<>, range<1, to_end, 2>>(a)), x<T> = in);
     check("product", matmul(a * 0.0625f, transpose(a)), x<T> = in);
     check("product with bias and relu", relu(matmul(transpose(a), a) * 0.03125f + row<T>), x<T> = in, row<T> = r);
-    check("product of slices", matmul(slice<range<>, range<1, 4>>(a), transpose(slice<range<>, range<2, 5>>(a))), x<T> = in);
+    check("product of slices", matmul(slice<range<>, range<1, 4>>(a), transpose(slice<range<>, range<2, 5>>(a))),
+          x<T> = in);
   }
   check("generated", iota<T, 100>() * 0.5f + random_uniform<T, 100>(3));
 }

@@ -30,7 +30,7 @@ struct widen {
     return static_cast<double>(x);
   }
 };
-struct choose {
+struct pick {
   static constexpr op_kind kind = op_kind::map;
   template <class T>
   ONTO_HD static T apply(bool c, T a, T b) {
@@ -43,9 +43,8 @@ using combination =
     program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::add, f32, 0, 1>,
             instruction<load_scalar, f32, 0>, instruction<op::mul, f32, 2, 3>, instruction<op::exp, f32, 4>>;
 // in1 ? double(in0) : scalar0
-using mixture =
-    program<instruction<load_input, boolean, 1>, instruction<load_input, f32, 0>, instruction<widen, f64, 1>,
-            instruction<load_scalar, f64, 0>, instruction<choose, f64, 0, 2, 3>>;
+using mixture = program<instruction<load_input, boolean, 1>, instruction<load_input, f32, 0>,
+                        instruction<widen, f64, 1>, instruction<load_scalar, f64, 0>, instruction<pick, f64, 0, 2, 3>>;
 using counter = program<instruction<count, i64>>;
 
 template <class T>

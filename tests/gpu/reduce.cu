@@ -16,7 +16,7 @@ namespace {
 
 template <element E>
 using bare = program<instruction<load_input, E, 0>>;
-using square = program<instruction<load_input, element::float32, 0>, instruction<op::mul, element::float32, 0, 0>>;
+using squared = program<instruction<load_input, element::float32, 0>, instruction<op::mul, element::float32, 0, 0>>;
 
 op_info with_attributes(std::initializer_list<std::int64_t> attributes) {
   op_info o{op_kind::reduce, "Sum", 0, {}, 1, nullptr, 0, {}};
@@ -55,7 +55,7 @@ TEST_CASE("sums over everything are exact to a rounding, and the same each time"
     const auto first = folded<bare<element::float32>, fold::sum>(x, in, space, {0, 0, 0}, 1)[0];
     CHECK(first == Approx(exact).epsilon(2e-7));
     CHECK(folded<bare<element::float32>, fold::sum>(x, in, space, {0, 0, 0}, 1)[0] == first);
-    CHECK(folded<square, fold::sum>(x, in, space, {0, 0, 0}, 1)[0] == Approx(squares).epsilon(2e-7));
+    CHECK(folded<squared, fold::sum>(x, in, space, {0, 0, 0}, 1)[0] == Approx(squares).epsilon(2e-7));
     const std::vector<double> wide = numbers<double>(static_cast<std::size_t>(n));
     long double reference = 0;
     for (double v : wide) reference += static_cast<long double>(v);

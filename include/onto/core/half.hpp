@@ -28,7 +28,8 @@ ONTO_HD constexpr float widen_half(std::int32_t h) {
   // A subnormal number gets the leading 1 it has not, and loses it again.
   const std::int32_t leading = subnormal ? 113 << 23 : 0;
   const std::int32_t scaled = (magnitude << 13) + (112 << 23) + (subnormal ? 1 << 23 : 0);
-  const std::int32_t bits = float_to_bits(float_from_bits(scaled) - float_from_bits(leading)) + (special ? 112 << 23 : 0);
+  const std::int32_t bits =
+      float_to_bits(float_from_bits(scaled) - float_from_bits(leading)) + (special ? 112 << 23 : 0);
   const std::int32_t sign = static_cast<std::int32_t>(static_cast<std::uint32_t>(h & 0x8000) << 16);
   return float_from_bits(sign | bits | (magnitude > 0x7c00 ? 0x400000 : 0));
 }
@@ -89,18 +90,18 @@ ONTO_HD constexpr float round_to_odd(T value) {
 
 #if defined(__CUDA_ARCH__)
 // The processor's own conversions, which constant evaluation does not know.
-__device__ inline float convert_half(std::uint16_t bits) {
+ONTO_HD inline float convert_half(std::uint16_t bits) {
   float x;
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
   return x;
 }
-__device__ inline std::uint16_t convert_to_half(float x) {
+ONTO_HD inline std::uint16_t convert_to_half(float x) {
   std::uint16_t bits;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 }
 #if __CUDA_ARCH__ >= 800
-__device__ inline std::uint16_t convert_to_bfloat16(float x) {
+ONTO_HD inline std::uint16_t convert_to_bfloat16(float x) {
   std::uint16_t bits;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
@@ -118,8 +119,8 @@ struct half {
 
   /// The nearest half. *Complexity* a few instructions.
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  ONTO_HD explicit constexpr half(Number value) : bits_(narrow(detail::round_to_odd(value))) {}
+  requires std::is_arithmetic_v<Number> ONTO_HD explicit constexpr half(Number value)
+      : bits_(narrow(detail::round_to_odd(value))) {}
   ONTO_HD explicit constexpr half(bfloat16 value);
 
   ONTO_HD constexpr operator float() const {
@@ -154,8 +155,8 @@ struct bfloat16 {
 
   /// The nearest bfloat16. *Complexity* a few instructions.
   template <class Number>
-    requires std::is_arithmetic_v<Number>
-  ONTO_HD explicit constexpr bfloat16(Number value) : bits_(narrow(detail::round_to_odd(value))) {}
+  requires std::is_arithmetic_v<Number> ONTO_HD explicit constexpr bfloat16(Number value)
+      : bits_(narrow(detail::round_to_odd(value))) {}
   ONTO_HD explicit constexpr bfloat16(half value) : bits_(narrow(value)) {}
 
   ONTO_HD constexpr operator float() const { return detail::widen_bfloat16(bits_); }
@@ -181,7 +182,8 @@ struct bfloat16 {
 
 ONTO_HD constexpr half::half(bfloat16 value) : bits_(narrow(value)) {}
 
-static_assert(sizeof(half) == 2 && std::is_trivially_copyable_v<half> && std::is_trivially_default_constructible_v<half>);
+static_assert(sizeof(half) == 2 && std::is_trivially_copyable_v<half> &&
+              std::is_trivially_default_constructible_v<half>);
 static_assert(sizeof(bfloat16) == 2 && std::is_trivially_copyable_v<bfloat16>);
 
 namespace detail {

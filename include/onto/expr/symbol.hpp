@@ -43,13 +43,23 @@ template <class Symbol>
 struct feed : detail::feed_ref {};
 
 /// A feed that was given a temporary, and keeps it.
-template <class Symbol>
+template <class Symbol, class Data = typename Symbol::tensor_type>
 struct owning_feed : feed<Symbol> {
-  typename Symbol::tensor_type owned;
+  Data owned;
 
-  explicit owning_feed(typename Symbol::tensor_type&& t)
-      : feed<Symbol>{detail::feed_ref(Symbol::facts.id, t.data(), t.shape().data(), Symbol::tensor_type::rank)},
-        owned(static_cast<typename Symbol::tensor_type&&>(t)) {}
+  owning_feed(const detail::feed_ref& f, Data&& d) : feed<Symbol>{f}, owned(static_cast<Data&&>(d)) { refer(); }
+  owning_feed(const owning_feed& o) : feed<Symbol>(o), owned(o.owned) { refer(); }
+  owning_feed(owning_feed&& o) noexcept : feed<Symbol>(o), owned(static_cast<Data&&>(o.owned)) { refer(); }
+  owning_feed& operator=(owning_feed o) noexcept {
+    feed<Symbol>::operator=(o);
+    owned = static_cast<Data&&>(o.owned);
+    refer();
+    return *this;
+  }
+  ~owning_feed() = default;
+
+ private:
+  void refer() { this->data = std::data(owned); }
 };
 
 namespace detail {
@@ -84,7 +94,8 @@ struct placeholder_node : detail::stateless_expression {
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
   owning_feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
-    return owning_feed<placeholder_node>(static_cast<tensor<T, Dims...>&&>(t));
+    const feed<placeholder_node> f = operator=(t);
+    return {f, static_cast<tensor<T, Dims...>&&>(t)};
   }
 
   /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.
@@ -93,6 +104,16 @@ struct placeholder_node : detail::stateless_expression {
   const Data& > feed<placeholder_node> operator=(const Data& data) const {
     const tensor_ref<T, Dims...> r(data);
     return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
+  }
+
+  /// Feeds a temporary of these, and keeps it.
+  template <class Data>
+    requires(!std::is_reference_v<Data> && !std::is_const_v<Data> && !std::is_array_v<Data> &&
+             std::is_constructible_v<tensor_ref<T, Dims...>, const Data&>)
+  owning_feed<placeholder_node, Data>
+  operator=(Data&& data) const {
+    const feed<placeholder_node> f = operator=(data);
+    return {f, static_cast<Data&&>(data)};
   }
 };
 

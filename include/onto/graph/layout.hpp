@@ -37,11 +37,11 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
   return r;
 }
 
-/// The layout of node `n`'s elements in the memory of its base.
-constexpr view_layout layout_of(const graph_view& g, const int* root, const extents* shapes, int n) {
-  if (g[n].kind() == op_kind::view && root[n] < 0) {
+/// The layout of node `n`'s elements in the memory of node `held` below its views, where that is in memory by itself.
+constexpr view_layout layout_of(const graph_view& g, const int* root, const extents* shapes, int n, int held) {
+  if (n != held && g[n].kind() == op_kind::view && root[n] < 0) {
     const int below = g.operand(n, 0);
-    return look_through(*g[n].op, layout_of(g, root, shapes, below), shapes[below], shapes[n]);
+    return look_through(*g[n].op, layout_of(g, root, shapes, below, held), shapes[below], shapes[n]);
   }
   view_layout r;
   contiguous_strides(shapes[n], r.stride);

@@ -56,10 +56,15 @@ constexpr void for_each_read(const order_input& in, int step, const F& f) {
   for (int m = 0; m <= s.node; ++m) {
     if (in.unit[m] != s.node) continue;
     for (int k = 0; k < in.graph[m].count; ++k) {
-      const int base = base_of(in.graph, in.root, in.graph.operand(m, k));
-      if (in.unit[base] == s.node) continue;
-      for (int v = 0; v < in.value_count; ++v)
-        if (in.values[v].node == base && in.values[v].at == s.at) f(v);
+      const int o = in.graph.operand(m, k);
+      if (in.unit[base_of(in.graph, in.root, o)] == s.node) continue;
+      const auto find = [&](int node) {
+        int v = in.value_count - 1;
+        while (v >= 0 && !(in.values[v].node == node && in.values[v].at == s.at)) --v;
+        return v;
+      };
+      const int held = find_held(in.graph, in.root, o, [&](int node) { return find(node) >= 0; });
+      if (const int v = find(held); v >= 0) f(v);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/placer.hpp>
+#include <onto/graph/share.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -28,9 +29,9 @@ struct plan_step {
   bool whole = true;  // the fused kernel; false: this one operation of it
 };
 
-/// A node's result in the memory of one device.
+/// A node's result, or rows of it, in the memory of one device.
 struct plan_value {
-  int node = -1;
+  int node = -1;  // where only rows are there, the view that they are
   place at{};
   int birth = 0;            // the step that writes it
   int death = 0;            // the last step that reads it
@@ -110,22 +111,21 @@ class scheduler {
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
-    bool accelerated = false;
-    for (int n = 0; n < g_.count; ++n)
-      if (r_.unit[n] == n && where_[n].where.kind != device_kind::cpu) accelerated = true;
-
-    if (!accelerated) {
+    const int gpus = count_gpus();
+    if (gpus == 0) {
       for (int n = 0; n < g_.count; ++n)
         if (r_.unit[n] == n) emit(n);
     } else {
-      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps.
+      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs have
+      // their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
       int left = 0;
       for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
       while (left > 0) {
         int waiting = -1;
         bool issued = false;
+        const int round = c_.steps;
         for (int n = 0; n < g_.count; ++n) {
-          if (r_.unit[n] != n || r_.done[n] || !ready(n)) continue;
+          if (r_.unit[n] != n || r_.done[n] || (gpus > 1 && had_turn(round, where_[n].where)) || !ready(n)) continue;
           if (where_[n].where.kind == device_kind::cpu) {
             if (waiting < 0) waiting = n;
             continue;
@@ -154,6 +154,25 @@ class scheduler {
  private:
   constexpr bool is_kernel_on(int step, const place& at) const {
     return r_.steps[step].kind == step_kind::kernel && r_.steps[step].at == at;
+  }
+
+  /// How many GPUs take part: 0, 1, or 2 for more.
+  constexpr int count_gpus() const {
+    place first{};
+    for (int n = 0; n < g_.count; ++n) {
+      const place& at = where_[n].where;
+      if (r_.unit[n] != n || at.kind == device_kind::cpu || at == first) continue;
+      if (first.is_set()) return 2;
+      first = at;
+    }
+    return first.is_set() ? 1 : 0;
+  }
+
+  /// Whether a kernel was issued there since the step `round`.
+  constexpr bool had_turn(int round, const place& at) const {
+    for (int k = round; k < c_.steps; ++k)
+      if (is_kernel_on(k, at)) return true;
+    return false;
   }
 
   /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and what
@@ -228,21 +247,24 @@ class scheduler {
     return c_.values++;
   }
 
-  /// Makes the value of `node` available at a place; the value's number, or -1 where it is in the caller's memory.
-  constexpr int bring(int node, const place& at) {
-    if (const int v = find_value(node, at); v >= 0) return v;
-    const graph_node& n = g_[node];
+  /// Makes what is read of `o` at a place available there; the value's number, or -1 where it is the caller's memory.
+  constexpr int bring(int o, const place& at) {
+    const int base = base_of(g_, root_, o);
+    if (const int v = find_value(base, at); v >= 0) return v;
+    const graph_node& n = g_[base];
     if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
-    const place from = in_host_memory(n) ? host : where_[node].where;
+    const place from = in_host_memory(n) ? host : where_[base].where;
     if (n.kind() == op_kind::variable && from == at) return -1;
+    const int share = share_of(g_, root_, r_.unit, where_, o, at);
+    if (const int v = find_value(share, at); v >= 0) return v;
     plan_step s;
     s.kind = step_kind::transfer;
-    s.node = node;
+    s.node = share;
     s.at = at;
     s.from = from;
-    s.source = find_value(node, from);
+    s.source = find_value(base, from);
     if (s.source >= 0) r_.values[s.source].death = c_.steps;
-    s.value = new_value(node, at, c_.steps);
+    s.value = new_value(share, at, c_.steps);
     const std::int64_t bytes = r_.values[s.value].bytes;
     c_.transfer_bytes = bytes < 0 || c_.transfer_bytes < 0 ? -1 : c_.transfer_bytes + bytes;
     ++c_.transfers;
@@ -257,7 +279,7 @@ class scheduler {
         const int o = g_.operand(m, k);
         if (g_[o].kind() == op_kind::scalar) continue;
         const int b = base_of(g_, root_, o);
-        if (r_.unit[b] != unit) bring(b, at);
+        if (r_.unit[b] != unit) bring(o, at);
       }
       const std::int64_t f = flops_of(g_, shapes_, m);
       c_.flops = f < 0 || c_.flops < 0 ? -1 : c_.flops + f;
@@ -265,9 +287,10 @@ class scheduler {
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
-        const int b = base_of(g_, root_, g_.operand(m, k));
-        if (r_.unit[b] == unit) continue;
-        if (const int v = find_value(b, at); v >= 0) r_.values[v].death = c_.steps;
+        const int o = g_.operand(m, k);
+        if (r_.unit[base_of(g_, root_, o)] == unit) continue;
+        const int held = find_held(g_, root_, o, [&](int n) { return find_value(n, at) >= 0; });
+        if (const int v = find_value(held, at); v >= 0) r_.values[v].death = c_.steps;
       }
     }
     plan_step s;

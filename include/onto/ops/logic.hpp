@@ -98,10 +98,12 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
 }
 
 /// The elements as `To`. Floating point to integer is cut off towards zero; outside the range it is the nearest integer
-/// there is, and NaN is 0. To bool: whether the element is not 0. A narrower integer keeps the low bits.
+/// there is, and NaN is 0. To bool: whether the element is not 0. A narrower integer keeps the low bits. Half and
+/// bfloat16 are rounded, even where `x` is of that type: inside a kernel its values are floats.
 template <tensor_element To, expression E>
 constexpr auto cast(const E& x) {
-  if constexpr (std::is_same_v<typename E::element_type, To>) {
+  constexpr bool is_rounded = !is_narrow(element_of<To>) || E::facts.nodes == 1;
+  if constexpr (std::is_same_v<typename E::element_type, To> && is_rounded) {
     return x;
   } else {
     return make<op::cast<To>>(x);

@@ -50,6 +50,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
     if (s.kind == step_kind::transfer) {
       m << "transfer ";
       write_value(m, p.graph, s.node);
+      if (const int base = base_of(p.graph, p.unit, s.node); base != s.node) write_name(m << " of ", p.graph, base);
       m << " from ";
       write_place(m, s.from);
       m << " to ";
@@ -142,7 +143,8 @@ class plan_picture {
     m_ << "  t" << (step + 1) << " [label=\"";
     write_text(name(s.node));
     write_place(m_ << "\\n", s.at);
-    m_ << "\", shape=ellipse, fillcolor=\"" << color_of(s.at) << "\"];\n  n" << s.node << " -> t" << (step + 1);
+    m_ << "\", shape=ellipse, fillcolor=\"" << color_of(s.at) << "\"];\n  n" << base_of(g_, p_.unit, s.node) << " -> t"
+       << (step + 1);
     finish_arrow(step, -1, -1);
   }
 
@@ -153,7 +155,7 @@ class plan_picture {
       for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
       if (again) continue;
       const int b = base_of(g_, p_.unit, o);
-      const int transfer = p_.unit[b] == p_.unit[n] ? -1 : start_arrow(b, p_.placement[p_.unit[n]].where);
+      const int transfer = p_.unit[b] == p_.unit[n] ? -1 : start_arrow(o, p_.placement[p_.unit[n]].where);
       if (p_.unit[b] == p_.unit[n]) m_ << "  n" << b;
       m_ << " -> n" << n;
       finish_arrow(transfer, o, b, g_[n].kind() == op_kind::assign && k == 0 ? n : -1);
@@ -168,15 +170,15 @@ class plan_picture {
     finish_arrow(transfer, -1, -1);
   }
 
-  /// Writes where the value of a node is read on a device. *Returns* the transfer that is the arrow itself, or -1.
-  ONTO_COLD int start_arrow(int node, const place& at) {
-    const int step = transfer_to(node, at);
+  /// Writes where the value of an operand is read on a device. *Returns* the transfer that is the arrow itself, or -1.
+  ONTO_COLD int start_arrow(int operand, const place& at) {
+    const int step = transfer_to(held_at(operand, at), at);
     m_ << "  ";
     if (step >= 0 && is_box(step)) {
       m_ << "t" << (step + 1);
       return -1;
     }
-    m_ << "n" << node;
+    m_ << "n" << base_of(g_, p_.unit, operand);
     return step;
   }
 
@@ -212,6 +214,11 @@ class plan_picture {
     write_text(name(operand));
   }
 
+  /// What of an operand a device has in memory.
+  ONTO_COLD int held_at(int operand, const place& at) const {
+    return find_held(g_, p_.unit, operand, [&](int n) { return transfer_to(n, at) >= 0; });
+  }
+
   /// The step that copies the value of a node to a device, or -1.
   ONTO_COLD int transfer_to(int node, const place& at) const {
     for (int k = 0; k < p_.step_count; ++k) {
@@ -233,7 +240,7 @@ class plan_picture {
         const int o = g_.operand(n, k);
         bool again = false;
         for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
-        if (!again && base_of(g_, p_.unit, o) == s.node && p_.unit[s.node] != u) ++readers;
+        if (!again && held_at(o, s.at) == s.node && p_.unit[s.node] != u) ++readers;
       }
     }
     for (int k = 0; k < g_.fetch_count && s.at == host; ++k) readers += g_.fetches[k] == s.node ? 1 : 0;

@@ -172,11 +172,16 @@ class binder {
     return c;
   }
 
+  /// The node whose memory on the device of a step holds the elements of `o`.
+  int held_at(const bound_step& s, int o) const {
+    return find_held(g_, p_.root, o, [&](int n) { return find_value(n, s.step.at) >= 0; });
+  }
+
   /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it
   /// is null).
   void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape,
                    const extents* space) {
-    const int base = base_of(g_, p_.root, o);
+    const int held = held_at(s, o);
     operand_view& v = c.views[c.call.inputs];
     operand_source& source = c.sources[c.call.inputs++];
     v.type = g_[o].type;
@@ -185,19 +190,24 @@ class binder {
     else
       for (int k = 0; k < max_rank; ++k) v.stride[k] = l.stride[k];
     source.offset = l.offset * size_of(v.type);
-    source.value = find_value(base, s.step.at);
-    if (source.value < 0) source.leaf = base;
+    source.value = find_value(held, s.step.at);
+    if (source.value < 0) source.leaf = held;
   }
 
   void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
-    add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o), b_.shapes[o], space);
+    add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
   ONTO_NOINLINE void bind_step(bound_step& s, const plan_step& step) {
     s.step = step;
     s.device = devices_.index_of(step.at);
     if (step.kind != step_kind::kernel) {
-      if (step.kind == step_kind::transfer) s.from_device = devices_.index_of(step.from);
+      if (step.kind != step_kind::transfer) return;
+      s.from_device = devices_.index_of(step.from);
+      s.from_node = base_of(g_, p_.root, step.node);
+      if (s.from_node != step.node)
+        s.from_offset =
+            layout_of(g_, p_.root, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
       return;
     }
     const int root = step.node;
@@ -300,7 +310,7 @@ class binder {
     if (g_[root].kind() == op_kind::view && g_[root].op->attribute[0] != static_cast<int>(view_kind::reshape)) {
       // What is copied is the view itself: look through it at what is below.
       c.call.space = b_.shapes[root];
-      const view_layout below = layout_of(g_, p_.root, b_.shapes, x);
+      const view_layout below = layout_of(g_, p_.root, b_.shapes, x, held_at(s, x));
       add_operand(s, c, x, look_through(*g_[root].op, below, b_.shapes[x], b_.shapes[root]), b_.shapes[root], nullptr);
     } else {
       c.call.space = b_.shapes[x];

@@ -34,6 +34,8 @@ struct bound_step {
   const kernel_entry* kernel = nullptr;
   int device = -1;       // index among the session's devices
   int from_device = -1;  // of a transfer
+  int from_node = -1;    // and of what it copies all or, from an offset on, some rows
+  std::int64_t from_offset = 0;
   bound_call* calls = nullptr;
   int call_count = 0;
   int stream = 0;        // see graph/order.hpp

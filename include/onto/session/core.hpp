@@ -148,7 +148,10 @@ class session_core : public counted {
     gather(r, s, leaves);
     pinned_places(g, leaves.pinned);
     bound_program* b = p ? take_from(*p, leaves) : take(r.program, leaves, s);
-    if (!b) b = bind(*r.program, s, leaves, p != nullptr);
+    if (!b) {
+      b = bind(*r.program, s, leaves, p != nullptr);
+      if (p) make_room(*p);
+    }
     try {
       for (int n = 0; n < g.count; ++n) {
         b->leaf[n] = leaves.data[n];
@@ -162,6 +165,7 @@ class session_core : public counted {
       end(b->progress);
       if (writes) commit(g, *b);
     } catch (...) {
+      if (trace_) trace_->flush();
       delete b;
       throw;
     }
@@ -310,22 +314,23 @@ class session_core : public counted {
     return nullptr;
   }
 
-  /// The same among those of a prepared program. Where there are too many, the one that was not used longest goes.
-  bound_program* take_from(prepared_program& p, const run_leaves& leaves) {
-    int count = 0;
+  /// The same among those of a prepared program.
+  static bound_program* take_from(prepared_program& p, const run_leaves& leaves) {
     for (bound_program** at = &p.bound; *at; at = &(*at)->next) {
       bound_program* b = *at;
-      if (same_data(*b, leaves)) {
-        *at = b->next;
-        return b;
-      }
-      if (++count == kept_shapes) {
-        delete b;
-        *at = nullptr;
-        return nullptr;
-      }
+      if (!same_data(*b, leaves)) continue;
+      *at = b->next;
+      return b;
     }
     return nullptr;
+  }
+
+  /// Where a prepared program has as many as it may, the one that was not used longest goes.
+  static void make_room(prepared_program& p) {
+    bound_program** at = &p.bound;
+    for (int count = 1; *at && count < kept_shapes; ++count) at = &(*at)->next;
+    prepared_program::delete_all(*at);
+    *at = nullptr;
   }
 
   void give_back(bound_program* b) {

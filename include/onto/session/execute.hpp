@@ -107,6 +107,11 @@ class execution {
     }
     for (int n = 0; n < g_.count; ++n)
       if (b_.variable[n]) b_.leaf[n].data = b_.variable[n]->data();
+    for (int k = 0; k < b_.counts.steps; ++k) {
+      const bound_step& s = b_.steps[k];
+      if (s.from_node >= 0 && s.from_node != s.step.node)
+        b_.leaf[s.step.node].data = address_of(s.step.source, s.from_node, s.from_offset);
+    }
     // Whoever reads what this run has not written yet finds out.
     for (int d = 0; d < b_.devices; ++d)
       if (b_.blocks[d] && b_.runs > 0) devices_[d].poison(b_.blocks[d]->data(), b_.blocks[d]->bytes());
@@ -240,7 +245,8 @@ class execution {
   void transfer(const bound_step& s, device& to) {
     device& from = devices_[s.from_device];
     const work w{b_.progress, s.label};
-    const host_slot& source = slot_of(s.step.source, s.step.node);
+    // Rows have a slot of their own.
+    const host_slot& source = s.from_node == s.step.node ? slot_of(s.step.source, s.step.node) : b_.leaf[s.step.node];
     const host_slot& target = b_.address[s.step.value];
     const std::int64_t bytes = b_.values[s.step.value].bytes;
     if (from.is_host())

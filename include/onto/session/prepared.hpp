@@ -75,6 +75,18 @@ class prepared {
   using result_type =
       std::conditional_t<Single, std::tuple_element_t<0, typename typed::results>, typename typed::results>;
 
+  prepared(const prepared&) = default;
+  prepared(prepared&&) noexcept = default;
+  /// Waits for what was started with `async`, where this is the last copy.
+  prepared& operator=(prepared other) noexcept {
+    // What was here goes with `other`, in the order in which members go: the program, what it reads, its devices.
+    std::swap(core_, other.core_);
+    std::swap(expressions_, other.expressions_);
+    std::swap(program_, other.program_);
+    return *this;
+  }
+  ~prepared() = default;
+
   /// Runs the program. As `session::run` otherwise.
   template <class... Symbols>
   result_type operator()(const feed<Symbols>&... feeds) const {

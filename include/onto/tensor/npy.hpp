@@ -202,8 +202,9 @@ tensor<T, Dims...> load_npy(const std::string& path) {
 }
 
 /// Writes an .npy file, byte for byte as `numpy.save` does: version 1.0, C order, this machine's byte order.
-/// *Mandates* an element type that NumPy has: not bfloat16. *Throws* `not_found_error` where the folder does not exist, `invalid_argument_error` where the file cannot be
-/// created, `internal_error` where writing fails; then the file is not complete.
+/// *Mandates* an element type that NumPy has: not bfloat16. *Throws* `not_found_error` where the folder does not exist,
+/// `invalid_argument_error` where the file cannot be created, `internal_error` where writing fails; then the file is
+/// not complete.
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor<T, Dims...>& t) {
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");

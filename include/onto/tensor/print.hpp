@@ -75,7 +75,9 @@ decimal shortest(T value) {
 
 /// From which number on notation is scientific, in a column and alone: where the precision of the type ends.
 template <class T>
-inline constexpr double column_cutoff = is_narrow(element_of<T>) ? 1e3 : sizeof(T) == 4 ? 1e6 : 1e8;
+inline constexpr double column_cutoff = is_narrow(element_of<T>) ? 1e3
+                                        : sizeof(T) == 4         ? 1e6
+                                                                 : 1e8;
 template <class T>
 inline constexpr double scalar_cutoff = sizeof(T) <= 4 ? column_cutoff<T> : 1e16;
 

@@ -22,6 +22,8 @@ def save(name, array, version=None):
         np.lib.format.write_array(file, array, version=version)
 
 
+save("f2", floats((2, 3), "<f2"))
+save("f2_fortran_big", floats((2, 3), ">f2", "F"))
 save("f4", floats((2, 3), "<f4"))
 save("f4_fortran", floats((2, 3), "<f4", "F"))
 save("f4_big", floats((2, 3), ">f4"))

@@ -8,6 +8,8 @@ using namespace onto;
 
 namespace {
 
+using half = onto::half;  // and not CUDA's
+
 constexpr auto h = placeholder<"h", half, 2, 3>;
 constexpr auto b = placeholder<"b", bfloat16, 2, 3>;
 constexpr auto f = placeholder<"f", float, 2, 3>;
@@ -23,7 +25,8 @@ constexpr bool takes(element e) {
 }
 
 // Everything floating takes them, on CPU and GPU.
-static_assert(takes<op::add>(element::float16) && takes<op::pow>(element::bfloat16) && takes<op::less>(element::float16));
+static_assert(takes<op::add>(element::float16) && takes<op::pow>(element::bfloat16) &&
+              takes<op::less>(element::float16));
 static_assert(takes<op::exp>(element::float16) && takes<op::gelu>(element::bfloat16));
 static_assert(takes<op::matmul>(element::float16) && takes<op::matmul>(element::bfloat16));
 static_assert(op::variable::kernels.has(device_kind::gpu, element::float16));
@@ -48,6 +51,10 @@ using cpu_program = decltype(detail::kernel_program<detail::graph_of<E>, detail:
 static_assert(std::is_same_v<cpu_program<decltype(tanh(h) * h)>, cpu_program<decltype(tanh(f) * f)>>);
 static_assert(std::is_same_v<cpu_program<decltype(tanh(b) * b)>, cpu_program<decltype(tanh(f) * f)>>);
 static_assert(cpu_program<decltype(tanh(b) * b)>::packable);
+
+// To its own type a cast rounds what is computed; what is stored is itself.
+static_assert(plan_of(cast<half>(h * h) * h).nodes == 4 && plan_of(cast<float>(f * f) * f).nodes == 3);
+static_assert(std::is_same_v<decltype(cast<half>(h)), std::remove_cv_t<decltype(h)>>);
 
 // A cast that is stored next is the store's; one that is computed with stays.
 static_assert(std::is_same_v<cpu_program<decltype(cast<half>(f * f))>, cpu_program<decltype(cast<bfloat16>(f * f))>>);

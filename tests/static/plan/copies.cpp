@@ -78,8 +78,36 @@ static_assert(plan_of(on<gpu<0>>(sum(x))).transfer_bytes == 24 + 4);
 static_assert(plan_of(on<gpu<0>>(sum(wide))).transfer_bytes == 48 + 8);
 static_assert(plan_of(on<gpu<0>>(any(flags))).transfer_bytes == 6 + 1);
 
-// A part of a feed is a look at all of it, so all of it is copied.
-static_assert(plan_of(on<gpu<0>>(sum(slice<0, 1>(x)))).transfer_bytes == 24 + 4);
+// Of a feed whose first row is read, the first row is copied.
+static_assert(plan_of(on<gpu<0>>(sum(slice<0, 1>(x)))).transfer_bytes == 12 + 4);
+static_assert(plan_of(on<gpu<0>>(sum(slice<range<-1>, range<>>(x)))).transfer_bytes == 12 + 4);
+
+// Rows that a GPU reads apart are copied apart; rows that it reads twice, or with other parts, are copied with all.
+static_assert(plan_of(on<gpu<0>>(slice<0, 1>(x) + slice<1, 2>(x))).transfers == 2 + 1);
+static_assert(plan_of(on<gpu<0>>(slice<0, 1>(x) + slice<1, 2>(x))).transfer_bytes == 12 + 12 + 12);
+static_assert(plan_of(on<gpu<0>>(slice<0, 1>(x) + slice<0, 2>(x))).transfer_bytes == 24 + 24);
+static_assert(plan_of(on<gpu<0>>(slice<0, 1>(x) + x)).transfer_bytes == 24 + 24);
+
+// Columns do not lie together, nor does every other row: all is copied.
+static_assert(plan_of(on<gpu<0>>(sum(slice<range<>, range<0, 1>>(x)))).transfer_bytes == 24 + 4);
+static_assert(plan_of(on<gpu<0>>(sum(slice<range<0, 2, 2>>(x)))).transfer_bytes == 24 + 4);
+
+// A view of rows is a view of what was copied.
+static_assert(plan_of(on<gpu<0>>(sum(transpose(slice<1, 2>(x))))).transfer_bytes == 12 + 4);
+
+// Each GPU gets its rows of a batch, whatever it was made by and however many rows there are.
+template <class E>
+constexpr auto halves(const E& e) {
+  return on<cpu<0>>(on<gpu<0>>(sum(slice<0, 1>(e))) + on<gpu<1>>(sum(slice<1, 2>(e))));
+}
+static_assert(plan_of(halves(x)).transfer_bytes == 12 + 12 + 4 + 4);
+static_assert(plan_of(halves(on<cpu<0>>(x + y))).transfer_bytes == 12 + 12 + 4 + 4);
+static_assert(plan_of(halves(on<gpu<2>>(x + y))).transfer_bytes == 24 + 24 + 12 + 12 + 4 + 4);
+static_assert(plan_of(halves(on<gpu<0>>(w))).transfer_bytes == 12 + 4 + 4);
+static_assert(plan_of(halves(open)).transfers == 4);
+
+// On one GPU the rows are apart, and nothing is copied twice.
+static_assert(plan_of<world<cpu<0>, gpu<0>>>(halves(x)).transfer_bytes == 12 + 12 + 4 + 4);
 
 // Bytes that depend on an extent of the run are -1; the number of copies is known all the same.
 static_assert(plan_of(on<gpu<0>>(open + x)).transfers == 3);

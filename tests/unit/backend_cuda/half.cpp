@@ -13,8 +13,9 @@ namespace {
 constexpr element f16 = element::float16, b16 = element::bfloat16, f32 = element::float32;
 
 // in0 * scalar0 + in1
-using scaled = program<instruction<load_input, f16, 0>, instruction<load_scalar, f16, 0>, instruction<op::mul, f16, 0, 1>,
-                       instruction<load_input, f16, 1>, instruction<op::add, f16, 2, 3>>;
+using scaled =
+    program<instruction<load_input, f16, 0>, instruction<load_scalar, f16, 0>, instruction<op::mul, f16, 0, 1>,
+            instruction<load_input, f16, 1>, instruction<op::add, f16, 2, 3>>;
 // bfloat16(half(in0 + in0)), from floats
 using rounded = program<instruction<load_input, f32, 0>, instruction<op::add, f32, 0, 0>,
                         instruction<op::cast<half>, f16, 1>, instruction<op::cast<bfloat16>, b16, 2>>;

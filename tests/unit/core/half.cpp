@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Conversions of half and bfloat16: every pattern of bits, and every boundary between two neighbours, beside arithmetic in
-// double.
+// Conversions of half and bfloat16: every pattern of bits, and every boundary between two neighbours, beside arithmetic
+// in double.
 #include "../catch.hpp"
 
 #include <onto/backend/cpu/convert.hpp>
@@ -47,8 +47,8 @@ std::uint32_t wrong_patterns() {
     const T h = pattern<T>(bits);
     const float f = h;
     const double expected = value_of<T>(bits);
-    const bool right = std::isnan(expected) ? std::isnan(f)
-                                            : static_cast<double>(f) == expected && std::signbit(f) == bits >> 15;
+    const bool right =
+        std::isnan(expected) ? std::isnan(f) : static_cast<double>(f) == expected && std::signbit(f) == bits >> 15;
     if (!right || !same(T(f), h) || !same(T(static_cast<double>(f)), h)) ++wrong;
   }
   return wrong;
@@ -61,12 +61,14 @@ std::uint32_t wrong_boundaries() {
   constexpr std::uint32_t infinity = static_cast<std::uint32_t>(std::numeric_limits<T>::infinity().bits());
   for (std::uint32_t bits = 0; bits < infinity; ++bits)
     for (const std::uint32_t sign : {0u, 0x8000u}) {
-      const T lower = pattern<T>(sign | bits), upper = pattern<T>(sign | (bits + 1)), even = bits % 2 == 0 ? lower : upper;
+      const T lower = pattern<T>(sign | bits), upper = pattern<T>(sign | (bits + 1)),
+              even = bits % 2 == 0 ? lower : upper;
       const double a = value_of<T>(sign | bits);
       // Beyond the largest number goes on as if there were one more.
       const double b = bits + 1 == infinity ? 2 * a - value_of<T>(sign | (bits - 1)) : value_of<T>(sign | (bits + 1));
       const double middle = (a + b) / 2;
-      if (!same(T(middle), even) || !same(T(std::nextafter(middle, a)), lower) || !same(T(std::nextafter(middle, b)), upper))
+      if (!same(T(middle), even) || !same(T(std::nextafter(middle, a)), lower) ||
+          !same(T(std::nextafter(middle, b)), upper))
         ++wrong;
       const float f = static_cast<float>(middle);
       if (static_cast<double>(f) != middle) continue;  // a subnormal bfloat16's neighbours have no float between them
@@ -135,8 +137,8 @@ TEST_CASE("runs of elements convert as single ones, of any length", "[half]") {
     detail::widen_run(type, stored.data(), 65536, floats.data());
     std::uint32_t wrong = 0;
     for (std::uint32_t k = 0; k < 65536; ++k) {
-      const float single = type == element::float16 ? static_cast<float>(pattern<half>(k))
-                                                    : static_cast<float>(pattern<bfloat16>(k));
+      const float single =
+          type == element::float16 ? static_cast<float>(pattern<half>(k)) : static_cast<float>(pattern<bfloat16>(k));
       if (std::isnan(single) ? !std::isnan(floats[k]) : single != floats[k]) ++wrong;
       floats[k] = single * 1.0009765f + 1e-9f;  // and now to be rounded
     }

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is asked of every random program: it computes what the reference computes, on every machine, fused and split,
-// and the devices count what the plan says.
+// prepared and not, however late its copies and kernels are; and the devices count what the plan says.
 #pragma once
 
 #include "../catch.hpp"
 #include "random_program.hpp"
 #include "reference.hpp"
+#include "saboteur.hpp"
 
 namespace onto_test {
 
+inline session_options machine_options(int gpus) {
+  session_options o;
+  o.allow_soft_placement = true;
+  o.simulated_gpus = gpus;
+  return o;
+}
+
 /// A session, made once: its GPUs are the machine that programs are asked to run on.
 inline session& machine(int gpus) {
-  const auto options = [](int count) {
-    session_options o;
-    o.allow_soft_placement = true;
-    o.simulated_gpus = count;
-    return o;
-  };
-  static session none{options(0)};
-  static session one{options(1)};
-  static session three{options(3)};
+  static session none{machine_options(0)};
+  static session one{machine_options(1)};
+  static session three{machine_options(3)};
   return gpus == 0 ? none : gpus == 1 ? one : three;
 }
 
@@ -104,26 +106,72 @@ reference reference_of(const fetch_list<E...>& program, const std::vector<fed>& 
   });
 }
 
+inline void check_all_close(const std::vector<value>& got, const reference& expected) {
+  for (std::size_t k = 0; k < got.size(); ++k) check_close(got[k], expected.fetch(static_cast<int>(k)));
+}
+
+/// Values for a program, and what it makes of them.
+struct example {
+  program_feeds feeds;
+  reference expected;
+};
+
+/// A prepared program, its runs recorded and replayed, gives for each example what the reference does.
+template <bool Open, class... E>
+void check_prepared(session& sess, const fetch_list<E...>& program, const example (&examples)[2]) {
+  const auto step = sess.prepare(program);
+  static dawdler late;
+  for (int run = 0; run < 5; ++run) {
+    INFO("prepared, run " << run);
+    const example& x = examples[run % 2];
+    const injected now(sess, late);
+    check_all_close(with_feeds<Open>(x.feeds,
+                                     [&](const auto&... feeds) {
+                                       return std::apply(
+                                           [](const auto&... t) { return std::vector<value>{to_value(t)...}; },
+                                           step(feeds...));
+                                     }),
+                    x.expected);
+  }
+}
+
+/// A run takes the memory that the plan says, and a prepared program no more.
+template <bool Open, class Plan, class... E>
+void check_peaks(int gpus, const fetch_list<E...>& program, const Plan& p, const program_feeds& f) {
+  session sess{machine_options(gpus)};
+  run_on<Open>(sess, program, f);
+  const auto step = sess.prepare(program);
+  for (int d = -1; d < gpus; ++d) {
+    const place at = d < 0 ? detail::host : place{device_kind::gpu, d};
+    const memory_info m = sess.memory(device_name::local(at));
+    INFO("peak on " << device_name::local(at).to_string());
+    CHECK(m.peak == p.peak_bytes(at));
+    CHECK(m.in_use == p.peak_bytes(at));
+  }
+}
+
 template <class World, bool Open, class... E>
-void check_machine(int gpus, const fetch_list<E...>& program, const fetch_list<E...>* guarded, const program_feeds& f,
-                   const reference& expected) {
+void check_machine(int gpus, const fetch_list<E...>& program, const fetch_list<E...>* guarded,
+                   const example (&examples)[2]) {
   INFO("on " << gpus << " GPUs\n" << machine(gpus).placement(program).to_string());
   session& sess = machine(gpus);
   if (sess.devices().size() != static_cast<std::size_t>(gpus) + 1) return;  // there is a real GPU too: another world
   const device_statistics before = counted(sess);
-  const std::vector<value> got = run_on<Open>(sess, program, f);
+  const std::vector<value> got = run_on<Open>(sess, program, examples[0].feeds);
   const device_statistics after = counted(sess);
-  for (std::size_t k = 0; k < got.size(); ++k) check_close(got[k], expected.fetch(static_cast<int>(k)));
+  check_all_close(got, examples[0].expected);
 
   const auto& p = plan_of<World>(program);
   CHECK(after.kernels - before.kernels == p.kernels);
   CHECK(after.transfers - before.transfers == p.transfers);
   if (p.transfer_bytes >= 0) CHECK(after.transfer_bytes - before.transfer_bytes == p.transfer_bytes);
+  if constexpr (!Open) check_peaks<Open>(gpus, program, p, examples[0].feeds);
+  check_prepared<Open>(sess, program, examples);
 
   // The same, its kernels split by guards.
   if (!guarded) return;
-  const std::vector<value> split = run_on<Open>(sess, *guarded, f);
-  for (std::size_t k = 0; k < split.size(); ++k) check_close(split[k], expected.fetch(static_cast<int>(k)));
+  check_all_close(run_on<Open>(sess, *guarded, examples[0].feeds), examples[0].expected);
+  check_prepared<Open>(sess, *guarded, examples);
 }
 
 /// Whether one operation of the program happens to be written twice, under different guards: that is refused.
@@ -142,14 +190,15 @@ bool clashes(const fetch_list<E...>& guarded) {
 template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + static_cast<int>(Seed % 2)>
 bool check_program() {
   INFO("seed " << Seed);
-  const program_feeds f(Seed);
+  const program_feeds f(Seed), g(Seed + 1000);
   const auto program = random_program<Seed, Open, Fetched>();
   const auto under_guards = random_program<Seed, Open, Fetched, true>();
   const auto* guarded = clashes(under_guards) ? nullptr : &under_guards;
-  const reference expected = reference_of(program, fed_values<Open>(f));
-  check_machine<world<cpu<0>>, Open>(0, program, guarded, f, expected);
-  check_machine<world<cpu<0>, gpu<0>>, Open>(1, program, guarded, f, expected);
-  check_machine<world<cpu<0>, gpu<0>, gpu<1>, gpu<2>>, Open>(3, program, guarded, f, expected);
+  const example examples[] = {{f, reference_of(program, fed_values<Open>(f))},
+                              {g, reference_of(program, fed_values<Open>(g))}};
+  check_machine<world<cpu<0>>, Open>(0, program, guarded, examples);
+  check_machine<world<cpu<0>, gpu<0>>, Open>(1, program, guarded, examples);
+  check_machine<world<cpu<0>, gpu<0>, gpu<1>, gpu<2>>, Open>(3, program, guarded, examples);
   return guarded != nullptr;
 }
 

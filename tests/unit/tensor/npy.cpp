@@ -92,6 +92,8 @@ TEST_CASE("NumPy's files are read, whatever their version, order and bytes", "[n
     CHECK(load_npy<float, 2, dyn>(data(name)) == halves);
     CHECK(load_npy<float, 2, 3>(data(name)) == halves);
   }
+  for (const char* name : {"f2.npy", "f2_fortran_big.npy"})
+    CHECK(load_npy<half, dyn, dyn>(data(name)) == tensor<half, 2, 3>{{-1, -0.5, 0}, {0.5, 1, 1.5}});
   CHECK(load_npy<float, dyn>(data("f4_row.npy")) == tensor<float, 5>{-1, -0.5, 0, 0.5, 1});
   CHECK(load_npy<float, dyn, dyn>(data("f4_empty.npy")).shape() == std::array{0, 3});
   CHECK(load_npy<double>(data("f8_scalar.npy")) == 3.5);
@@ -119,6 +121,7 @@ TEST_CASE("files are written byte for byte as NumPy writes them", "[npy]") {
     save_npy(path, t);
     CHECK(bytes_of(path) == bytes_of(data(name)));
   };
+  same(load_npy<half, dyn, dyn>(data("f2_fortran_big.npy")), "f2.npy");
   same(load_npy<float, dyn, dyn>(data("f4.npy")), "f4.npy");
   same(load_npy<float, dyn, dyn>(data("f4_fortran.npy")), "f4.npy");
   same(load_npy<float, dyn>(data("f4_row.npy")), "f4_row.npy");

@@ -4,6 +4,7 @@
 
 #include <onto/tensor/print.hpp>
 
+#include <cmath>
 #include <cstdint>
 #include <golden.hpp>
 #include <iomanip>
@@ -25,7 +26,7 @@ struct page {
 
   template <class T, int... Dims>
   void add(const std::string& name, const tensor<T, Dims...>& t) {
-    constexpr const char* types[] = {"float32", "float64", "int32", "int64", "bool"};
+    constexpr const char* types[] = {"float32", "float64", "int32", "int64", "bool", "float16", "bfloat16"};
     text += "# " + name + ", " + types[static_cast<int>(element_of<T>)] + "\n" + to_string(t) + "\n";
   }
 };
@@ -186,6 +187,31 @@ TEST_CASE("empty tensors and scalars print as in NumPy", "[tensor][golden]") {
   p.add("scalar", tensor<bool>(true));
   p.add("scalar", tensor<bool>(false));
   golden("print/scalars", p.text);
+}
+
+TEST_CASE("half prints as NumPy's float16", "[tensor][golden][half]") {
+  page p;
+  const auto add = [&](const char* name, const std::vector<double>& values) { p.add(name, row<half>(values)); };
+  p.add("eighths", made<half>({3, 4}, [](double k) { return k / 8 - 1; }));
+  p.add("tenths", made<half>({2, 5}, [](double k) { return k * 0.1 - 0.5; }));
+  add("below a thousand", {1, 999.5});
+  add("a thousand", {500, 1000});
+  add("the edges of half", {65504, 6.1e-5, 6e-8});
+  add("a ratio that is rounded to 1000", {0.9995, 999.5});
+  add("a ratio above 1000", {0.5, 501});
+  p.add("powers of two", made<half>({16}, [](double k) { return std::exp2(k - 12); }));
+  add("not finite", {inf, -inf, not_a_number, 0.1});
+  p.add("summarized", made<half>({1200}, [](double k) { return k / 2; }));
+  int k = 0;
+  for (const double value : {3.5, 0.1, 999.5, 1000.0, 65504.0, 1e-4, 9.9e-5, 6e-8, not_a_number, -inf})
+    p.add("scalar " + std::to_string(k++), tensor<half>(half(value)));
+  golden("print/half", p.text);
+}
+
+TEST_CASE("bfloat16 prints the fewest digits that tell it from its neighbours", "[tensor][half]") {
+  CHECK(to_string(tensor<bfloat16, 3>{0.1, 256, -3}) == "[ 1.00e-01  2.56e+02 -3.00e+00]");
+  CHECK(to_string(tensor<bfloat16, 3>{0.1, 25.5, -3}) == "[ 0.1 25.5 -3. ]");
+  CHECK(to_string(tensor<bfloat16>(bfloat16(1e30f))) == "1e+30");
 }
 
 TEST_CASE("a stream gets what to_string gives", "[tensor]") {

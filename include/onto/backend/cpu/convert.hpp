@@ -54,6 +54,9 @@ __attribute__((target("avx2,f16c"))) inline void narrow_halves(const float* in, 
   }
   for (std::int64_t k = whole; k < n; ++k) out[k] = half(in[k]).bits();
 }
+__attribute__((target("avx2"))) inline void narrow_bfloats(const float* in, std::int64_t n, std::uint16_t* out) {
+  narrow_elements<bfloat16>(in, n, out);
+}
 #endif
 
 /// The floats of `n` elements of type half or bfloat16. The runs do not overlap.
@@ -69,10 +72,10 @@ ONTO_NOINLINE inline void widen_run(element type, const void* from, std::int64_t
 /// `n` floats as elements of type half or bfloat16, each rounded. The runs do not overlap.
 ONTO_NOINLINE inline void narrow_run(element type, const float* in, std::int64_t n, void* to) {
   std::uint16_t* const out = static_cast<std::uint16_t*>(to);
-  if (type == element::bfloat16) return narrow_elements<bfloat16>(in, n, out);
 #if defined(ONTO_F16C)
-  if (__builtin_cpu_supports("avx2")) return narrow_halves(in, n, out);
+  if (__builtin_cpu_supports("avx2")) return (type == element::bfloat16 ? narrow_bfloats : narrow_halves)(in, n, out);
 #endif
+  if (type == element::bfloat16) return narrow_elements<bfloat16>(in, n, out);
   narrow_elements<half>(in, n, out);
 }
 

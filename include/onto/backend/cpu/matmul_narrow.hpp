@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix products of half and bfloat16 on the CPU: operands become floats, the product is that of floats, and its result
-// is rounded once.
+// Matrix products of half and bfloat16 on the CPU: operands become floats, the product is that of floats, and its
+// result is rounded once.
 #pragma once
 
 #include <onto/backend/cpu/map.hpp>

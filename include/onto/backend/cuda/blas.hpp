@@ -35,9 +35,7 @@ constexpr cudaDataType_t blas_type(element e) {
          : e == element::bfloat16 ? CUDA_R_16BF
                                   : CUDA_R_32F;
 }
-constexpr std::int64_t bytes_of(cudaDataType_t type) {
-  return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
-}
+constexpr std::int64_t bytes_of(cudaDataType_t type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
 
 /// One cublasLt call but for its pointers, in its own, column-major terms: (rows, inner) x (inner, columns).
 struct gemm_shape {

@@ -87,10 +87,6 @@ class cuda_device final : public device, private cuda_owner {
     return ref<counted>(ref<shared_workspace>(workspace_));
   }
 
-  void poison(void* memory, std::int64_t bytes) override {
-    if (bytes > 0) guarded([&] { pool_.poison(memory, bytes); });
-  }
-
   /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
   void copy_in(const work& w, void* to, const host_slot& slot, std::int64_t bytes) override {
     issue(
@@ -164,12 +160,13 @@ class cuda_device final : public device, private cuda_owner {
 
   /// Also in a run that has failed and on a device that is lost: what was issued before must be waited for.
   void record(run_state& run, lane stream, device_event& event) override {
-    order(run, stream, nullptr, [&](cuda_streams& s) { s.record(stream, static_cast<cuda_event&>(event).made()); });
+    order(run, stream, nullptr,
+          [&](cuda_streams& s) { s.record(stream, static_cast<cuda_event&>(event).made(is_recording())); });
   }
 
   /// *Preconditions* the event is of a device of this family.
   void wait(run_state& run, lane stream, device_event& event) override {
-    const cudaEvent_t point = static_cast<cuda_event&>(event).recorded();
+    const cudaEvent_t point = static_cast<cuda_event&>(event).recorded(is_recording());
     if (point) order(run, stream, run.trace, [&](cuda_streams& s) { s.wait(stream, point); });
   }
 
@@ -207,7 +204,7 @@ class cuda_device final : public device, private cuda_owner {
         cuda_event end(*this, ordinal_);
         {
           mutex_lock lock(streams_.lock_of(l));
-          streams_.record(l, end.made());
+          streams_.record(l, end.made(false));
         }
         end.wait();
       }
@@ -262,6 +259,8 @@ class cuda_device final : public device, private cuda_owner {
       throw;
     }
   }
+
+  static bool is_recording() { return cuda_recording::current() != nullptr; }
 
   /// Work that is timed while it is issued. *Effects* none without a trace.
   template <class Work>
@@ -325,12 +324,13 @@ class cuda_device final : public device, private cuda_owner {
   /// Puts streams in order.
   template <class Work>
   void order(run_state& run, lane l, trace_sink* trace, const Work& work) {
+    static constexpr work_label label{"wait", {}, 0, 0};
     if (cuda_recording* recording = cuda_recording::current())
       return record_into(*recording, [&](graph_part& part) { work(part.streams); });
     try {
       guarded([&] {
         mutex_lock lock(streams_.lock_of(l));
-        timed({trace_span::wait, where(), l}, trace, [&] {
+        timed({trace_span::wait, where(), l, &label}, trace, [&] {
           work(streams_);
           return streams_.of(l);
         });
@@ -351,7 +351,7 @@ class cuda_device final : public device, private cuda_owner {
   /// Launches a graph into this device's compute stream, and into the order of its other devices' compute streams:
   /// their kernels share a workspace with those of the graph.
   void replay(cuda_graph& graph, run_state& run) override {
-    static constexpr work_label label{"graph", "a recorded program"};
+    static constexpr work_label label{"graph", "a recorded program", 0, 0};
     if (run.failed()) return;
     try {
       for (graph_part* p = graph.parts; p; p = p->next) static_cast<cuda_device&>(p->who).expect_alive();

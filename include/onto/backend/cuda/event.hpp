@@ -20,8 +20,8 @@ class cuda_owner {
   ~cuda_owner() = default;
 };
 
-/// Made on the GPU when it is first recorded. While it was last recorded for a graph it must not be waited for: wait
-/// for an event that was recorded after the graph's launch.
+/// Made on the GPU when it is first recorded. What was last recorded for a graph is an edge of that graph, and no point
+/// in a stream: waiting for it is done with when the graph's end was waited for, and does nothing.
 class cuda_event final : public device_event {
  public:
   cuda_event(cuda_owner& owner, int ordinal) : owner_(owner), ordinal_(ordinal) {}
@@ -31,21 +31,23 @@ class cuda_event final : public device_event {
 
   /// *Throws* what the GPU has met with since.
   void wait() override {
-    if (event_) owner_.wait_for(event_);
+    if (event_ && !in_graph_) owner_.wait_for(event_);
   }
 
-  /// Null where it was never recorded: there is nothing to wait for.
-  cudaEvent_t recorded() const { return event_; }
+  /// To wait for in a stream; null where there is nothing to wait for.
+  cudaEvent_t recorded(bool recording) const { return in_graph_ && !recording ? nullptr : event_; }
 
-  /// To record. *Preconditions* its GPU is current.
-  cudaEvent_t made() {
+  /// To record, in a stream or for a graph. *Preconditions* its GPU is current.
+  cudaEvent_t made(bool recording) {
     if (!event_) cuda_check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    in_graph_ = recording;
     return event_;
   }
 
  private:
   cuda_owner& owner_;
   int ordinal_;
+  bool in_graph_ = false;
   cudaEvent_t event_ = nullptr;
 };
 

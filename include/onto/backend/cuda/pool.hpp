@@ -78,13 +78,6 @@ class cuda_pool {
     if (open_) give_back();
   }
 
-  /// Fills memory with ones: as floating-point numbers, NaN.
-  void poison(void* memory, std::int64_t bytes) {
-    mutex_lock lock(mutex_);
-    cuda_check(cudaMemsetAsync(memory, 0xFF, static_cast<std::size_t>(bytes), stream_), "cudaMemsetAsync");
-    cuda_check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-  }
-
   /// Bytes that the pool holds, in use or not; 0 before it is first used.
   std::int64_t reserved() const {
     mutex_lock lock(mutex_);

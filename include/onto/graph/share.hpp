@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSL-1.0
+// Shares: where a device reads only some rows of a value that is elsewhere, only those rows are copied there.
+#pragma once
+
+#include <onto/graph/fuse.hpp>
+#include <onto/graph/placer.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Whether a node is rows of the one below it, one after the other: a piece of contiguous memory, whatever the extents.
+constexpr bool is_rows(const graph_view& g, int n) {
+  if (g[n].kind() != op_kind::view) return false;
+  const op_info& op = *g[n].op;
+  if (op.attribute[0] != static_cast<int>(view_kind::slice) || op.attribute[1] < 1 || op.attribute[4] != 1) return false;
+  for (int k = 1; k < op.attribute[1]; ++k)
+    if (op.attribute[2 + 3 * k] != 0 || op.attribute[3 + 3 * k] != to_end || op.attribute[4 + 3 * k] != 1) return false;
+  return true;
+}
+
+/// Whether rows `a` and `b` of one value have no row in common, whatever its extents.
+constexpr bool are_apart(const graph_view& g, int a, int b) {
+  const std::int64_t first_a = g[a].op->attribute[2], end_a = g[a].op->attribute[3];
+  const std::int64_t first_b = g[b].op->attribute[2], end_b = g[b].op->attribute[3];
+  return first_a >= 0 && end_a >= 0 && first_b >= 0 && end_b >= 0 && (end_a <= first_b || end_b <= first_a);
+}
+
+/// Of the views that operand `o` is, the lowest, right above the base; the base itself where there is none.
+constexpr int lowest_view(const graph_view& g, const int* root, int o) {
+  const int base = base_of(g, root, o);
+  while (o != base && g.operand(o, 0) != base) o = g.operand(o, 0);
+  return o;
+}
+
+/// The first of `o` and the nodes below its views for which `held(node)` is true; the base where there is none.
+template <class Held>
+constexpr int find_held(const graph_view& g, const int* root, int o, const Held& held) {
+  const int base = base_of(g, root, o);
+  while (o != base && !held(o)) o = g.operand(o, 0);
+  return o;
+}
+
+/// What of operand `o` is copied to a place that does not have its base: some rows, where all that is read there of the
+/// base is rows and none of them twice, so that no byte is copied twice; else all of it. Asks for no extent, so that
+/// the number of copies is known without.
+constexpr int share_of(const graph_view& g, const int* root, const int* unit, const node_placement* where, int o,
+                       const place& at) {
+  const int base = base_of(g, root, o);
+  const int rows = lowest_view(g, root, o);
+  if (rows == base || !is_rows(g, rows)) return base;
+  for (int m = base + 1; m < g.count; ++m) {
+    if (unit[m] < 0 || !(where[unit[m]].where == at)) continue;
+    for (int k = 0; k < g[m].count; ++k) {
+      if (base_of(g, root, g.operand(m, k)) != base) continue;
+      const int other = lowest_view(g, root, g.operand(m, k));
+      if (other != rows && (other == base || !is_rows(g, other) || !are_apart(g, rows, other))) return base;
+    }
+  }
+  for (int k = 0; k < g.fetch_count; ++k)
+    if (g.fetches[k] == base && at.kind == device_kind::cpu) return base;  // all of it comes for the fetch
+  return rows;
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
