@@ -66,7 +66,8 @@ int main() {
   const auto& plan = plan_of(by_rows_on_8);
   const auto t = estimate(plan, h200);
   std::printf("\n%d kernels, %d copies of %.2f GB, %.1f TFLOP in %.2f ms\n", plan.kernels, plan.transfers,
-              1e-9 * static_cast<double>(plan.transfer_bytes), 1e-12 * static_cast<double>(plan.flops), 1e3 * t.seconds);
+              1e-9 * static_cast<double>(plan.transfer_bytes), 1e-12 * static_cast<double>(plan.flops),
+              1e3 * t.seconds);
   for (const device_time& d : t.devices)
     std::printf("%s:%d  kernels %6.2f ms  copies %6.2f ms  %5.2f GB at most\n",
                 d.where.kind == device_kind::gpu ? "gpu" : "cpu", d.where.index, 1e3 * d.busy, 1e3 * d.copying,

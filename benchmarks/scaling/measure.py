@@ -16,8 +16,8 @@ TEXT = """<!-- SPDX-License-Identifier: BSL-1.0 -->
 # Scaling over GPUs
 
 **Simulated time. No GPU was measured.** Written by `benchmarks/scaling/measure.py --write` from plans alone (`estimate`), by the cost
-model `h200` of `onto/plan/cost_model.hpp`: what the data sheet of an H200 promises ({model}). The model knows order, placement,
-copies and what waits for what; not contention between links, nor what fraction of the promise a kernel reaches. So read the ratios:
+model `h200` of `onto/plan/cost_model.hpp`: what the data sheet of an H200 promises ({model}).
+The model knows order, placement, copies and what waits for what; not contention between links, nor what fraction of the promise a kernel reaches. So read the ratios:
 what they lose is lost by the program's structure, and is a bound for real hardware. Sessions with simulated GPUs that really run these
 programs (at a 64th of the extents and of the rates) measure the same: `tests/unit/session/simulated_time.cpp`.
 
@@ -32,9 +32,9 @@ in kernels, idle between kernels (it waits for copies), and after its last kerne
 ## What is lost where
 
 * **Feeds** are copied in shares: a GPU gets the rows that its tower reads ([shares](../adr/0016-shares-and-turns.md)), over its own link
-  from the host. So the time before the first kernel shrinks with the number of GPUs. With whole batches copied to every GPU it would be the
-  19.5 ms of one GPU, and the efficiency on 8 GPUs 0.39.
-* **Weights on one GPU** leave it one after the other: 7 x 138 MB over one link take 2.1 ms however small the batch. With 65536 rows they
+  from the host. So the time before the first kernel shrinks with the number of GPUs. With whole batches copied to every GPU it would be
+  19.5 ms on each, and 8 GPUs would reach 0.39 of the ideal.
+* **Weights on one GPU** leave it one after the other: 7 x 138 MB over one link take 2.3 ms however small the batch. With 65536 rows they
   arrive while the batch is copied and computed; with 8192 rows on 8 GPUs, and with 1024 rows on 4, they are what is waited for. Variables for each tower
   (and a sum of gradients) or larger batches help, more GPUs do not.
 * **Weights fed from the host** are copied to every GPU whole, beside its share of the batch on the same link: 2.5 ms that do not shrink.

@@ -90,7 +90,8 @@ void print(const char* program, const E& e, double work, double& one) {
   }
   const double speedup = work * one / t.seconds;
   std::printf("%s\t%d\t%.3f\t%.2f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", program, Gpus, 1e3 * t.seconds, speedup,
-              speedup / Gpus, 1e3 * first, 1e3 * busy, 1e3 * (last - first - busy > 1e-9 ? last - first - busy : 0), 1e3 * (t.seconds - last));
+              speedup / Gpus, 1e3 * first, 1e3 * busy, 1e3 * (last - first - busy > 1e-9 ? last - first - busy : 0),
+              1e3 * (t.seconds - last));
 }
 
 template <int Gpus, int Batch, weights Where>

@@ -4,8 +4,10 @@
 # picture shows a program that runs.
 """usage: make.py [--check] [NAME...]
 
-Writes NAME.dot and NAME.svg beside this file; without names, all pictures. Graphviz (`dot`) draws. --check writes nothing and
-says whether the sources of the pictures are those of the examples."""
+Writes the source of a picture (NAME.dot, or NAME.json of a trace) and NAME.svg beside this file; without names, all pictures. Graphviz
+(`dot`) draws graphs; timelines are drawn here. --check writes nothing and says whether the sources of the pictures are those
+of the examples, and the timelines drawn from them."""
+import json
 import pathlib
 import re
 import shutil
@@ -34,9 +36,85 @@ def draw_graph(text):
     return re.sub(r"<svg ", f"<!-- {LICENCE} -->\n<svg ", svg, count=1)
 
 
+def trace(example):
+    """The trace that an example prints."""
+    found = re.search(r'^{"displayTimeUnit".*?^\]}$', (EXAMPLES / f"{example}.out").read_text(), re.M | re.S)
+    if not found:
+        sys.exit(f"examples/{example}.out holds no trace")
+    return found[0] + "\n"
+
+
+def color_of(device):
+    """The colour of a device, as plans are drawn (include/onto/plan/text.hpp)."""
+    gpus = ["#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#44bb99", "#bbcc33", "#99ddff", "#aaaa00"]
+    number = re.fullmatch(r"/device:GPU:(\d+)", device)
+    return gpus[int(number[1]) % 8] if number else "#dddddd"
+
+
+def step_of(span):
+    """A round distance between the marks of an axis: at most ten of them."""
+    step = 1e-3
+    while True:
+        for factor in (1, 2, 5):
+            if span / (step * factor) <= 10:
+                return step * factor
+        step *= 10
+
+
+def draw_timeline(text):
+    """A trace as SVG: a row for each stream, a full box for a kernel, a light one for a copy, a thin line for a wait."""
+    events = json.loads(text)["traceEvents"]
+    devices = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    streams = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+    spans = [e for e in events if e["ph"] == "X"]
+    end = max(e["ts"] + e["dur"] for e in spans)
+    left, right, top, height, width = 170, 20, 14, 24, 760
+    scale = (width - left - right) / end
+    rows, y = {}, top
+    for k, stream in enumerate(sorted(streams)):
+        y += 8 if k and stream[0] != sorted(streams)[k - 1][0] else 0
+        rows[stream] = y
+        y += height
+
+    def escape(words):
+        return str(words).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+    out = [f"<!-- {LICENCE} -->",
+           f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{y + 40}" viewBox="0 0 {width} {y + 40}" '
+           'font-family="Helvetica,sans-Serif" font-size="12">',
+           f'<rect width="{width}" height="{y + 40}" fill="white"/>']
+    step, k = step_of(end), 0
+    while k * step <= end:
+        x = left + k * step * scale
+        out.append(f'<line x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{y + 4}" stroke="#cccccc"/>')
+        out.append(f'<text x="{x:.1f}" y="{y + 18}" text-anchor="middle">{k * step:g}</text>')
+        k += 1
+    out.append(f'<text x="{(left + width - right) / 2:.1f}" y="{y + 34}" text-anchor="middle">microseconds</text>')
+    for (pid, tid), y in rows.items():
+        label = escape(f"{devices[pid]} {streams[pid, tid]}")
+        out.append(f'<text x="{left - 8}" y="{y + 16}" text-anchor="end">{label}</text>')
+        for e in sorted((e for e in spans if (e["pid"], e["tid"]) == (pid, tid)), key=lambda e: (e["ts"], e["name"])):
+            x, w = left + e["ts"] * scale, e["dur"] * scale
+            amounts = [f"{key} {value}" for key, value in e["args"].items()]
+            out.append(f'<g><title>{escape("; ".join([e["name"], *amounts]))}</title>')
+            if e["cat"] == "wait":
+                out.append(f'<line x1="{x:.1f}" y1="{y + 12}" x2="{x + w:.1f}" y2="{y + 12}" stroke="#999999" '
+                           'stroke-dasharray="2,3"/></g>')
+                continue
+            opacity = "1" if e["cat"] == "kernel" else "0.35"
+            out.append(f'<rect x="{x:.1f}" y="{y + 3}" width="{max(w, 2):.1f}" height="18" fill="{color_of(devices[pid])}" '
+                       f'fill-opacity="{opacity}" stroke="black"/>')
+            if w >= 6.5 * len(e["name"]) + 4:
+                out.append(f'<text x="{x + w / 2:.1f}" y="{y + 16}" text-anchor="middle">{escape(e["name"])}</text>')
+            out.append("</g>")
+    out.append("</svg>")
+    return "\n".join(out) + "\n"
+
+
 # A picture: its source as text, the suffix of the source's file, and what turns the source into SVG.
 PICTURES = {
     "towers": (lambda: graph("18_towers_by_list"), ".dot", draw_graph),
+    "timeline": (lambda: trace("22_trace"), ".json", draw_timeline),
 }
 
 
@@ -57,6 +135,8 @@ def main():
             file.with_suffix(".svg").write_text(draw(text))
         elif not (file.is_file() and file.with_suffix(".svg").is_file() and file.read_text() == text):
             sys.exit(f"docs/pictures/{file.name} is not what the example prints; docs/pictures/make.py makes it anew")
+        elif draw is draw_timeline and file.with_suffix(".svg").read_text() != draw(text):
+            sys.exit(f"docs/pictures/{name}.svg is not drawn from {file.name}; docs/pictures/make.py makes it anew")
 
 
 if __name__ == "__main__":

@@ -116,8 +116,8 @@ class scheduler {
       for (int n = 0; n < g_.count; ++n)
         if (r_.unit[n] == n) emit(n);
     } else {
-      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs have
-      // their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
+      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
+      // have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
       int left = 0;
       for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
       while (left > 0) {
@@ -175,8 +175,8 @@ class scheduler {
     return false;
   }
 
-  /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and what
-  /// is copied out keeps it while the kernel after does.
+  /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and
+  /// what is copied out keeps it while the kernel after does.
   constexpr void set_lifetime(plan_value& v) const {
     v.begin = v.birth;
     v.end = v.death;

@@ -12,7 +12,8 @@ namespace onto::detail {
 constexpr bool is_rows(const graph_view& g, int n) {
   if (g[n].kind() != op_kind::view) return false;
   const op_info& op = *g[n].op;
-  if (op.attribute[0] != static_cast<int>(view_kind::slice) || op.attribute[1] < 1 || op.attribute[4] != 1) return false;
+  if (op.attribute[0] != static_cast<int>(view_kind::slice) || op.attribute[1] < 1 || op.attribute[4] != 1)
+    return false;
   for (int k = 1; k < op.attribute[1]; ++k)
     if (op.attribute[2 + 3 * k] != 0 || op.attribute[3 + 3 * k] != to_end || op.attribute[4 + 3 * k] != 1) return false;
   return true;

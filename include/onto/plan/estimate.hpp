@@ -196,7 +196,8 @@ constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Dev
   }
   for (int d = 0; d < Devices; ++d) t.devices[d].where = p.devices[d];
   // What has no kernel of its own before kernels are split has none after.
-  const detail::order_input in{p.graph, p.unit, p.unit, p.steps, p.step_count, p.values, p.value_count, p.devices, Devices};
+  const detail::order_input in{p.graph,  p.unit,        p.unit,    p.steps, p.step_count,
+                               p.values, p.value_count, p.devices, Devices};
   t.seconds = detail::step_timer(in, shapes, model).run(t.steps, t.devices);
   return t;
 }

@@ -80,8 +80,9 @@ class binder {
     for (int d = 0; d < b_.devices; ++d)
       for (int c = d; c >= 0; --c)
         if (devices_[c].family() == devices_[d].family()) families[d] = c;
-    const order_input in{g_,           p_.root,          unit_,     steps,    b_.counts.steps, b_.values,
-                         b_.counts.values, devices_.places(), b_.devices, families};
+    const order_input in{
+        g_,         p_.root, unit_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+        b_.devices, families};
     arena scratch;
     const int streams = stream_count(b_.devices);
     auto* orders = scratch.make<step_order>(b_.counts.steps);
@@ -206,8 +207,7 @@ class binder {
       s.from_device = devices_.index_of(step.from);
       s.from_node = base_of(g_, p_.root, step.node);
       if (s.from_node != step.node)
-        s.from_offset =
-            layout_of(g_, p_.root, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
+        s.from_offset = layout_of(g_, p_.root, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
       return;
     }
     const int root = step.node;

@@ -70,7 +70,8 @@ class execution {
     for (int v = 0; v < b.counts.values; ++v) {
       const plan_value& x = b.values[v];
       if (!(x.at == e.devices_[e.at_].where()) || x.fetch >= 0 || x.variable) continue;
-      if (!first || (first->offset + rounded(first->bytes) <= free && x.offset + x.bytes > first->offset + first->bytes))
+      if (!first ||
+          (first->offset + rounded(first->bytes) <= free && x.offset + x.bytes > first->offset + first->bytes))
         first = &x;
     }
     if (first) e.name_value(m << "; the first of its values that does not fit is ", first->node);
@@ -92,11 +93,11 @@ class execution {
         if (b_.spare[v]) {
           b_.written[v] = b_.spare[v];
           b_.spare[v] = nullptr;
+          devices_[d].poison(b_.written[v]->data(), b_.written[v]->bytes());
         } else {
           at_ = v;
           const std::string_view name = g_[g_.operand(x.node, 0)].name;
-          b_.written[v] =
-              devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).leave();
+          b_.written[v] = devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).leave();
         }
         b_.address[v].data = b_.written[v]->data();
       } else if (x.fetch >= 0) {
@@ -128,7 +129,8 @@ class execution {
     while (k < steps && !b_.progress.failed()) issue(k++);
   }
 
-  // ---- replaying -----------------------------------------------------------------------------------------------------
+  // ---- replaying
+  // -----------------------------------------------------------------------------------------------------
 
   /// The memory of variables, which another run may have elsewhere. *Returns* how much of it there is.
   int variables_memory(void** key) const {
@@ -168,10 +170,12 @@ class execution {
       if (!r->key) r->key = b_.memory.make<void*>(g_.count + b_.counts.values);
       std::memcpy(r->key, key, static_cast<std::size_t>(count) * sizeof(void*));
     }
-    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     const int stream = compute_stream(devices_.index_of(origin.where()));
+    // Until all of it is issued nothing says when the other streams are done.
+    for (int k = b_.replay_first; k < b_.replay_end; ++k) b_.used[b_.steps[k].stream] = true;
     b_.used[stream] = true;
     r->graph->launch(b_.progress);
+    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = q == stream;
     if (b_.replay_end < b_.counts.steps) wait_for(*recorded_end(stream, origin));
     return true;
   }
@@ -182,7 +186,8 @@ class execution {
     return end;
   }
 
-  // ---- issuing -------------------------------------------------------------------------------------------------------
+  // ---- issuing
+  // -------------------------------------------------------------------------------------------------------
 
   void wait_for(device_event& event) {
     trace_sink* const trace = b_.progress.trace;

@@ -28,7 +28,7 @@ class queued_run : public counted {
       e = std::current_exception();
     }
     mutex_lock lock(mutex_);
-    error_ = e;
+    error_.swap(e);
     done_ = true;
     pthread_cond_broadcast(&finished_);
   }
@@ -41,10 +41,12 @@ class queued_run : public counted {
     mutex_lock lock(mutex_);
     while (!done_) pthread_cond_wait(&finished_, mutex_.native());
   }
-  /// *Throws* what the run threw.
-  ONTO_NOINLINE void wait_and_check() const {
+  /// *Throws* what the run threw, once: the caller alone then has it.
+  ONTO_NOINLINE void wait_and_check() {
     wait();
-    if (error_) std::rethrow_exception(error_);
+    std::exception_ptr e;
+    e.swap(error_);
+    if (e) std::rethrow_exception(e);
   }
 
  protected:

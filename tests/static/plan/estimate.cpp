@@ -44,8 +44,8 @@ static_assert(equal(seconds(plan_of<world<cpu<0>>>(towers_of_two)), 0));
 // With one: the longer of its operations and of what it reads and writes.
 static_assert(equal(estimate(plan_of<world<cpu<0>>>(product), {.host_flops = 1e6}).seconds, 2));
 static_assert(equal(estimate(plan_of<world<cpu<0>>>(product), {.host_memory_bandwidth = 10000}).seconds, 12));
-static_assert(equal(estimate(plan_of<world<cpu<0>>>(product), {.host_flops = 1e5, .host_memory_bandwidth = 1e4}).seconds,
-                    20));
+static_assert(
+    equal(estimate(plan_of<world<cpu<0>>>(product), {.host_flops = 1e5, .host_memory_bandwidth = 1e4}).seconds, 20));
 
 // Latency is paid for each kernel and each copy: x and y, the sum, the result.
 static_assert(equal(estimate(plan_of(one), {.kernel_latency = 1, .copy_latency = 10}).seconds, 31));

@@ -95,8 +95,8 @@ TEST_CASE("views of rows look at what was copied", "[session][runtime]") {
 
 TEST_CASE("a batch goes to its towers in shares, and back", "[session][runtime]") {
   constexpr auto four = hana::tuple_t<gpu<0>, gpu<1>, gpu<2>, gpu<3>>;
-  const auto whole = on<cpu<0>>(
-      concat<0>(towers(four, [](auto p) { return slice<2 * p.index, 2 * p.index + 2>(x) * 2; })));
+  const auto whole =
+      on<cpu<0>>(concat<0>(towers(four, [](auto p) { return slice<2 * p.index, 2 * p.index + 2>(x) * 2; })));
   for (const int gpus : {1, 2, 3, 4}) {
     session sess{options(gpus)};
     if (static_cast<int>(sess.devices().size()) != gpus + 1) return;  // there is a real GPU too

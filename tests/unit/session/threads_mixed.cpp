@@ -130,7 +130,7 @@ TEST_CASE("runs that fail by chance in eight threads disturb no other run and le
           } else if (t % 4 == 1) {
             adds.async().get(), ++added;
           } else if (t % 4 == 2) {
-            const auto [a, b] = sess.run(fetches(w, on<gpu<3>>(v)));
+            const auto [a, b] = sess.run(fetches(w, on<gpu<3>>(v * 1)));
             wrong += even(a) && a == b ? 0 : 1;
           } else {
             wrong += sess.run(on<gpu<0>>(sum(on<gpu<3>>(x + 1))), x = filled(2, k + 1, 1)) ==
