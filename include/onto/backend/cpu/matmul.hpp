@@ -14,7 +14,10 @@
 #include <type_traits>
 
 #if defined(ONTO_HAS_CBLAS)
+// OpenBLAS has a global type of this name, which would stand beside onto's.
+#define bfloat16 openblas_bfloat16
 #include <cblas.h>
+#undef bfloat16
 #endif
 
 namespace onto::detail {
