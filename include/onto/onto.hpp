@@ -12,7 +12,7 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/plan/placeable.hpp>
-#include <onto/session/session.hpp>
+#include <onto/session/typed_run.hpp>
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
@@ -30,6 +30,7 @@
 #include <onto/plan/estimate.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/plan/text.hpp>
+#include <onto/session/session.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/npy.hpp>
 #include <onto/tensor/print.hpp>

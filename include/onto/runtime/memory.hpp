@@ -65,7 +65,8 @@ class device_block : public counted {
  private:
   friend class memory_account;
   friend class device;
-  device_block(device& d, const memory_request& r) : owner_(d), bytes_(rounded(r.bytes)), kind_(r.kind), name_(r.name) {}
+  device_block(device& d, const memory_request& r)
+      : owner_(d), bytes_(rounded(r.bytes)), kind_(r.kind), name_(r.name) {}
 
   device& owner_;
   void* data_ = nullptr;

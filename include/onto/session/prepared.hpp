@@ -115,8 +115,7 @@ class prepared {
   }
 
   template <class... Symbols>
-  static result_type run(detail::session_core& core, detail::prepared_program* program,
-                         const feed<Symbols>&... feeds) {
+  static result_type run(detail::session_core& core, detail::prepared_program* program, const feed<Symbols>&... feeds) {
     if constexpr (Single)
       return std::get<0>(typed::run(core, program, nullptr, feeds...));
     else

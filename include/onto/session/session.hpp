@@ -121,7 +121,8 @@ class session {
     const detail::device_list& all = core_->devices();
     for (int group = 0; group < 2; ++group)
       for (int k = 0; k < all.count(); ++k)
-        if (all[k].is_host() == (group == 0)) list.push_back({device_name::local(all[k].where()), all[k].description()});
+        if (all[k].is_host() == (group == 0))
+          list.push_back({device_name::local(all[k].where()), all[k].description()});
     return list;
   }
 

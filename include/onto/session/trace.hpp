@@ -100,9 +100,9 @@ class trace_file final : public trace_sink {
     if (process >= most_processes || (known_[process] & bit)) return;
     if (!known_[process]) {
       line_.clear();
-      write_short(line_ << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " << process
-                        << ", \"args\": {\"name\": \"",
-                  s.where)
+      write_short(
+          line_ << "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": " << process << ", \"args\": {\"name\": \"",
+          s.where)
           << "\"}}";
       put();
       line_.clear();

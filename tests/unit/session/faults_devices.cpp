@@ -43,7 +43,8 @@ std::string lost_device(const std::string& said) {
 
 }  // namespace
 
-// ---- devices that disappear ------------------------------------------------------------------------------------------
+// ---- devices that disappear
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("a device that disappears in mid-run: the run says so, others go on, and it stays gone",
           "[session][faults][runtime]") {
@@ -134,7 +135,8 @@ TEST_CASE("a device that disappears under queued runs: each handle says so", "[s
   }
 }
 
-// ---- in prepared runs ------------------------------------------------------------------------------------------------
+// ---- in prepared runs
+// ------------------------------------------------------------------------------------------------
 
 TEST_CASE("whatever call fails in a prepared run, new or replayed, variables keep their values",
           "[session][faults][runtime]") {
@@ -192,14 +194,16 @@ TEST_CASE("failed runs hold no memory", "[session][faults]") {
     saboteur s;
     s.at = call;
     sess.inject(s.hook());
-    CHECK_THROWS_AS(sess.run(fetches(assign_add(on<gpu<0>>(w), tanh(x)), on<cpu<0>>(softmax(x * x) + w)), x = filled(1)),
-                    internal_error);
+    CHECK_THROWS_AS(
+        sess.run(fetches(assign_add(on<gpu<0>>(w), tanh(x)), on<cpu<0>>(softmax(x * x) + w)), x = filled(1)),
+        internal_error);
     sess.inject({});
     CHECK(in_use() == before);
   }
 }
 
-// ---- exceptions of somebody else -------------------------------------------------------------------------------------
+// ---- exceptions of somebody else
+// -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -244,7 +248,8 @@ void check_nested_number(Run run) {
   try {
     run();
   } catch (const internal_error& e) {
-    CHECK(contains(e.what(), "[onto.run] an operation threw no std::exception; in ThrowsANumber (ThrowsANumber) on /device:"));
+    CHECK(contains(e.what(),
+                   "[onto.run] an operation threw no std::exception; in ThrowsANumber (ThrowsANumber) on /device:"));
     try {
       std::rethrow_if_nested(e);
     } catch (int n) {
@@ -315,7 +320,8 @@ TEST_CASE("a log callback that throws: a first run, a prepared and a queued one"
   CHECK(sess.run(assign_add(on<gpu<0>>(w), x), x = filled(1)) == filled(2));
 }
 
-// ---- memory that must not be written ---------------------------------------------------------------------------------
+// ---- memory that must not be written
+// ---------------------------------------------------------------------------------
 
 TEST_CASE("feeds are only read: a page that cannot be written", "[session][faults][runtime]") {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -60,14 +60,15 @@ session_options soft(int gpus) {
   return o;
 }
 
-/// Runs a program in a session of its own, twice, and prepared. The variable `w` is on the first GPU, `v` on the second.
+/// Runs a program in a session of its own, twice, and prepared. The variable `w` is on the first GPU, `v` on the
+/// second.
 template <class World, class... E>
 void check_peaks(int gpus, const fetch_list<E...>& program) {
   INFO("with " << gpus << " GPUs");
   for (const bool prepared : {false, true}) {
     session sess{soft(gpus)};
     if (sess.devices().size() != static_cast<std::size_t>(gpus) + 1) return;  // there is a real one too
-    sess.run(fetches(assign(on<gpu<0>>(w), 1), assign(on<gpu<1>>(v), 2)));  // takes nothing but what they hold
+    sess.run(fetches(assign(on<gpu<0>>(w), 1), assign(on<gpu<1>>(v), 2)));    // takes nothing but what they hold
     const auto places = std::array{place{device_kind::cpu, 0}, place{device_kind::gpu, 0}, place{device_kind::gpu, 1},
                                    place{device_kind::gpu, 2}};
     std::int64_t before[4] = {};
@@ -121,9 +122,9 @@ TEST_CASE("the plan's peak is the measured peak: copies between devices", "[sess
   check_peaks_everywhere(on<gpu<1>>(exp(on<gpu<0>>(tanh(x)))));
   check_peaks_everywhere(on<gpu<1>>(products<3>(on<gpu<0>>(products<3>(x)))), on<cpu<0>>(softmax(y)));
   check_peaks_everywhere(on<cpu<0>>(add_n(on<gpu<0>>(products<9>(x)), on<gpu<1>>(products<8>(y)))));
-  check_peaks_everywhere(on<cpu<0>>(mean(towers(
-      hana::tuple_t<gpu<0>, gpu<1>, gpu<2>>,
-      [](auto place) { return matmul(slice<20 * place.index, 20 * place.index + 20>(x), y); }))));
+  check_peaks_everywhere(on<cpu<0>>(mean(towers(hana::tuple_t<gpu<0>, gpu<1>, gpu<2>>, [](auto place) {
+    return matmul(slice<20 * place.index, 20 * place.index + 20>(x), y);
+  }))));
 }
 
 TEST_CASE("the plan's peak is the measured peak: variables", "[session][memory]") {
@@ -160,10 +161,11 @@ TEST_CASE("over the limit: the sentence has all that one needs to know", "[sessi
   sess.run(assign(on<gpu<0>>(w), x), x = filled(1));
   const auto step = sess.prepare(on<gpu<0>>(named<"shown">(tanh(small))));
   std::string said = refused(sess, 100) + '\n';
-  said += words_of<resource_exhausted_error>([&] {
-            sess.run(assign(on<gpu<0>>(kept), on<gpu<0>>(ones<float, 200, 64>() + 0)));
-          }) + '\n';
-  said += words_of<resource_exhausted_error>([&] { sess.run(assign(on<gpu<0>>(tall), ones<float, 200, 64>())); }) + '\n';
+  said += words_of<resource_exhausted_error>(
+              [&] { sess.run(assign(on<gpu<0>>(kept), on<gpu<0>>(ones<float, 200, 64>() + 0))); }) +
+          '\n';
+  said +=
+      words_of<resource_exhausted_error>([&] { sess.run(assign(on<gpu<0>>(tall), ones<float, 200, 64>())); }) + '\n';
   said += words_of<resource_exhausted_error>([&] { sess.prepare(on<gpu<0>>(products<9>(x))); });
   golden("print/memory_limit", said);
 }
@@ -251,7 +253,8 @@ TEST_CASE("what is not in use, and waits to be used again, does not count agains
   }
 }
 
-// ---- giving back -----------------------------------------------------------------------------------------------------
+// ---- giving back
+// -----------------------------------------------------------------------------------------------------
 
 TEST_CASE("trim gives back what nobody holds, and only that", "[session][memory]") {
   session sess{soft(1)};
@@ -325,7 +328,8 @@ TEST_CASE("only devices that a placement uses are touched", "[session][memory]")
   CHECK(sess.statistics(device_name::local(first_gpu)).transfers == 0);
 }
 
-// ---- repeated runs ---------------------------------------------------------------------------------------------------
+// ---- repeated runs
+// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -361,7 +365,8 @@ TEST_CASE("a prepared program takes one block on each device, when it is prepare
     const auto step = sess.prepare(program);
     sess.inject({});
     CHECK(counting.allocations == std::min(gpus, 3) + 1);
-    CHECK(none_after(0, allocations(sess, [&](int k) { step(x = filled(0.01f * static_cast<float>(k)), y = filled(1)); })));
+    CHECK(none_after(
+        0, allocations(sess, [&](int k) { step(x = filled(0.01f * static_cast<float>(k)), y = filled(1)); })));
   }
 }
 
@@ -370,7 +375,8 @@ TEST_CASE("a prepared program that writes variables takes no memory from the thi
     INFO("with " << gpus << " GPUs");
     session sess{soft(gpus)};
     sess.run(fetches(assign(on<gpu<0>>(w), x), assign(on<gpu<1>>(v), x)), x = filled(0));
-    const auto step = sess.prepare(fetches(assign_add(on<gpu<0>>(w), x), assign(on<gpu<1>>(v), on<gpu<0>>(w) * 2), sum(w)));
+    const auto step =
+        sess.prepare(fetches(assign_add(on<gpu<0>>(w), x), assign(on<gpu<1>>(v), on<gpu<0>>(w) * 2), sum(w)));
     const auto counts = allocations(sess, [&](int k) {
       const float sum_before = std::get<2>(step(x = filled(1)));
       CHECK(sum_before == static_cast<float>(4096 * k));
@@ -414,8 +420,7 @@ TEST_CASE("more shapes than are remembered work all the same, and memory does no
   const auto step = sess.prepare(on<gpu<0>>(sum(softmax(open * open))));
   std::int64_t after_first = 0;
   for (int round = 0; round < 3; ++round) {
-    for (int rows = 1; rows <= 20; ++rows)
-      CHECK(step(open = sized(rows, 64)) == Approx(static_cast<float>(rows)));
+    for (int rows = 1; rows <= 20; ++rows) CHECK(step(open = sized(rows, 64)) == Approx(static_cast<float>(rows)));
     const std::int64_t now = sess.memory(sess.devices().back().name).in_use;
     if (round == 0) after_first = now;
     CHECK(now == after_first);

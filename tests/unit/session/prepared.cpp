@@ -70,7 +70,8 @@ TEST_CASE("a prepared run gives what a run gives, for each new shape", "[session
   }
 }
 
-// ---- variables -------------------------------------------------------------------------------------------------------
+// ---- variables
+// -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("a prepared program that updates variables counts every run", "[session][prepared]") {
   for (const int gpus : {0, 1, 2}) {
@@ -165,7 +166,8 @@ TEST_CASE("initialize sets a prepared program's variables again", "[session][pre
   }
 }
 
-// ---- errors ----------------------------------------------------------------------------------------------------------
+// ---- errors
+// ----------------------------------------------------------------------------------------------------------
 
 TEST_CASE("errors of placement arrive when a program is prepared", "[session][prepared]") {
   session sess{{.simulated_gpus = 1}};
@@ -182,8 +184,9 @@ TEST_CASE("errors of shape arrive at the run, and leave what was prepared as it 
       CHECK(step(open = sized(2, 3, 1), other = sized(3, 2, 1)) == filled(4));
       for (int columns = 4; columns < 11; ++columns)  // as many shapes as are remembered
         CHECK(step(open = sized(1, 3, 1), other = sized(3, columns, 1)) == sized(1, columns, 4));
-      CHECK(words_of<invalid_argument_error>([&] { step(open = sized(2, 3, 1), other = sized(2, 3, 1)); })
-                .find("[onto.shape]") == 0);
+      CHECK(words_of<invalid_argument_error>([&] {
+              step(open = sized(2, 3, 1), other = sized(2, 3, 1));
+            }).find("[onto.shape]") == 0);
     }
     for (int rows = 1; rows < 20; ++rows)
       CHECK_THROWS_AS(step(open = sized(rows, 3, 1), other = sized(4, 3, 1)), invalid_argument_error);
@@ -226,7 +229,8 @@ TEST_CASE("a failure in a prepared run, first, recorded or replayed, does not re
   }
 }
 
-// ---- lifetimes -------------------------------------------------------------------------------------------------------
+// ---- lifetimes
+// -------------------------------------------------------------------------------------------------------
 
 TEST_CASE("constants and scalars of a prepared program live as long as it does", "[session][prepared]") {
   session sess{machine(1)};

@@ -40,8 +40,8 @@ TEST_CASE("eight threads, mixed programs, four GPUs: each gets its own results a
   const auto expect = [&](bool right) { wrong += right ? 0 : 1; };
 
   const auto chain = sess.prepare(on<gpu<3>>(on<gpu<2>>(on<gpu<1>>(on<gpu<0>>(x + 1) * 2) - 3) * x));
-  const auto adds = sess.prepare(fetches(assign_add(on<gpu<1>>(w), 1), assign_add(on<gpu<2>>(v), 1),
-                                         assign_add(count, 1)));
+  const auto adds =
+      sess.prepare(fetches(assign_add(on<gpu<1>>(w), 1), assign_add(on<gpu<2>>(v), 1), assign_add(count, 1)));
   const auto reads = sess.prepare(fetches(on<gpu<1>>(w * 1), on<gpu<3>>(w + v), count));
 
   std::vector<std::thread> threads;
@@ -74,7 +74,8 @@ TEST_CASE("eight threads, mixed programs, four GPUs: each gets its own results a
           }
           case 4: {
             const auto [only_w, both, n] = reads();
-            expect(even(only_w) && even(both) && both(0, 0) == 2 * only_w(0, 0) && only_w(0, 0) == static_cast<float>(n));
+            expect(even(only_w) && even(both) && both(0, 0) == 2 * only_w(0, 0) &&
+                   only_w(0, 0) == static_cast<float>(n));
             break;
           }
           case 5:
@@ -133,10 +134,10 @@ TEST_CASE("runs that fail by chance in eight threads disturb no other run and le
             const auto [a, b] = sess.run(fetches(w, on<gpu<3>>(v * 1)));
             wrong += even(a) && a == b ? 0 : 1;
           } else {
-            wrong += sess.run(on<gpu<0>>(sum(on<gpu<3>>(x + 1))), x = filled(2, k + 1, 1)) ==
-                             static_cast<float>(4 * (k + 1))
-                         ? 0
-                         : 1;
+            wrong +=
+                sess.run(on<gpu<0>>(sum(on<gpu<3>>(x + 1))), x = filled(2, k + 1, 1)) == static_cast<float>(4 * (k + 1))
+                    ? 0
+                    : 1;
           }
         } catch (const internal_error&) {
           ++failed;

@@ -115,7 +115,8 @@ session_options traced(const file& f, int gpus, const cost_model& model = {}) {
 }
 
 constexpr cost_model model{1e12, 1e12, 1e11, 1e10, 1e11, 1e11, 1e-6, 1e-6};
-constexpr auto program = on<cpu<0>>(named<"total">(sum(on<gpu<1>>(named<"there">(matmul(on<gpu<0>>(named<"here">(x * y)), y))))));
+constexpr auto program =
+    on<cpu<0>>(named<"total">(sum(on<gpu<1>>(named<"there">(matmul(on<gpu<0>>(named<"here">(x * y)), y))))));
 
 }  // namespace
 
@@ -269,7 +270,8 @@ TEST_CASE("threads trace into one file", "[session][trace][threads]") {
     });
   for (std::thread& t : threads) t.join();
   const auto spans = spans_of(f.text());
-  if (sess.devices().size() == 3) CHECK(count(spans, "kernel") == 40 * plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(program).kernels);
+  if (sess.devices().size() == 3)
+    CHECK(count(spans, "kernel") == 40 * plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(program).kernels);
 }
 
 TEST_CASE("two sessions trace into two files", "[session][trace]") {

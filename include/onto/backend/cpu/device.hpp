@@ -79,7 +79,8 @@ class cpu_device final : public device {
 
   void took(const work& w, trace_span::kind what, std::int64_t begin, double seconds) {
     if (w.run.trace && model_.is_set())
-      w.run.trace->add({what, where(), lane::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
+      w.run.trace->add(
+          {what, where(), lane::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
     else if (w.run.trace)
       w.run.trace->add({what, where(), lane::compute, &w.label, begin, w.run.trace->now()});
     w.run.now += seconds;

@@ -71,7 +71,8 @@ class simulated_device final : public device {
   /// `physical` is the number of the GPU whose part this is.
   simulated_device(int index, int physical, memory_limit limit, const cost_model& model)
       : device({device_kind::gpu, index}), physical_(physical), limit_(limit), model_(model), pool_(1) {
-    for (int k = 0; k < lane_count; ++k) streams_[k].serve(where(), static_cast<lane>(k), &simulated_device::work_on, this);
+    for (int k = 0; k < lane_count; ++k)
+      streams_[k].serve(where(), static_cast<lane>(k), &simulated_device::work_on, this);
   }
   ~simulated_device() override {
     for (simulated_stream& s : streams_) s.stop();
@@ -86,9 +87,7 @@ class simulated_device final : public device {
   }
 
   void trim() override { heap_.trim(); }
-  void poison(void* memory, std::int64_t bytes) override {
-    std::memset(memory, 0xff, static_cast<std::size_t>(bytes));
-  }
+  void poison(void* memory, std::int64_t bytes) override { std::memset(memory, 0xff, static_cast<std::size_t>(bytes)); }
 
   void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
     simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));

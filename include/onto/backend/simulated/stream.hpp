@@ -103,8 +103,7 @@ class simulated_stream {
     if (!started_) {
       if (pthread_create(&thread_, nullptr, &simulated_stream::run, this) != 0) {
         delete c;
-        fail<internal_error>(
-            message("[onto.device] a simulated GPU got no thread from the system; use fewer of them"));
+        fail<internal_error>(message("[onto.device] a simulated GPU got no thread from the system; use fewer of them"));
       }
       started_ = true;
     }
