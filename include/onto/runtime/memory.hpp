@@ -34,14 +34,18 @@ struct memory_limit {
 /// `1536 bytes`, `24.0 MiB`.
 ONTO_COLD ONTO_NOINLINE inline message& write_bytes(message& m, std::int64_t bytes) {
   constexpr std::string_view units[] = {"KiB", "MiB", "GiB", "TiB"};
-  if (bytes < 10240) return m << bytes << " bytes";
-  int unit = 0;
-  std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
-  while (unit < 3 && tenths >= 10240) {
-    tenths /= 1024;
-    ++unit;
+  if (bytes < 10240) {
+    m << bytes << " bytes";
+  } else {
+    int unit = 0;
+    std::int64_t tenths = bytes / 1024 * 10 + bytes % 1024 * 10 / 1024;
+    while (unit < 3 && tenths >= 10240) {
+      tenths /= 1024;
+      ++unit;
+    }
+    m << tenths / 10 << "." << tenths % 10 << " " << units[unit];
   }
-  return m << tenths / 10 << "." << tenths % 10 << " " << units[unit];
+  return m;
 }
 
 /// Who wants memory and what for: in the error where there is none.

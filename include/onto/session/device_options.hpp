@@ -57,9 +57,13 @@ ONTO_COLD ONTO_NOINLINE inline void check_options(const session_options& o) {
 
 /// `; there are 4 GPUs, 0 to 3`.
 ONTO_COLD ONTO_NOINLINE inline message& write_gpus(message& m, int count) {
-  if (count == 0) return m << "; there is no GPU";
-  if (count == 1) return m << "; there is one GPU, 0";
-  return m << "; there are " << count << " GPUs, 0 to " << count - 1;
+  if (count == 0)
+    m << "; there is no GPU";
+  else if (count == 1)
+    m << "; there is one GPU, 0";
+  else
+    m << "; there are " << count << " GPUs, 0 to " << count - 1;
+  return m;
 }
 
 /// Reads a list of GPUs, `5,3`, where there are `count`; an empty one is all of them in order.
