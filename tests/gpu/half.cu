@@ -30,7 +30,7 @@ tensor<T, dyn, dyn> matrix(int rows, int columns) {
 
 template <class T>
 bool near(T got, T expected) {
-  const float a = got, b = expected;
+  const float a = static_cast<float>(got), b = static_cast<float>(expected);
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   return a == b ||
          std::fabs(a - b) <= static_cast<float>(std::numeric_limits<T>::epsilon()) * std::fmax(std::fabs(b), 0.25f);
