@@ -123,20 +123,33 @@ class session_core : public counted {
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
-    alignas(16) char first[4096];
-    arena memory(first, sizeof first);
-    const program_state s = resolve_state(r.program->graph, r.states, memory);
-    run_leaves leaves(r.program->graph, memory);
-    run_resolved(r, s, leaves, nullptr);
+    try {
+      alignas(16) char first[4096];
+      arena memory(first, sizeof first);
+      const program_state s = resolve_state(r.program->graph, r.states, memory);
+      run_leaves leaves(r.program->graph, memory);
+      run_resolved(r, s, leaves, nullptr);
+    } catch (const std::bad_alloc&) {
+      throw_no_host_memory();
+    }
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
     const mutex_lock one(p.busy);
-    p.leaves.let_go();  // of a run that failed
-    run_resolved(r, p.meaning, p.leaves, &p);
+    try {
+      p.leaves.let_go();  // of a run that failed
+      run_resolved(r, p.meaning, p.leaves, &p);
+    } catch (const std::bad_alloc&) {
+      throw_no_host_memory();
+    }
   }
 
  private:
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE static void throw_no_host_memory() {
+    fail<resource_exhausted_error>(
+        message("[onto.memory] the system has no memory for what a run keeps on the host; use smaller programs"));
+  }
+
   ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, run_leaves& leaves,
                                   prepared_program* p) {
     const graph_view& g = r.program->graph;

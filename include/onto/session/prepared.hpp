@@ -75,8 +75,7 @@ class prepared {
   using result_type =
       std::conditional_t<Single, std::tuple_element_t<0, typename typed::results>, typename typed::results>;
 
-  prepared(const prepared&) = default;
-  prepared(prepared&&) noexcept = default;
+  prepared(const prepared&) = default;  // moving copies: nothing is left empty
   /// Waits for what was started with `async`, where this is the last copy.
   prepared& operator=(prepared other) noexcept {
     // What was here goes with `other`, in the order in which members go: the program, what it reads, its devices.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr auto x = placeholder<"x", float, 2, 3>;
 constexpr auto y = placeholder<"y", float, 3>;
-constexpr auto loose = placeholder<"loose", float, dyn, dyn>;
+constexpr auto open = placeholder<"open", float, dyn, dyn>;
 constexpr auto half_open = placeholder<"half_open", float, 2, dyn>;
 constexpr auto list = placeholder<"list", double, dyn>;
 constexpr auto number = placeholder<"number", float>;
@@ -51,11 +51,11 @@ TEST_CASE("a placeholder is fed with a tensor, a vector, an array, a span with a
     CHECK(sess.run(same(x), x = open_values) == values);
     CHECK(sess.run(same(half_open), half_open = open_values) == values);
     CHECK(sess.run(same(half_open), half_open = values) == values);
-    CHECK(sess.run(same(loose), loose = values) == values);
+    CHECK(sess.run(same(open), open = values) == values);
   }
   SECTION("a nested list") {
     CHECK(sess.run(same(x), x = {{1, 2, 3}, {4, 5, 6}}) == values);
-    CHECK(sess.run(same(loose), loose = {{1, 2, 3}, {4, 5, 6}}) == values);
+    CHECK(sess.run(same(open), open = {{1, 2, 3}, {4, 5, 6}}) == values);
   }
   SECTION("a vector, where the shape is known or there is one axis") {
     const std::vector<float> v{1, 2, 3, 4, 5, 6};
@@ -73,13 +73,13 @@ TEST_CASE("a placeholder is fed with a tensor, a vector, an array, a span with a
   SECTION("a C array of several axes") {
     const float v[2][3] = {{1, 2, 3}, {4, 5, 6}};
     CHECK(sess.run(same(x), x = v) == values);
-    CHECK(sess.run(same(loose), loose = v) == values);
+    CHECK(sess.run(same(open), open = v) == values);
     const std::int64_t w[2][2][2] = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
     CHECK(sess.run(sum(cube), cube = w) == 36);
   }
   SECTION("a span or a pointer with a shape") {
     const std::vector<float> v{1, 2, 3, 4, 5, 6};
-    CHECK(sess.run(same(loose), loose = tensor_ref<float, dyn, dyn>(std::span(v), {2, 3})) == values);
+    CHECK(sess.run(same(open), open = tensor_ref<float, dyn, dyn>(std::span(v), {2, 3})) == values);
     CHECK(sess.run(same(x), x = tensor_ref<float, 2, 3>(v.data(), {2, 3})) == values);
   }
   SECTION("one value") {
@@ -103,14 +103,14 @@ TEST_CASE("a feed of another shape is refused before anything runs", "[session]"
   CHECK_THROWS_AS(sess.run(same(x), x = std::vector<float>(5)), invalid_argument_error);
   CHECK_THROWS_AS(sess.run(same(x), x = tensor<float, dyn, dyn>({3, 3})), invalid_argument_error);
   CHECK_THROWS_AS(sess.run(same(half_open), half_open = tensor<float, dyn, dyn>({3, 3})), invalid_argument_error);
-  CHECK_THROWS_AS(sess.run(same(loose), loose = {{1, 2}, {3}}), invalid_argument_error);
+  CHECK_THROWS_AS(sess.run(same(open), open = {{1, 2}, {3}}), invalid_argument_error);
   CHECK(sess.statistics(cpu<0>{}).kernels == 0);
 }
 
 TEST_CASE("a fetch has the type of its expression", "[session]") {
   session sess;
   auto known = sess.run(x + y, x = values, y = {1, 2, 3});
-  auto late = sess.run(loose + y, loose = values, y = {1, 2, 3});
+  auto late = sess.run(open + y, open = values, y = {1, 2, 3});
   auto one = sess.run(sum(x), x = values);
   auto index = sess.run(argmax<1>(x), x = values);
 #ifndef __CUDACC__  // nvcc cannot spell these types outside a template
@@ -164,11 +164,11 @@ TEST_CASE("a fetch outlives the session, and a run leaves its feeds alone", "[se
 
 TEST_CASE("a prepared run repeats", "[session]") {
   session sess;
-  auto step = sess.prepare(sum(loose * loose));
+  auto step = sess.prepare(sum(open * open));
   for (int k = 1; k < 6; ++k) {
     tensor<float, dyn, dyn> t({k, 2 * k});
     for (float& v : t) v = 2;
-    CHECK(step(loose = t) == static_cast<float>(8 * k * k));
+    CHECK(step(open = t) == static_cast<float>(8 * k * k));
   }
   auto both = sess.prepare(fetches(x + x, sum(x)));
   for (int k = 0; k < 3; ++k) {
@@ -185,7 +185,7 @@ TEST_CASE("shapes that come with the feeds may change from run to run", "[sessio
       tensor<float, dyn, dyn> t({rows, columns});
       float next = 0;
       for (float& v : t) v = next++;
-      const auto result = sess.run(fetches(matmul(loose, transpose(loose)), sum<0>(loose), loose + 1), loose = t);
+      const auto result = sess.run(fetches(matmul(open, transpose(open)), sum<0>(open), open + 1), open = t);
       CHECK(std::get<0>(result).shape() == std::array<int, 2>{rows, rows});
       CHECK(std::get<1>(result).shape() == std::array<int, 1>{columns});
       float total = 0;

@@ -7,29 +7,50 @@
 #include <onto/core/mutex.hpp>
 #include <onto/runtime/work.hpp>
 
+#include <dlfcn.h>
+
 #include <cstdint>
+#include <cstdlib>
 #include <string_view>
 
-#if __has_include(<nvtx3/nvToolsExt.h>)
-#include <nvtx3/nvToolsExt.h>
-#endif
-
 namespace onto::detail {
+
+/// NVTX, as the toolkit's library has it: its header would put `open` and other names of <fcntl.h> into every program.
+struct nvtx_functions {
+  int (*push)(const char* name) = nullptr;
+  int (*pop)() = nullptr;
+
+  /// Those of a process that a profiler has started (it sets this variable); else none.
+  static const nvtx_functions& get() {
+    static const nvtx_functions found = std::getenv("NVTX_INJECTION64_PATH") ? load() : nvtx_functions{};
+    return found;
+  }
+
+ private:
+  static nvtx_functions load() {
+    void* library = dlopen("libnvtx3interop.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!library) library = dlopen("libnvToolsExt.so.1", RTLD_NOW | RTLD_GLOBAL);
+    if (!library) return {};
+    nvtx_functions f;
+    f.push = reinterpret_cast<int (*)(const char*)>(dlsym(library, "nvtxRangePushA"));
+    f.pop = reinterpret_cast<int (*)()>(dlsym(library, "nvtxRangePop"));
+    return f.push && f.pop ? f : nvtx_functions{};
+  }
+};
 
 /// A range with a name, in the thread that issues, for as long as it lives. Nothing where no profiler is attached.
 class nvtx_range {
  public:
-#if __has_include(<nvtx3/nvToolsExt.h>)
   explicit nvtx_range(std::string_view name) {
+    if (!nvtx_functions::get().push) return;
     char text[64];  // with its end marked
     const std::size_t length = name.copy(text, sizeof text - 1);
     text[length] = 0;
-    (void)nvtxRangePushA(text);
+    (void)nvtx_functions::get().push(text);
   }
-  ~nvtx_range() { (void)nvtxRangePop(); }
-#else
-  explicit nvtx_range(std::string_view) {}
-#endif
+  ~nvtx_range() {
+    if (nvtx_functions::get().pop) (void)nvtx_functions::get().pop();
+  }
   nvtx_range(const nvtx_range&) = delete;
   nvtx_range& operator=(const nvtx_range&) = delete;
 };
