@@ -9,9 +9,10 @@ namespace onto::detail {
 
 struct compiled_program {
   graph_view graph;
-  const int* root;             // fusion: per node the root of its kernel, or -1
-  const kernel_entry* whole;   // per node: the kernel it is the root of
-  const kernel_entry* single;  // per node: the operation alone, for kernels that are split
+  const int* root;               // fusion: per node the root of its kernel, or -1
+  const kernel_entry* whole;     // per node: the kernel it is the root of
+  const kernel_entry* single;    // per node: the operation alone, for kernels that are split
+  const narrow_kernels* narrow;  // null where no element is of type half or bfloat16
 };
 
 }  // namespace onto::detail

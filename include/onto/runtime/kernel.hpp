@@ -26,6 +26,17 @@ struct matmul_form {
   bool tf32 = false;  // the GPU may round a float product's operands to TF32
 };
 
+class thread_pool;
+struct kernel_call;
+
+/// What the CPU's kernels, which are for floats, need beside where elements are of type half or bfloat16. Reached
+/// through a pointer, so that other programs do not hold it.
+struct narrow_kernels {
+  void (*widen)(element type, const void* from, std::int64_t n, float* out);
+  void (*narrow)(element type, const float* in, std::int64_t n, void* to);
+  void (*matmul)(thread_pool& pool, const kernel_call& call, void (*multiply)(thread_pool&, const kernel_call&));
+};
+
 /// One launch of a kernel.
 /// For a map `space` is the shape of the result; for a reduction and softmax, of the operand. A matrix product has the
 /// space (batch..., m, n); its operands' last two strides are those of their own rows and columns: (m, k) and (k, n).
@@ -39,7 +50,8 @@ struct kernel_call {
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};
-  bool continues = false;     // a further part of the kernel before it, as of a concat: not counted again
+  const narrow_kernels* narrow = nullptr;  // where the program has elements of type half or bfloat16
+  bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
   void* workspace = nullptr;  // device memory, as many bytes as the kernel's `workspace` function asked for
 };
 

@@ -169,6 +169,7 @@ class binder {
     c.views = m_.make<operand_view>(operands);
     c.sources = m_.make<operand_source>(operands);
     c.call.op = g_[s.step.node].op;
+    c.call.narrow = p_.narrow;
     c.call.out.type = g_[s.step.node].type;
     return c;
   }

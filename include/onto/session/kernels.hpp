@@ -5,6 +5,7 @@
 #include <onto/backend/cpu/copy.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/matmul.hpp>
+#include <onto/backend/cpu/narrow.hpp>
 #include <onto/backend/cpu/reduce.hpp>
 #include <onto/backend/cpu/softmax.hpp>
 #include <onto/expr/named.hpp>
@@ -305,7 +306,19 @@ struct compiled {
   }
   static constexpr tables entries = build(std::make_integer_sequence<int, kernels.whole_count>{},
                                           std::make_integer_sequence<int, kernels.single_count>{});
-  static constexpr compiled_program program{Graph::view, root, entries.whole, entries.single};
+  static constexpr const narrow_kernels* narrow() {
+    constexpr bool any = has_narrow_node();
+    if constexpr (any)
+      return &cpu_narrow_kernels;
+    else
+      return nullptr;
+  }
+  static constexpr bool has_narrow_node() {
+    for (int n = 0; n < nodes; ++n)
+      if (is_narrow(Graph::view[n].type)) return true;
+    return false;
+  }
+  static constexpr compiled_program program{Graph::view, root, entries.whole, entries.single, narrow()};
 };
 
 }  // namespace ONTO_ABI

@@ -4,7 +4,6 @@
 // rest.
 #pragma once
 
-#include <onto/backend/cpu/convert.hpp>
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
@@ -121,7 +120,7 @@ class map_stage {
     }
     if (!there) return bring(i, first, count);
     if (!is_narrow(v.type)) return there;
-    widen_run(v.type, there, count, reinterpret_cast<float*>(slots_[i]));
+    plan_.call.narrow->widen(v.type, there, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
 
@@ -136,7 +135,7 @@ class map_stage {
     void* const out = advance(plan_.call.out.data, first, plan_.call.out.type);
     if (!is_narrow(plan_.call.out.type)) return run(span, first, count, out);
     run(span, first, count, results_);
-    narrow_run(plan_.call.out.type, results_, count, out);
+    plan_.call.narrow->narrow(plan_.call.out.type, results_, count, out);
   }
 
  private:
@@ -147,7 +146,7 @@ class map_stage {
     const operand_view& v = plan_.call.in[i];
     char* const to = is_narrow(v.type) ? gathered_ : slots_[i];
     gather(plan_.in[i], size_of(v.type), v.data, first, count, to);
-    if (is_narrow(v.type)) widen_run(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
+    if (is_narrow(v.type)) plan_.call.narrow->widen(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
 

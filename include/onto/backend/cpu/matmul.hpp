@@ -5,7 +5,6 @@
 
 #include <onto/backend/cpu/copy.hpp>
 #include <onto/backend/cpu/gemm.hpp>
-#include <onto/backend/cpu/matmul_narrow.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -132,7 +131,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   const extents& space = call.space;
   if (space.size() <= 0) return;
   if constexpr (std::is_same_v<T, float>)
-    if (is_narrow(call.out.type)) return narrow_matmul(pool, call, &cpu_matmul<T, Blas>);
+    if (is_narrow(call.out.type)) return call.narrow->matmul(pool, call, &cpu_matmul<T, Blas>);
   const int row = space.rank - 2, column = space.rank - 1;
   std::int64_t m = space.dims[row];
   const std::int64_t n = space.dims[column], k = call.inner, total = space.size();

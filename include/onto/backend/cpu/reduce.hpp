@@ -168,7 +168,7 @@ inline void finish_results(const reduction& r, const kernel_call& call, const ch
   for (std::int64_t k = 0; k < count; k += some) {
     const std::int64_t n = count - k < some ? count - k : some;
     r.fold.finish(accumulators + k * r.fold.accumulator_size, n, folded, results);
-    narrow_run(call.out.type, results, n, advance(out, k, call.out.type));
+    call.narrow->narrow(call.out.type, results, n, advance(out, k, call.out.type));
   }
 }
 

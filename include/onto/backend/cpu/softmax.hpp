@@ -136,14 +136,15 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
               gather(in, size_of(type), call.in[0].data, first + r * inner, length, gathered.data());
               from = gathered.data();
             }
-            widen_run(type, from, length, values.data() + r * length);
+            call.narrow->widen(type, from, length, values.data() + r * length);
           }
           if (inner == 1)
             softmax_row<T, Packs>(values.data(), n, log, values.data());
           else
             softmax_columns<T, Packs>(values.data(), n, columns, columns, log, values.data());
           for (std::int64_t r = 0; r < runs; ++r)
-            narrow_run(type, values.data() + r * length, length, advance(call.out.data, first + r * inner, type));
+            call.narrow->narrow(type, values.data() + r * length, length,
+                                advance(call.out.data, first + r * inner, type));
           continue;
         }
       }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Matrix products of half and bfloat16 on the CPU: operands become floats, the product is that of floats, and its
-// result is rounded once.
+// What programs over half and bfloat16 have beside the CPU's kernels for floats: conversions of runs, and matrix
+// products whose operands become floats and whose result is rounded once.
 #pragma once
 
+#include <onto/backend/cpu/convert.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
@@ -72,5 +73,8 @@ ONTO_COLD ONTO_NOINLINE inline void narrow_matmul(thread_pool& pool, const kerne
   };
   split(pool, call.space.size(), map_grain(1), body);
 }
+
+/// All that programs over half and bfloat16 need.
+inline constexpr narrow_kernels cpu_narrow_kernels{&widen_run, &narrow_run, &narrow_matmul};
 
 }  // namespace onto::detail
