@@ -140,6 +140,37 @@ TEMPLATE_TEST_CASE("NaN passes through a product and its relu", "[cuda][matmul]"
   }
 }
 
+TEST_CASE("TF32 where it is asked for, and true float where it is not", "[cuda][matmul]") {
+  constexpr int size = 256;
+  matmul_form full, fast;
+  fast.tf32 = true;
+  const bool has_tf32 = bench().gpu.facts().major >= 8;
+  // 1 + 2^-13 is 1 in TF32, however it is rounded: every element is 256 there, and 256.06 in truth.
+  const auto error = [](const matmul_form& form) {
+    product<float> p(shape_of({size, size}), size, {size, 1}, {size, 1}, {}, form);
+    for (std::vector<float>& m : p.memory)
+      for (float& v : m) v = 1 + 1 / 8192.0f;
+    return p.error();
+  };
+  CHECK(error(full) < 0.01);
+  if (has_tf32) CHECK(error(fast) > 0.03);
+  CHECK(error(fast) < 0.1);
+
+  // Both operands of a term keep 10 bits behind the first, so no term is further off than 2^-9 of it.
+  const auto most = [](int k, double alpha) { return alpha * k / 512 + 1e-4; };
+  CHECK(product<float>(shape_of({size, size}), size, {size, 1}, {size, 1}, {}, full).error() < 1e-4);
+  const double rounded = product<float>(shape_of({size, size}), size, {size, 1}, {size, 1}, {}, fast).error();
+  CHECK(rounded < most(size, 1));
+  if (has_tf32) CHECK(rounded > 5e-4);
+  CHECK(product<float>(shape_of({100, 70}), 50, {1, 100}, {1, 50}, {}, fast).error() < most(50, 1));
+  CHECK(product<float>(shape_of({6, 10, 20}), 30, {300, 30, 1}, {0, 20, 1}, {}, fast).error() < most(30, 1));
+  CHECK(product<float>(shape_of({48, 40}), 30, {30, 1}, {40, 1}, {0, 1}, matmul_form{2, -0.5, true, true}).error() <
+        most(30, 2));
+
+  // It is for floats alone.
+  CHECK(product<double>(shape_of({size, size}), size, {size, 1}, {size, 1}, {}, fast).error() < 1e-12);
+}
+
 TEST_CASE("products of nothing", "[cuda][matmul]") {
   product<float> none(shape_of({3, 4}), 0, {0, 1}, {4, 1});
   CHECK(none.computed() == std::vector<float>(12));

@@ -5,14 +5,19 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "session/saboteur.hpp"
 
 using namespace onto;
+using onto_test::failure;
+using onto_test::saboteur;
+using onto_test::words_of;
 
 namespace {
 
@@ -192,33 +197,61 @@ TEST_CASE("memory that is not there is refused, and the session stays usable", "
   CHECK(sess.run(on<gpu<0>>(sum(x)), x = matrix{{1, 2}, {3, 4}}) == 10);
 }
 
-TEST_CASE("whatever call fails on the GPU, the run throws, and the next one works", "[cuda][session]") {
+TEST_CASE("whatever call fails on the GPU, in whatever run, it throws, and variables keep their values",
+          "[cuda][session]") {
   session sess;
-  const auto v = w({{1, 2}, {3, 4}});
-  sess.run(initialize(v));
-  constexpr auto step = fetches(assign_add(w, matmul(w, w)), sum(exp(w)));
-  struct failing {
-    int calls = 0, at = -1;
-  } state;
-  const auto hook = [](void* self, const char* what) {
-    auto& s = *static_cast<failing*>(self);
-    if (s.calls++ == s.at) throw internal_error(std::string("for the test: ") + what);
-  };
-  const tensor<float, 2, 2> start{{1, 2}, {3, 4}};
-  bool failed = true;
-  for (int at = 0; failed; ++at) {
-    REQUIRE(at < 100);
-    state = {0, at};
-    sess.inject({hook, &state});
-    failed = false;
-    try {
-      (void)sess.run(step);
-    } catch (const internal_error&) {
-      failed = true;
+  constexpr auto fed = placeholder<"fed", float, 2, 2>;
+  constexpr auto program = fetches(assign_add(on<gpu<0>>(w), matmul(fed, fed)), on<gpu<0>>(sum(w * fed)));
+  const tensor<float, 2, 2> value{{1, 2}, {3, 4}};
+  sess.run(assign(on<gpu<0>>(w), zeros<float, 2, 2>()));
+  enum { single, prepared_now, recorded, replayed };
+  for (const int kind : {single, prepared_now, recorded, replayed})
+    for (const failure how : {failure::memory, failure::resources, failure::internal}) {
+      bool finished = false;
+      for (int call = 0; !finished; ++call) {
+        INFO("kind of run " << kind << ", of failure " << static_cast<int>(how) << ", call " << call);
+        REQUIRE(call < 100);
+        std::optional<decltype(sess.prepare(program))> step;
+        if (kind == recorded || kind == replayed)
+          step.emplace(sess.prepare(program));
+        else
+          sess.trim();  // so that the run asks for all of its memory, and for that of its kernels
+        for (int k = 0; k < (kind == recorded ? 1 : kind == replayed ? 4 : 0); ++k) (*step)(fed = value);
+        const auto run = [&] {
+          if (kind == single)
+            (void)sess.run(program, fed = value);
+          else if (kind == prepared_now)
+            (void)sess.prepare(program)(fed = value);
+          else
+            (void)(*step)(fed = value);
+        };
+        const tensor<float, 2, 2> w_now = sess.run(w);
+        const std::int64_t in_use = sess.memory(gpu<0>{}).in_use;
+        saboteur s;
+        s.at = call;
+        s.how = how;
+        sess.inject(s.hook());
+        const std::string said =
+            how == failure::internal ? words_of<internal_error>(run) : words_of<resource_exhausted_error>(run);
+        sess.inject({});
+        finished = s.calls <= call;
+        if (finished) {
+          CHECK(said == "nothing was thrown");
+          CHECK(s.kernels > 0);
+          if (kind == replayed)
+            CHECK(s.copies == 0);  // they are in the graph
+          else if (kind == single || kind == prepared_now)
+            CHECK((s.allocations > 0 && s.copies > 0));
+          const auto next = sess.run(w);
+          for (int r = 0; r < 2; ++r)
+            for (int c = 0; c < 2; ++c) CHECK(next(r, c) == w_now(r, c) + (c ? (r ? 22 : 10) : (r ? 15 : 7)));
+        } else {
+          CHECK(said.rfind("[onto.", 0) == 0);
+          CHECK(sess.run(w) == w_now);
+          if (kind == single || kind == prepared_now) CHECK(sess.memory(gpu<0>{}).in_use == in_use);
+        }
+      }
     }
-    sess.inject({});
-    CHECK(sess.run(w) == (failed ? start : tensor<float, 2, 2>{{8, 12}, {18, 26}}));
-  }
 }
 
 TEST_CASE("several threads use one session", "[cuda][session][threads]") {

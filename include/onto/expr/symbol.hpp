@@ -38,6 +38,13 @@ struct feed_ref {
 };
 }  // namespace detail
 
+namespace detail {
+/// Says which placeholder data of a wrong shape was for.
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_feed(std::string_view name, const invalid_argument_error& e) {
+  fail<invalid_argument_error>(message(e.what()) << "; it was fed to placeholder '" << name << "'");
+}
+}  // namespace detail
+
 /// Data for a symbol: what `x = data` makes. Refers to the caller's memory.
 template <class Symbol>
 struct feed : detail::feed_ref {};
@@ -77,6 +84,7 @@ template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
   using element_type = T;
+  using name = Name;
   using tensor_type = tensor<T, Dims...>;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
@@ -102,8 +110,12 @@ struct placeholder_node : detail::stateless_expression {
   template <class Data>
     requires std::is_constructible_v < tensor_ref<T, Dims...>,
   const Data& > feed<placeholder_node> operator=(const Data& data) const {
-    const tensor_ref<T, Dims...> r(data);
-    return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
+    try {
+      const tensor_ref<T, Dims...> r(data);
+      return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
+    } catch (const invalid_argument_error& e) {
+      detail::throw_feed(Name::value, e);
+    }
   }
 
   /// Feeds a temporary of these, and keeps it.

@@ -198,6 +198,7 @@ struct fetch_list {
 /// Names several expressions to be fetched in one run.
 template <expression... E>
 constexpr fetch_list<E...> fetches(const E&... e) {
+  static_assert(sizeof...(E) > 0, "[onto.run] fetches() names nothing; give it at least one expression");
   return {boost::hana::tuple<E...>(e...)};
 }
 /// The same for a list of expressions: `fetches(towers(devices, f))`.

@@ -3,8 +3,8 @@
 // arrays and lists throughout, since this is compiled in every program that has a session.
 #pragma once
 
-#include <onto/expr/symbol.hpp>
 #include <onto/session/execute.hpp>
+#include <onto/session/feeds.hpp>
 #include <onto/session/infer.hpp>
 #include <onto/session/options.hpp>
 #include <onto/session/placement_log.hpp>
@@ -14,16 +14,6 @@
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
-
-/// A program to run, without its types.
-struct run_request {
-  const compiled_program* program = nullptr;
-  const state* const* states = nullptr;  // per fetch
-  const feed_ref* const* feeds = nullptr;
-  int feed_count = 0;
-  void* (*allocate)(void* context, int fetch, const extents& shape) = nullptr;  // memory for a result
-  void* context = nullptr;
-};
 
 /// A program with its placement, before anything is known of its data.
 struct placed_program {
@@ -178,8 +168,8 @@ class session_core : public counted {
       end(b->progress);
       if (writes) commit(g, *b);
     } catch (...) {
-      if (trace_) trace_->flush();
       delete b;
+      if (trace_) finish_trace();
       throw;
     }
     b->end_run();
@@ -189,6 +179,14 @@ class session_core : public counted {
     } else {
       give_back(b);
     }
+    if (trace_) finish_trace();
+  }
+
+  ONTO_COLD void finish_trace() {
+    if (trace_->flush()) return;
+    message m("The trace '");
+    m << trace_->path() << "' could not be written to its end: " << std::strerror(errno);
+    options_.log.write(m.text());
   }
 
   void begin(run_state& s) {
@@ -197,7 +195,6 @@ class session_core : public counted {
     s.now = clock_;
   }
   void end(const run_state& s) {
-    if (trace_) trace_->flush();
     mutex_lock lock(mutex_);
     if (s.now > clock_) clock_ = s.now;
   }
@@ -252,33 +249,6 @@ class session_core : public counted {
       fail<failed_precondition_error>(message("[onto.variable] variable ")
                                       << unset.text()
                                       << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
-  }
-
-  static const feed_ref& feed_for(const graph_node& n, const run_request& r) {
-    int f = 0;
-    while (f < r.feed_count && r.feeds[f]->id != n.id) ++f;
-    if (f == r.feed_count)
-      fail<invalid_argument_error>(message("[onto.feed] placeholder '")
-                                   << n.name << "' is not fed; give run a value: " << n.name << " = data");
-    const feed_ref& feed = *r.feeds[f];
-    bool fits = n.shape.rank == feed.shape.rank;
-    for (int k = 0; fits && k < n.shape.rank; ++k)
-      fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
-    if (!fits)
-      fail<invalid_argument_error>(message("[onto.feed] placeholder '")
-                                   << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
-                                   << "; feed data of that shape");
-    return feed;
-  }
-
-  /// Whether a run needs the variable's old value.
-  static bool is_read(const graph_view& g, int v) {
-    for (int k = 0; k < g.fetch_count; ++k)
-      if (g.fetches[k] == v) return true;
-    for (int n = 0; n < g.count; ++n)
-      for (int k = 0; k < g[n].count; ++k)
-        if (g.operand(n, k) == v && !(k == 0 && is_operation<op::assign>(g[n].op))) return true;
-    return false;
   }
 
   ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const run_leaves& leaves,

@@ -18,6 +18,11 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
+namespace detail {
+template <class F>
+concept takes_lines = std::invocable<const F&, std::string_view>;
+}  // namespace detail
+
 /// Where a session's log goes: standard error, a stream, or a callback that is given whole lines without their newline.
 class log_sink {
  public:
@@ -25,36 +30,35 @@ class log_sink {
   log_sink() = default;
   /// A stream; it must live as long as the session. Null: no log.
   log_sink(std::ostream* stream) : target_(stream), write_(&write_stream) {}
+  template <detail::takes_lines F>
+  log_sink(F callback) : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
+
+  void write(std::string_view line) const { write_(*this, line); }
+
+ private:
   template <class F>
-    requires std::invocable<const F&, std::string_view> log_sink(F callback)
-        : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
+  struct holder : detail::counted {
+    explicit holder(F f) : call(static_cast<F&&>(f)) {}
+    F call;
+  };
 
-    void write(std::string_view line) const { write_(*this, line); }
+  static void write_standard_error(const log_sink&, std::string_view line) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  }
+  static void write_stream(const log_sink& s, std::string_view line) {
+    if (!s.target_) return;
+    s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
+    s.target_->put('\n');
+    s.target_->flush();
+  }
+  template <class F>
+  static void write_callback(const log_sink& s, std::string_view line) {
+    static_cast<const holder<F>*>(s.callback_.get())->call(line);
+  }
 
-   private:
-    template <class F>
-    struct holder : detail::counted {
-      explicit holder(F f) : call(static_cast<F&&>(f)) {}
-      F call;
-    };
-
-    static void write_standard_error(const log_sink&, std::string_view line) {
-      std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
-    }
-    static void write_stream(const log_sink& s, std::string_view line) {
-      if (!s.target_) return;
-      s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
-      s.target_->put('\n');
-      s.target_->flush();
-    }
-    template <class F>
-    static void write_callback(const log_sink& s, std::string_view line) {
-      static_cast<const holder<F>*>(s.callback_.get())->call(line);
-    }
-
-    std::ostream* target_ = nullptr;
-    void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
-    detail::ref<const detail::counted> callback_;
+  std::ostream* target_ = nullptr;
+  void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
+  detail::ref<const detail::counted> callback_;
 };
 
 /// An option that is on or off, and whether the program said so: what it says stands above the environment.
@@ -80,8 +84,9 @@ struct logical_device {
   std::int64_t memory_limit = 0;  ///< bytes; every part has to have them
 };
 
-/// What a session takes of the GPUs, real and simulated. An option that can have no effect is an error, with one
-/// exception: limits and growth mean nothing where there is no GPU, and are none there.
+/// What a session takes of the GPUs, real and simulated. An option that can have no effect is an error;
+/// but a program is to run unchanged on other machines: limits and growth may be given where there is no GPU, and
+/// growth where there is no limit.
 struct gpu_options {
   /// Take memory as runs need it. Off: a limit is taken when its GPU is first used, so that it is there when needed.
   /// Where there is no limit nothing is taken beforehand, on or off.

@@ -18,17 +18,35 @@ namespace onto::detail {
 /// Writes spans to a file. A device is a process of the trace, a stream a thread.
 class trace_file final : public trace_sink {
  public:
-  /// *Throws* `invalid_argument_error` where the file cannot be written.
-  ONTO_COLD explicit trace_file(const std::string& path) : file_(std::fopen(path.c_str(), "w")), start_(clock()) {
-    if (!file_)
-      fail<invalid_argument_error>(message("[onto.option] trace: '")
-                                   << path << "' cannot be written: " << std::strerror(errno));
-    std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file_);
-    flush();
+  /// *Throws* `invalid_argument_error` where the file cannot be written, or another session of this process writes it.
+  ONTO_COLD explicit trace_file(const std::string& path) : path_(path), start_(clock()) {
+    registry& open = files();
+    mutex_lock lock(open.guard);
+    for (const trace_file* f = open.first; f; f = f->next_)
+      if (f->path_ == path)
+        fail<invalid_argument_error>(message("[onto.option] trace: '")
+                                     << path << "' is written by another session; give each a file of its own");
+    file_ = std::fopen(path.c_str(), "w");
+    if (file_) std::fputs("{\"displayTimeUnit\": \"ns\", \"traceEvents\": [", file_);
+    if (!file_ || !flush()) {
+      message m("[onto.option] trace: '");
+      m << path << "' cannot be written: " << std::strerror(errno);
+      if (file_) std::fclose(file_);
+      fail<invalid_argument_error>(m);
+    }
+    next_ = open.first;
+    open.first = this;
   }
   trace_file(const trace_file&) = delete;
   trace_file& operator=(const trace_file&) = delete;
-  ~trace_file() override { std::fclose(file_); }
+  ~trace_file() override {
+    registry& open = files();
+    mutex_lock lock(open.guard);
+    trace_file** at = &open.first;
+    while (*at != this) at = &(*at)->next_;
+    *at = next_;
+    std::fclose(file_);
+  }
 
   std::int64_t now() const noexcept override { return clock() - start_; }
 
@@ -59,15 +77,29 @@ class trace_file final : public trace_sink {
   }
 
   /// Ends the file here: it is whole after every run.
-  ONTO_NOINLINE void flush() {
+  /// *Returns* false once, when the file could not be written any more; what follows is not in it.
+  ONTO_NOINLINE bool flush() {
     mutex_lock lock(mutex_);
+    if (failed_) return true;
     const long end = std::ftell(file_);
     std::fputs("\n]}\n", file_);
-    std::fflush(file_);
+    failed_ = std::fflush(file_) != 0 || std::ferror(file_) != 0;
     if (end >= 0) std::fseek(file_, end, SEEK_SET);
+    return !failed_;
   }
+  const std::string& path() const { return path_; }
 
  private:
+  /// The files of this process's sessions.
+  struct registry {
+    mutex guard;
+    trace_file* first = nullptr;
+  };
+  static registry& files() {
+    static registry all;
+    return all;
+  }
+
   static std::int64_t clock() noexcept {
     timespec t{};
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -130,8 +162,11 @@ class trace_file final : public trace_sink {
 
   static constexpr int most_processes = 2048;
 
-  std::FILE* file_;
+  std::string path_;
+  std::FILE* file_ = nullptr;
   std::int64_t start_;
+  trace_file* next_ = nullptr;
+  bool failed_ = false;
   mutex mutex_;
   message line_;
   std::uint64_t known_[most_processes] = {};

@@ -42,6 +42,24 @@ constexpr int first_unfed() {
   return -1;
 }
 
+template <class Name>
+struct placeholder_is_fed_twice {
+  using reported = void;
+  static constexpr bool ok = Name::value.size() > 1000000;
+  static_assert(ok, "[onto.feed] a placeholder is fed twice in one run; give it one value");
+};
+
+/// The first symbol that is fed again after it, or -1.
+template <class... Symbols>
+constexpr int first_fed_twice() {
+  constexpr std::uint64_t ids[] = {Symbols::facts.id..., 0};
+  constexpr int count = static_cast<int>(sizeof...(Symbols));
+  for (int k = 0; k < count; ++k)
+    for (int j = k + 1; j < count; ++j)
+      if (ids[j] == ids[k]) return k;
+  return -1;
+}
+
 template <class Graph, int Node>
 struct unfed_name {
   static constexpr std::string_view value = Graph::view[Node].name;
@@ -70,6 +88,9 @@ struct typed_run {
       report_mistake<graph>();
     } else if constexpr (constexpr int unfed = first_unfed<graph, Symbols...>(); unfed >= 0) {
       (void)static_cast<typename placeholder_is_not_fed<typename unfed_name<graph, unfed>::type>::reported*>(nullptr);
+    } else if constexpr (constexpr int twice = first_fed_twice<Symbols...>(); twice >= 0) {
+      using symbol = std::tuple_element_t<static_cast<std::size_t>(twice), std::tuple<Symbols...>>;
+      (void)static_cast<typename placeholder_is_fed_twice<typename symbol::name>::reported*>(nullptr);
     } else {
       const feed_ref* const list[] = {&feeds..., nullptr};
       run_request request;

@@ -6,8 +6,10 @@
 #include "saboteur.hpp"
 #include "strict_json.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <optional>
@@ -285,11 +287,60 @@ TEST_CASE("two sessions trace into two files", "[session][trace]") {
   CHECK_FALSE(find(spans_of(two.text()), "of_first", "kernel"));
 }
 
+TEST_CASE("two sessions at a time do not write one file; one after the other does", "[session][trace]") {
+  const file f("shared");
+  {
+    session first{{.trace = f.path}};
+    first.run(x + y, x = filled(1), y = filled(2));
+    try {
+      session second{{.trace = f.path}};
+      FAIL("two sessions share a trace");
+    } catch (const invalid_argument_error& e) {
+      CHECK(e.what() ==
+            "[onto.option] trace: '" + f.path + "' is written by another session; give each a file of its own");
+    }
+    first.run(x + y, x = filled(1), y = filled(2));
+    CHECK(strict_json(f.text()).valid());
+  }
+  session third{{.trace = f.path}};
+  CHECK(strict_json(f.text()).valid());
+}
+
+TEST_CASE("a trace on a disk that is full is given up, and the log says so once", "[session][trace]") {
+  // As full as a disk: the files of this process may have 2000 bytes.
+  const file f("full");
+  std::vector<std::string> lines;
+  session_options o;
+  o.trace = f.path;
+  o.log = [&lines](std::string_view line) { lines.emplace_back(line); };
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  int wrong = 0;
+  {
+    session sess{o};
+    rlimit small = before;
+    small.rlim_cur = 2000;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    for (int k = 0; k < 50; ++k) wrong += sess.run(x + y, x = filled(1), y = filled(2)) == filled(3) ? 0 : 1;
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);
+  }
+  std::signal(SIGXFSZ, handler);
+  CHECK(wrong == 0);
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].find("The trace '" + f.path + "' could not be written to its end: ") == 0);
+}
+
 TEST_CASE("a path that cannot be written is refused when the session is made", "[session][trace]") {
   session_options o;
   o.trace = "/no/such/folder/run.json";
   CHECK(words_of<invalid_argument_error>([&] { session{o}; }) ==
         "[onto.option] trace: '/no/such/folder/run.json' cannot be written: No such file or directory");
+  if (access("/dev/full", W_OK) == 0) {
+    o.trace = "/dev/full";
+    CHECK(words_of<invalid_argument_error>([&] { session{o}; }) ==
+          "[onto.option] trace: '/dev/full' cannot be written: No space left on device");
+  }
   o.trace = "/";
   CHECK(words_of<invalid_argument_error>([&] { session{o}; }).find("[onto.option] trace: '/' cannot be written") == 0);
 }

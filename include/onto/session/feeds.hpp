@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a run is asked for, and which feed is whose.
+#pragma once
+
+#include <onto/expr/symbol.hpp>
+#include <onto/ops/assign.hpp>
+#include <onto/runtime/compiled_program.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// A program to run, without its types.
+struct run_request {
+  const compiled_program* program = nullptr;
+  const state* const* states = nullptr;  // per fetch
+  const feed_ref* const* feeds = nullptr;
+  int feed_count = 0;
+  void* (*allocate)(void* context, int fetch, const extents& shape) = nullptr;  // memory for a result
+  void* context = nullptr;
+};
+
+/// The feed of a placeholder. *Throws* `invalid_argument_error` where there is none, or one of another shape.
+inline const feed_ref& feed_for(const graph_node& n, const run_request& r) {
+  int f = 0;
+  while (f < r.feed_count && r.feeds[f]->id != n.id) ++f;
+  if (f == r.feed_count)
+    fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                                 << n.name << "' is not fed; give run a value: " << n.name << " = data");
+  const feed_ref& feed = *r.feeds[f];
+  bool fits = n.shape.rank == feed.shape.rank;
+  for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape.dims[k] == dyn || n.shape.dims[k] == feed.shape.dims[k];
+  if (!fits)
+    fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                                 << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
+                                 << "; feed data of that shape");
+  return feed;
+}
+
+/// Whether a run needs the variable's old value.
+inline bool is_read(const graph_view& g, int v) {
+  for (int k = 0; k < g.fetch_count; ++k)
+    if (g.fetches[k] == v) return true;
+  for (int n = 0; n < g.count; ++n)
+    for (int k = 0; k < g[n].count; ++k)
+      if (g.operand(n, k) == v && !(k == 0 && is_operation<op::assign>(g[n].op))) return true;
+  return false;
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
