@@ -2,6 +2,7 @@
 // Host memory that is used again: a fresh large block costs several times what a warm one does (page faults).
 #pragma once
 
+#include <onto/core/config.hpp>
 #include <onto/core/mutex.hpp>
 
 #include <cstdint>

@@ -59,10 +59,12 @@ class session {
   /// values.
   template <expression E, class... Symbols>
   auto run(const E& e, const feed<Symbols>&... feeds) {
-    if constexpr (std::same_as<E, ill_formed>)
+    if constexpr (std::same_as<E, ill_formed>) {
       return tensor<float>{};
-    else
-      return std::get<0>(run_all(std::tuple<const E&>(e), feeds...));
+    } else {
+      const detail::state* const states[] = {e.state.get()};
+      return std::get<0>(detail::typed_run<E>::run(*core_, nullptr, states, feeds...));
+    }
   }
 
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.

@@ -30,11 +30,11 @@ class cpu_device final : public device {
 
   void trim() override { cache_.trim(); }
 
-  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
-    copy(w, to, host.data, bytes);
+  void copy_in(const work& w, void* to, const host_slot& slot, std::int64_t bytes) override {
+    copy(w, to, slot.data, bytes);
   }
-  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
-    copy(w, host.data, from, bytes);
+  void copy_out(const work& w, const host_slot& slot, const void* from, std::int64_t bytes) override {
+    copy(w, slot.data, from, bytes);
   }
   void copy_to(const work& w, device&, void* to, const void* from, std::int64_t bytes) override {
     copy(w, to, from, bytes);

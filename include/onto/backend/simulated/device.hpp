@@ -18,7 +18,6 @@ class simulated_device;
 /// Commands that were issued once and can be issued again.
 class simulated_graph final : public device_graph {
  public:
-  explicit simulated_graph(simulated_device& origin) : origin_(origin) {}
   ~simulated_graph() override {
     while (first_) {
       entry* next = first_->next;
@@ -61,7 +60,6 @@ class simulated_graph final : public device_graph {
     (last_ ? last_->next : first_) = e;
     last_ = e;
   }
-  simulated_device& origin_;
   entry* first_ = nullptr;
   entry* last_ = nullptr;
 };
@@ -89,16 +87,16 @@ class simulated_device final : public device {
   void trim() override { heap_.trim(); }
   void poison(void* memory, std::int64_t bytes) override { std::memset(memory, 0xff, static_cast<std::size_t>(bytes)); }
 
-  void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) override {
+  void copy_in(const work& w, void* to, const host_slot& slot, std::int64_t bytes) override {
     simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));
     c->to = to;
-    c->from_host = &host;
+    c->from_host = &slot;
     c->bytes = bytes;
     issue(lane::in, c);
   }
-  void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) override {
+  void copy_out(const work& w, const host_slot& slot, const void* from, std::int64_t bytes) override {
     simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));
-    c->to_host = &host;
+    c->to_host = &slot;
     c->from = from;
     c->bytes = bytes;
     issue(lane::out, c);
@@ -133,7 +131,7 @@ class simulated_device final : public device {
   }
 
   ref<device_graph> record_graph(void (*issue_work)(void* context), void* context) override {
-    ref<simulated_graph> g(new simulated_graph(*this));
+    ref<simulated_graph> g(new simulated_graph);
     struct recording_scope {
       explicit recording_scope(simulated_graph* g) { recording() = g; }
       ~recording_scope() { recording() = nullptr; }
