@@ -149,7 +149,6 @@ class session_core : public counted {
     const mutex_lock writer(writers_, writes);
 
     gather(r, s, leaves);
-    pinned_places(g, leaves.pinned);
     bound_program* b = p ? take_from(*p, leaves) : take(r.program, leaves, s);
     if (!b) {
       b = bind(*r.program, s, leaves, p != nullptr);
@@ -218,10 +217,12 @@ class session_core : public counted {
     if (!place_nodes(g, in, where)) throw_unplaceable(g, s, where, devices_.places(), devices_.count());
   }
 
-  /// Shapes and data of the leaves. *Throws* for a missing feed, a feed of another shape, a variable without a value.
+  /// Shapes and data of the leaves, and where variables are: of one moment, so that a run that writes several is seen
+  /// whole or not at all. *Throws* for a missing feed, a feed of another shape, a variable without a value.
   void gather(const run_request& r, const program_state& s, run_leaves& out) {
     const graph_view& g = r.program->graph;
     message unset;
+    mutex_lock lock(mutex_);
     for (int n = 0; n < g.count; ++n) {
       const op_kind kind = g[n].kind();
       if (!g[n].is_leaf()) continue;
@@ -234,8 +235,8 @@ class session_core : public counted {
         out.shapes[n] = s.values[n]->shape;
         out.data[n].data = const_cast<void*>(s.values[n]->values);
       } else if (kind == op_kind::variable) {
-        mutex_lock lock(mutex_);
         const variable& v = variables_.of(g[n]);
+        out.pinned[n] = v.where;
         if (v.value) {
           v.value->retain();
           out.variable[n] = v.value;

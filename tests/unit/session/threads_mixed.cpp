@@ -151,3 +151,24 @@ TEST_CASE("runs that fail by chance in eight threads disturb no other run and le
   CHECK(sess.run(w)(0, 0) == static_cast<float>(added));
   CHECK(sess.run(v)(1, 1) == static_cast<float>(added));
 }
+
+TEST_CASE("a run that writes two variables is seen whole or not at all", "[session][threads]") {
+  session sess;
+  sess.run(fetches(assign(w, zeros<float, 2, 2>()), assign(v, zeros<float, 2, 2>())));
+  const auto both = sess.prepare(fetches(assign_add(w, 1), assign_add(v, 1)));
+  std::atomic<bool> done{false};
+  std::atomic<int> torn{0};
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 3; ++t)
+    readers.emplace_back([&] {
+      const auto read = sess.prepare(fetches(w + 0, v + 0));
+      while (!done) {
+        const auto [a, b] = read();
+        torn += a == b ? 0 : 1;
+      }
+    });
+  for (int k = 0; k < 3000; ++k) both();
+  done = true;
+  for (std::thread& t : readers) t.join();
+  CHECK(torn == 0);
+}
