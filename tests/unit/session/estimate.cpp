@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a plan is estimated to take is what simulated GPUs measure, for every kind of program on one to eight of them.
 #include "../catch.hpp"
+#include "machines.hpp"
 #include "properties.hpp"
 
 using namespace onto;
+using onto_test::machine_of;
+using onto_test::timed;
 namespace hana = boost::hana;
 
 namespace {
@@ -14,24 +17,10 @@ constexpr cost_model odd{7.1e5, 3.3e5, 9.7e4, 1.3e4, 5.9e5, 2.3e5, 1.7e-3, 2.9e-
 constexpr cost_model slow_links{1e9, 1e9, 3.1e3, 1.1e3, 1e9, 1e9, 1e-6, 1.9e-2};
 constexpr cost_model slow_kernels{1.7e3, 1e9, 1e9, 1e9, 1.3e3, 1e9, 1e-6, 1e-6};
 
-template <int... K>
-auto world_with(std::integer_sequence<int, K...>) -> world<cpu<0>, gpu<K>...>;
-template <int Gpus>
-using machine_of = decltype(world_with(std::make_integer_sequence<int, Gpus>{}));
-
-session_options options(int gpus, const cost_model& model) {
-  session_options o;
-  o.allow_soft_placement = true;
-  o.simulated_gpus = gpus;
-  o.simulation = model;
-  o.cpu_threads = 1;
-  return o;
-}
-
 /// Runs the program once in a session of its own, whose clock stands at 0.
 template <int Gpus, class Program, class... Feeds>
 void check_on(const Program& program, const cost_model& model, const Feeds&... feeds) {
-  session sess{options(Gpus, model)};
+  session sess{timed(Gpus, model)};
   if (sess.devices().size() != Gpus + 1) return;  // there is a real GPU too: another world
   sess.run(program, feeds...);
   const auto& p = plan_of<machine_of<Gpus>>(program);
@@ -118,7 +107,7 @@ TEST_CASE("an estimate is the simulated time: variables, and one run after anoth
   constexpr auto v = variable<"v", float, 8, 8>;
   constexpr auto step = fetches(on<gpu<0>>(assign_add(v, matmul(w1, v))), on<gpu<1>>(sum(w1)));
   const auto a = onto_test::generic_values<float, 8, 8>(4);
-  session sess{options(2, odd)};
+  session sess{timed(2, odd)};
   if (sess.devices().size() != 3) return;  // there is a real GPU too: another world
   sess.run(on<gpu<0>>(assign(v, w1)), w1 = a);
   const double planned = estimate(plan_of<machine_of<2>>(step), odd).seconds;

@@ -9,35 +9,19 @@
 #include <thread>
 
 #include "../catch.hpp"
+#include "machines.hpp"
 
 using namespace onto;
+using onto_test::gpu_list;
+using onto_test::machine_of;
+using onto_test::timed;
 namespace hana = boost::hana;
 
 namespace {
 
-template <int... K>
-auto world_with(std::integer_sequence<int, K...>) -> world<cpu<0>, gpu<K>...>;
-template <int Gpus>
-using machine_of = decltype(world_with(std::make_integer_sequence<int, Gpus>{}));
-template <int... K>
-constexpr auto gpus_of(std::integer_sequence<int, K...>) {
-  return hana::tuple_t<gpu<K>...>;
-}
-template <int Gpus>
-constexpr auto gpu_list = gpus_of(std::make_integer_sequence<int, Gpus>{});
-
-session_options options(int gpus, const cost_model& model) {
-  session_options o;
-  o.allow_soft_placement = true;
-  o.simulated_gpus = gpus;
-  o.simulation = model;
-  o.cpu_threads = 1;
-  return o;
-}
-
 template <class Program, class... Feeds>
 double seconds_on(int gpus, const cost_model& model, const Program& program, const Feeds&... feeds) {
-  session sess{options(gpus, model)};
+  session sess{timed(gpus, model)};
   sess.run(program, feeds...);
   return sess.simulated_seconds();
 }
@@ -112,7 +96,7 @@ double run_small() {
   constexpr auto w1 = variable<"w1", float, 64, 64>;
   constexpr auto w2 = variable<"w2", float, 64, 64>;
   constexpr auto w3 = variable<"w3", float, 64, 4>;
-  session sess{options(Gpus, small_h200)};
+  session sess{timed(Gpus, small_h200)};
   sess.run(fetches(on<gpu<0>>(assign(w1, zeros<float, 64, 64>())), on<gpu<0>>(assign(w2, zeros<float, 64, 64>())),
                    on<gpu<0>>(assign(w3, zeros<float, 64, 4>()))));
   tensor<float, 1024, 4> ones;
