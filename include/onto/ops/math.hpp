@@ -17,6 +17,18 @@ namespace onto::math {
 template <class T>
 inline constexpr bool is_pack = !std::is_arithmetic_v<T>;
 
+template <class T, bool Pack = is_pack<T>>
+struct lane {
+  using type = T;
+};
+template <class T>
+struct lane<T, true> {
+  using type = typename T::value_type;
+};
+/// The type of a value, or of each value in a pack.
+template <class T>
+using lane_of = typename lane<T>::type;
+
 // As variables: nvcc does not let device code call std::numeric_limits' functions, even for a constant.
 template <class T>
 inline constexpr T lowest_value = std::numeric_limits<T>::lowest();

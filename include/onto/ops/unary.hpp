@@ -94,7 +94,16 @@ struct log : detail::packed_elementwise<floating_elements, 10> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::log;
-    return log(x);
+    if constexpr (math::is_pack<T> && sizeof(math::lane_of<T>) == 8) {
+      // xsimd 8 is wrong below the least normal double: there it is log(2^54 x) - log(2^54).
+      using math::select;
+      const auto low = x < math::splat<T>(2.2250738585072014e-308);
+      const T zero = math::splat<T>(0);
+      return log(select(low, x * math::splat<T>(18014398509481984.0), x)) -
+             select(low, math::splat<T>(37.429947750237048), zero);
+    } else {
+      return log(x);
+    }
   }
 };
 
@@ -165,11 +174,8 @@ struct sinh : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Sinh";
   template <class T>
   ONTO_HD static T apply(T x) {
-    if constexpr (math::is_pack<T>) {
-      return math::each_lane([](auto v) { return math::sinh(v); }, x);  // xsimd 8's overflows early, as its exp
-    } else {
-      return math::sinh(x);
-    }
+    using math::sinh;
+    return sinh(x);
   }
 };
 
@@ -177,11 +183,8 @@ struct cosh : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Cosh";
   template <class T>
   ONTO_HD static T apply(T x) {
-    if constexpr (math::is_pack<T>) {
-      return math::each_lane([](auto v) { return math::cosh(v); }, x);  // as sinh
-    } else {
-      return math::cosh(x);
-    }
+    using math::cosh;
+    return cosh(x);
   }
 };
 
@@ -198,10 +201,11 @@ struct erf : detail::packed_elementwise<floating_elements, 20> {
   static constexpr std::string_view name = "Erf";
   template <class T>
   ONTO_HD static T apply(T x) {
-    if constexpr (math::is_pack<T>) {
+    using math::erf;
+    if constexpr (math::is_pack<T> && sizeof(math::lane_of<T>) == 8) {
       return math::each_lane([](auto v) { return math::erf(v); }, x);  // xsimd 8: 68 ulp in double, NaN for large x
     } else {
-      return math::erf(x);
+      return erf(x);
     }
   }
 };

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSL-1.0
+// How exact functions are on the packs that the CPU's kernels use, over all of a float's range. The bounds are those of
+// docs/measurements/accuracy.md, where more values are tried.
+#include <onto/backend/cpu/packs.hpp>
+#include <onto/ops/all.hpp>
+#include <onto/runtime/program.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "../catch.hpp"
+
+using namespace onto;
+
+namespace {
+
+constexpr int run = 64;
+
+template <class Op, class T, int Count, bool Packs = detail::has_packs>
+void apply_all(const T (&in)[Count], T (&out)[Count]) {
+  if constexpr (Packs) {
+    using lanes = detail::pack<T>;
+    for (int k = 0; k < Count; k += static_cast<int>(lanes::size))
+      Op::apply(lanes::load_unaligned(in + k)).store_unaligned(out + k);
+  } else {
+    for (int k = 0; k < Count; ++k) out[k] = Op::apply(in[k]);
+  }
+}
+
+/// Tries every 9973rd float. `below`: the allowed error, in the least normal number, of results that are below it.
+template <class Op, class Reference>
+void check(Reference reference, double most, double below = 1.0e-6) {
+  constexpr float least = std::numeric_limits<float>::min();
+  double worst = 0;
+  double tiny = 0;
+  float at = 0;
+  int wrong = 0;
+  float in[run], out[run];
+  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += run * 9973) {
+    for (int k = 0; k < run; ++k) {
+      const auto bits = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(k) * 9973);
+      std::memcpy(&in[k], &bits, sizeof bits);
+    }
+    apply_all<Op>(in, out);
+    for (int k = 0; k < run; ++k) {
+      const double wanted = reference(static_cast<double>(in[k]));
+      const auto rounded = static_cast<float>(wanted);
+      if (!std::isfinite(rounded) || !std::isfinite(out[k])) {
+        wrong += (std::isnan(rounded) && std::isnan(out[k])) || rounded == out[k] ? 0 : 1;
+        continue;
+      }
+      const float size = std::fabs(rounded);
+      const double error = std::fabs(static_cast<double>(out[k]) - wanted);
+      if (size < least) {
+        tiny = std::fmax(tiny, error / static_cast<double>(least));
+        continue;
+      }
+      const double unit =
+          static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - static_cast<double>(size);
+      if (error / unit <= worst) continue;
+      worst = error / unit;
+      at = in[k];
+    }
+  }
+  INFO(Op::name << " is " << worst << " ulp off at " << at);
+  CHECK(worst <= most);
+  CHECK(tiny <= below);
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("functions are exact to a few units of the last place over the whole range of float", "[ops]") {
+  check<op::sqrt>([](double x) { return std::sqrt(x); }, 0.51);
+  check<op::rsqrt>([](double x) { return 1 / std::sqrt(x); }, 1.51);
+  check<op::exp>([](double x) { return std::exp(x); }, 2.6, 1);
+  check<op::expm1>([](double x) { return std::expm1(x); }, 2.6);
+  check<op::log>([](double x) { return std::log(x); }, 1.1);
+  check<op::log1p>([](double x) { return std::log1p(x); }, 1.1);
+  check<op::sin>([](double x) { return std::sin(x); }, 2.6);
+  check<op::cos>([](double x) { return std::cos(x); }, 2.6);
+  check<op::tan>([](double x) { return std::tan(x); }, 3.6);
+  check<op::asin>([](double x) { return std::asin(x); }, 2.6);
+  check<op::acos>([](double x) { return std::acos(x); }, 2.1);
+  check<op::atan>([](double x) { return std::atan(x); }, 2.6);
+  check<op::sinh>([](double x) { return std::sinh(x); }, 3.1);
+  check<op::cosh>([](double x) { return std::cosh(x); }, 3.1);
+  check<op::tanh>([](double x) { return std::tanh(x); }, 2.1);
+  check<op::erf>([](double x) { return std::erf(x); }, 6.0);
+  check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.1, 1);
+  check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0, 1);
+}
+
+TEST_CASE("the logarithm of a subnormal double is right", "[ops]") {
+  const double in[8] = {5e-324, 1e-310, 2.2250738585072009e-308, 2.2250738585072014e-308, 1e-300, 1e-20, 1.5, 1e300};
+  double out[8];
+  apply_all<op::log>(in, out);
+  for (int k = 0; k < 8; ++k) CHECK(out[k] == Approx(std::log(in[k])).epsilon(1e-15));
+}
