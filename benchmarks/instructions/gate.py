@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+"""Fails when a kernel executes more instructions than it did.
+
+Seconds are noise where machines are shared; instructions under callgrind are the same every time. A few fixed kernels are
+counted per run (twelve runs less four, by eight) and compared with counts.json, which `--record` writes.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+COUNTS = HERE / "counts.json"
+KERNELS = ("map", "exp", "tanh", "gelu", "sum", "argmax", "column sums", "softmax", "layer norm", "broadcast", "transposed",
+           "matmul", "matmul, bias, relu", "prepared run", "session run")
+# valgrind knows AVX2, and no later instructions.
+FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-march=x86-64-v3")
+SLACK = 0.05
+FEW, MANY = 4, 12
+
+
+def compiler_edition(compiler):
+    """The compiler and its major version, as counts.json names it: "g++ 12"."""
+    version = subprocess.run([compiler, "-dumpversion"], capture_output=True, text=True, check=True).stdout.strip()
+    return f"{Path(compiler).name} {version.split('.')[0]}"
+
+
+def has_packs(compiler):
+    """Whether xsimd is there, without which the kernels are others."""
+    probe = subprocess.run([compiler, "-x", "c++", "-E", "-"], input="#include <xsimd/xsimd.hpp>\n", text=True,
+                           capture_output=True, check=False)
+    return probe.returncode == 0
+
+
+def instructions(program, kernel, runs, scratch):
+    """How many instructions the program executes."""
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    done = subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={scratch}", program, kernel, str(runs)],
+                          capture_output=True, text=True, env=environment, check=False)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode != 0 or not found:
+        raise SystemExit(f"instructions: {kernel} did not run under callgrind:\n{done.stderr}")
+    return int(found.group(1))
+
+
+def main():
+    """Counts, and compares or records."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--record", action="store_true", help="write the counts of today into counts.json")
+    options = parser.parse_args()
+    compiler = os.environ.get("CXX") or "g++"
+    if not shutil.which("valgrind"):
+        print("skip there is no valgrind\ninstructions: 0 passed, 0 failed, 1 skipped")
+        return 0
+    if os.uname().machine != "x86_64" or not has_packs(compiler):
+        print("skip the counts are those of x86-64 with xsimd\ninstructions: 0 passed, 0 failed, 1 skipped")
+        return 0
+    edition = compiler_edition(compiler)
+    recorded = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
+    if not options.record and edition not in recorded:
+        print(f"skip no counts are recorded for {edition}\ninstructions: 0 passed, 0 failed, 1 skipped")
+        return 0
+
+    folder = ROOT / "build" / "instructions"
+    folder.mkdir(parents=True, exist_ok=True)
+    program = str(folder / "kernels")
+    subprocess.run([compiler, *FLAGS, "-I", str(ROOT / "include"), str(HERE / "kernels.cpp"), "-o", program, "-pthread"],
+                   check=True)
+    passed = failed = 0
+    counts = {}
+    for kernel in KERNELS:
+        few, many = (instructions(program, kernel, runs, str(folder / "callgrind.out")) for runs in (FEW, MANY))
+        counts[kernel] = round((many - few) / (MANY - FEW))
+        if options.record:
+            print(f"{kernel}: {counts[kernel]}", flush=True)
+            continue
+        limit = recorded[edition][kernel]
+        good = counts[kernel] <= limit * (1 + SLACK)
+        passed, failed = passed + good, failed + (not good)
+        note = "" if counts[kernel] >= limit * (1 - SLACK) else "; fewer than recorded: gate.py --record keeps that"
+        print(f"{'ok  ' if good else 'FAIL'} {kernel}: {counts[kernel]} instructions a run, recorded {limit}{note}", flush=True)
+    if options.record:
+        recorded[edition] = counts
+        COUNTS.write_text(json.dumps(recorded, indent=1) + "\n")
+        return 0
+    print(f"instructions: {passed} passed, {failed} failed, 0 skipped")
+    return 0 if failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

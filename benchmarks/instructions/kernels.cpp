@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// A few fixed kernels, for counting their instructions: `kernels NAME RUNS` repeats one prepared program on one thread.
+// gate.py runs it under callgrind, with AVX2 and the built-in matrix product, so that the counts are the same wherever
+// the compiler is.
+#include <onto/onto.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+using namespace onto;
+
+namespace {
+
+inline constexpr auto a = placeholder<"a", float, dyn>;
+inline constexpr auto b = placeholder<"b", float, dyn>;
+inline constexpr auto m = placeholder<"m", float, dyn, dyn>;
+inline constexpr auto n = placeholder<"n", float, dyn, dyn>;
+inline constexpr auto row = placeholder<"row", float, dyn>;
+inline constexpr auto tiny = placeholder<"tiny", float, 8>;
+
+tensor<float, dyn> values(int count, float first) {
+  tensor<float, dyn> t({count});
+  for (int k = 0; k < count; ++k) t(k) = first + static_cast<float>(k % 17) / 16;
+  return t;
+}
+tensor<float, dyn, dyn> matrix(int rows, int columns, float first) {
+  tensor<float, dyn, dyn> t({rows, columns});
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) t(i, j) = first + static_cast<float>((i * 7 + j) % 13) / 16;
+  return t;
+}
+
+const tensor<float, dyn> A = values(4096, 1), B = values(4096, 2), ROW = values(256, 0.5f);
+const tensor<float, dyn, dyn> M = matrix(16, 256, 1), N = matrix(16, 256, 2), S = matrix(64, 64, 1),
+                              T = matrix(64, 64, 2);
+const tensor<float, 8> TINY{1, 2, 3, 4, 5, 6, 7, 8};
+
+/// Repeats a prepared program.
+template <class Fetch, class... Feed>
+int repeat(int runs, const Fetch& fetch, const Feed&... feeds) {
+  session sess{{.cpu_threads = 1}};
+  const auto program = sess.prepare(fetch);
+  for (int k = 0; k < runs; ++k) program(feeds...);
+  return 0;
+}
+
+int run(std::string_view name, int runs) {
+  if (name == "map") return repeat(runs, sqrt(a * a + b * b) * a - b / (a + 1) + maximum(b, 0.0f), a = A, b = B);
+  if (name == "exp") return repeat(runs, exp(a), a = A);
+  if (name == "tanh") return repeat(runs, tanh(a), a = A);
+  if (name == "gelu") return repeat(runs, gelu(a), a = A);
+  if (name == "sum") return repeat(runs, sum(square(a - b)), a = A, b = B);
+  if (name == "argmax") return repeat(runs, argmax<0>(a), a = A);
+  if (name == "column sums") return repeat(runs, sum<0>(m), m = M);
+  if (name == "softmax") return repeat(runs, softmax(m), m = M);
+  if (name == "layer norm") {
+    const auto centred = m - mean<-1>(m, keep_extents);
+    return repeat(runs, centred * rsqrt(mean<-1>(square(centred), keep_extents) + 1e-5f), m = M);
+  }
+  if (name == "broadcast") return repeat(runs, relu(m + row), m = M, row = ROW);
+  if (name == "transposed") return repeat(runs, m + transpose(n), m = S, n = T);
+  if (name == "matmul") return repeat(runs, matmul(m, n), m = S, n = T);
+  if (name == "matmul, bias, relu") return repeat(runs, relu(matmul(m, n) + slice<0, 1>(n)), m = S, n = T);
+  if (name == "prepared run") return repeat(runs, tiny * tiny + tiny, tiny = TINY);
+  if (name == "session run") {
+    session sess{{.cpu_threads = 1}};
+    for (int k = 0; k < runs; ++k) sess.run(tiny * tiny + tiny, tiny = TINY);
+    return 0;
+  }
+  std::fprintf(stderr, "kernels: there is no kernel %.*s\n", static_cast<int>(name.size()), name.data());
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: kernels NAME RUNS\n");
+    return 2;
+  }
+  return run(argv[1], std::atoi(argv[2]));
+}
