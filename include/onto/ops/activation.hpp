@@ -4,6 +4,7 @@
 
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
+#include <onto/ops/unary.hpp>
 
 namespace onto {
 
@@ -14,10 +15,9 @@ struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::abs;
-    using math::exp;
     using math::select;
     const T one = math::splat<T>(1);
-    const T e = exp(-abs(x));  // never overflows
+    const T e = op::exp::apply(-abs(x));  // never overflows
     return select(x >= math::splat<T>(0), one, e) / (one + e);
   }
 };
@@ -37,7 +37,6 @@ struct relu : detail::packed_elementwise<> {
 /// *Source* a polynomial in 1 / (1 + 0.35 t) for the share over its density, fitted to 2.8e-8 (Lawson's algorithm).
 template <class T>
 ONTO_HD T tail_of_normal(T t) {
-  using math::exp;
   using math::nearbyint;
   const auto number = [](double value) { return math::splat<T>(value); };
   const T u = number(1) / (number(1) + number(0.35) * t);
@@ -55,7 +54,7 @@ ONTO_HD T tail_of_normal(T t) {
   const T most = nearbyint(t * number(256)) * number(1.0 / 256);
   const T rest = number(0.5) * (t + most) * (most - t);
   const T series = number(1) + rest * (number(1) + rest * (number(0.5) + rest * number(1.0 / 6)));
-  return exp(number(-0.5) * most * most) * (t * (r * series));
+  return op::exp::apply(number(-0.5) * most * most) * (t * (r * series));
 }
 
 struct gelu : detail::packed_elementwise<floating_elements, 22> {

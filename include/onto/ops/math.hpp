@@ -51,6 +51,12 @@ ONTO_HD constexpr T splat(double value) {
 template <class T>
 requires std::is_arithmetic_v<T> ONTO_HD constexpr T select(bool chosen, T a, T b) { return chosen ? a : b; }
 
+/// Functions of a pack that a backend knows better than the pack library. `known`: whether it does.
+template <class T>
+struct pack_functions {
+  static constexpr bool known = false;
+};
+
 /// Applies a scalar function to each lane of packs, for functions that pack libraries have only inexactly.
 template <class F, class Pack, class... More>
 Pack each_lane(F f, const Pack& x, const More&... more) {

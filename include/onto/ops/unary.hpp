@@ -60,7 +60,9 @@ struct exp : detail::packed_elementwise<floating_elements, 10> {
   ONTO_HD static T apply(T x) {
     using math::exp;
     using math::select;
-    if constexpr (math::is_pack<T>) {
+    if constexpr (math::pack_functions<T>::known) {
+      return math::pack_functions<T>::exp(x);
+    } else if constexpr (math::is_pack<T>) {
       // xsimd 8 is infinite from 88.376 (709.436) on, half a unit too early: the last stretch is e * exp(x - 1).
       const auto high = x > math::splat<T>(sizeof(typename T::value_type) == 4 ? 88 : 709);
       const T e = math::splat<T>(2.718281828459045);
@@ -193,7 +195,11 @@ struct tanh : detail::packed_elementwise<floating_elements, 14> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::tanh;
-    return tanh(x);
+    if constexpr (math::pack_functions<T>::known) {
+      return math::pack_functions<T>::tanh(x);
+    } else {
+      return tanh(x);
+    }
   }
 };
 

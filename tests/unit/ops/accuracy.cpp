@@ -75,7 +75,7 @@ void check(Reference reference, double most, double below = 1.0e-6) {
 TEST_CASE("functions are exact to a few units of the last place over the whole range of float", "[ops]") {
   check<op::sqrt>([](double x) { return std::sqrt(x); }, 0.51);
   check<op::rsqrt>([](double x) { return 1 / std::sqrt(x); }, 1.51);
-  check<op::exp>([](double x) { return std::exp(x); }, 2.6, 1);
+  check<op::exp>([](double x) { return std::exp(x); }, 2.6);
   check<op::expm1>([](double x) { return std::expm1(x); }, 2.6);
   check<op::log>([](double x) { return std::log(x); }, 1.1);
   check<op::log1p>([](double x) { return std::log1p(x); }, 1.1);
@@ -87,10 +87,10 @@ TEST_CASE("functions are exact to a few units of the last place over the whole r
   check<op::atan>([](double x) { return std::atan(x); }, 2.6);
   check<op::sinh>([](double x) { return std::sinh(x); }, 3.1);
   check<op::cosh>([](double x) { return std::cosh(x); }, 3.1);
-  check<op::tanh>([](double x) { return std::tanh(x); }, 2.1);
+  check<op::tanh>([](double x) { return std::tanh(x); }, 5.0);
   check<op::erf>([](double x) { return std::erf(x); }, 6.0);
-  check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.1, 1);
-  check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0, 1);
+  check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.1);
+  check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0);
 }
 
 TEST_CASE("the logarithm of a subnormal double is right", "[ops]") {
