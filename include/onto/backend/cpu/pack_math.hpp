@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#if defined(ONTO_PACKS)  // set by packs.hpp, which this is a part of
 namespace onto::math {
 
 /// *Source* for tanh a quotient of polynomials in x * x, fitted to 2.1e-8 on [-9.02, 9.02] (Lawson's algorithm).
@@ -79,3 +80,4 @@ struct pack_functions<xsimd::batch<float, Arch>> {
 };
 
 }  // namespace onto::math
+#endif
