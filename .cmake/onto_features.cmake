@@ -1,12 +1,47 @@
 # SPDX-License-Identifier: BSL-1.0
-# What onto uses where it is installed: threads, Boost headers, a CBLAS, OpenMP, xsimd, the CUDA toolkit. Read by onto's own
+# What onto uses where it is installed: threads, Boost headers, OpenMP, xsimd, the CUDA toolkit, a library for matmul. Read by onto's own
 # build and by find_package(onto), so that a program gets what its machine has, not what the packager's had.
 include_guard(GLOBAL)
 
-option(ONTO_WITH_CBLAS "Use a CBLAS for matmul where one is found" ON)
+set(ONTO_MATMUL "auto" CACHE STRING "Who multiplies matrices on the CPU: auto, builtin, cblas or onednn")
+set_property(CACHE ONTO_MATMUL PROPERTY STRINGS auto builtin cblas onednn)
 option(ONTO_WITH_OPENMP "Link OpenMP where it is found" ON)
 option(ONTO_WITH_XSIMD "Use xsimd where it is found" ON)
 option(ONTO_WITH_CUDA "Define onto::cuda where the CUDA toolkit is found" ON)
+
+# onto_find_matmul(cblas|onednn VARIABLE): a target with that library and the definition that makes onto use it, or nothing.
+function(onto_find_matmul which variable)
+  set(${variable} "" PARENT_SCOPE)
+  if(which STREQUAL "cblas")
+    find_path(ONTO_CBLAS_INCLUDE_DIR NAMES cblas.h PATH_SUFFIXES openblas openblas-pthread)
+    find_library(ONTO_CBLAS_LIBRARY NAMES openblas mkl_rt blis cblas)
+    set(include "${ONTO_CBLAS_INCLUDE_DIR}")
+    set(library "${ONTO_CBLAS_LIBRARY}")
+    set(definition ONTO_HAS_CBLAS=1)
+  else()
+    find_path(ONTO_ONEDNN_INCLUDE_DIR NAMES dnnl.h)
+    find_library(ONTO_ONEDNN_LIBRARY NAMES dnnl)
+    # Its threads are OpenMP's as a rule, and onto has to tell OpenMP how many.
+    find_package(OpenMP QUIET COMPONENTS CXX)
+    set(include "${ONTO_ONEDNN_INCLUDE_DIR}")
+    set(library "${ONTO_ONEDNN_LIBRARY}")
+    set(definition ONTO_HAS_ONEDNN=1)
+  endif()
+  mark_as_advanced(ONTO_CBLAS_INCLUDE_DIR ONTO_CBLAS_LIBRARY ONTO_ONEDNN_INCLUDE_DIR ONTO_ONEDNN_LIBRARY)
+  if(NOT include OR NOT library OR (which STREQUAL "onednn" AND NOT TARGET OpenMP::OpenMP_CXX))
+    return()
+  endif()
+  if(NOT TARGET onto_matmul_${which})
+    add_library(onto_matmul_${which} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(onto_matmul_${which} SYSTEM INTERFACE "${include}")
+    target_link_libraries(onto_matmul_${which} INTERFACE "${library}")
+    target_compile_definitions(onto_matmul_${which} INTERFACE ${definition})
+    if(which STREQUAL "onednn")
+      target_link_libraries(onto_matmul_${which} INTERFACE OpenMP::OpenMP_CXX)
+    endif()
+  endif()
+  set(${variable} onto_matmul_${which} PARENT_SCOPE)
+endfunction()
 
 # Each part is for the machine that builds, so none of it is written into the exported target.
 macro(onto_link_features target)
@@ -27,26 +62,21 @@ macro(onto_link_features target)
     target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${ONTO_BOOST_INCLUDE_DIR}>")
   endif()
 
-  if(ONTO_WITH_CBLAS)
-    find_path(ONTO_CBLAS_INCLUDE_DIR NAMES cblas.h PATH_SUFFIXES openblas openblas-pthread)
-    find_library(ONTO_CBLAS_LIBRARY NAMES openblas mkl_rt blis cblas)
-    mark_as_advanced(ONTO_CBLAS_INCLUDE_DIR ONTO_CBLAS_LIBRARY)
-    if(ONTO_CBLAS_INCLUDE_DIR AND ONTO_CBLAS_LIBRARY)
-      set(ONTO_CBLAS_VENDOR "CBLAS")
-      if(ONTO_CBLAS_LIBRARY MATCHES "openblas")
-        set(ONTO_CBLAS_VENDOR "OpenBLAS")
-      elseif(ONTO_CBLAS_LIBRARY MATCHES "mkl")
-        set(ONTO_CBLAS_VENDOR "MKL")
-      elseif(ONTO_CBLAS_LIBRARY MATCHES "blis")
-        set(ONTO_CBLAS_VENDOR "BLIS")
-      endif()
-      string(TOUPPER "${ONTO_CBLAS_VENDOR}" ONTO_CBLAS_VENDOR_UPPER)
-      target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${ONTO_CBLAS_INCLUDE_DIR}>")
-      target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:${ONTO_CBLAS_LIBRARY}>")
-      target_compile_definitions(
-        ${target} INTERFACE "$<BUILD_INTERFACE:ONTO_HAS_CBLAS=1>"
-                            "$<BUILD_INTERFACE:ONTO_CBLAS_${ONTO_CBLAS_VENDOR_UPPER}=1>"
-                            "$<BUILD_INTERFACE:ONTO_CBLAS_VENDOR=\"${ONTO_CBLAS_VENDOR}\">")
+  # oneDNN is the fastest there is for large products, and knows the processor by what it can do
+  # (docs/measurements/matmul.md); without it the built-in product multiplies, which always does the small ones.
+  if(NOT ONTO_MATMUL MATCHES "^(auto|builtin|cblas|onednn)$")
+    message(FATAL_ERROR "onto: ONTO_MATMUL is ${ONTO_MATMUL}; give auto, builtin, cblas or onednn")
+  elseif(NOT ONTO_MATMUL STREQUAL "builtin")
+    set(ONTO_MATMUL_LIBRARY "${ONTO_MATMUL}")
+    if(ONTO_MATMUL STREQUAL "auto")
+      set(ONTO_MATMUL_LIBRARY onednn)
+    endif()
+    onto_find_matmul(${ONTO_MATMUL_LIBRARY} ONTO_MATMUL_TARGET)
+    if(ONTO_MATMUL_TARGET)
+      target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:${ONTO_MATMUL_TARGET}>")
+    elseif(NOT ONTO_MATMUL STREQUAL "auto")
+      message(FATAL_ERROR "onto: ONTO_MATMUL is ${ONTO_MATMUL}, and that was not found; install it (Debian: libopenblas-dev, "
+                          "libdnnl-dev) or leave ONTO_MATMUL at auto")
     endif()
   endif()
 

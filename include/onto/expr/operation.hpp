@@ -82,6 +82,7 @@ struct op_info {
   inferred (*infer)(const extents* operands, int count);
   int attributes;
   std::int64_t attribute[max_attributes];
+  bool packs = false;  // the CPU computes several elements at a time
 };
 
 namespace detail {
@@ -89,6 +90,11 @@ namespace detail {
 template <class Op>
 concept has_attributes = requires {
   Op::attribute_count;
+};
+
+template <class Op>
+concept pack_operation = requires {
+  requires Op::packs;
 };
 
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
@@ -100,7 +106,7 @@ constexpr std::uint64_t type_hash() {
 
 template <class Op>
 constexpr op_info describe() {
-  op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}};
+  op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;
     for (int k = 0; k < o.attributes; ++k) o.attribute[k] = Op::attribute[k];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/expression.hpp>
+#include <onto/graph/chain.hpp>
 #include <onto/graph/graph.hpp>
 
 #include <utility>
@@ -208,9 +209,19 @@ struct lowering {
     graph_builder<capacity> b;
     graph_data<sizes.nodes, sizes.operands, sizes.visits, static_cast<int>(sizeof...(E))> g;
     run(b, g.fetches, std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
-    for (int k = 0; k < sizes.nodes; ++k) g.nodes[k] = b.nodes[k];
-    for (int k = 0; k < sizes.operands; ++k) g.operands[k] = b.operands[k];
-    for (int k = 0; k < sizes.visits; ++k) g.visits[k] = b.visits[k];
+    constexpr int room = sizes.nodes > 0 ? sizes.nodes : 1;
+    int uses[room]{}, next[room]{}, at[room]{};
+    bool inside[room]{}, moves[room]{};
+    const chain_orderer chains(b.nodes, sizes.nodes, b.operands, g.fetches, static_cast<int>(sizeof...(E)),
+                               {uses, next, inside, moves});
+    chains.places(at);
+    for (int k = 0; k < sizes.nodes; ++k) g.nodes[at[k]] = b.nodes[k];
+    for (int k = 0; k < sizes.operands; ++k) g.operands[k] = at[b.operands[k]];
+    for (int& fetch : g.fetches) fetch = at[fetch];
+    for (int k = 0; k < sizes.visits; ++k) {
+      g.visits[k] = b.visits[k];
+      if (g.visits[k].node >= 0) g.visits[k].node = at[g.visits[k].node];
+    }
     return g;
   }
   static constexpr auto data = lower();

@@ -12,42 +12,70 @@ namespace onto::detail {
 struct code_line {
   static constexpr int input = -1;
   static constexpr int scalar = -2;
+  static constexpr int store = -3;
+  // Of a row kernel, where its stages are not yet apart.
+  static constexpr int folded = -4;  // of register argument[0], by the fold argument[1]
+  // What softmax is made of.
+  static constexpr int row_exp = -16;  // of a difference
+  static constexpr int row_inverse = -17;
+  static constexpr int row_multiply = -18;
+  static constexpr int row_subtract = -19;
+  static constexpr int row_log = -20;
 
   int op = input;
   element type = element::float32;
-  int argument[4] = {};  // registers, or the slot of a load
+  int argument[4] = {};  // registers, or the slot of a load; of a store the slot and a register
   int count = 0;
+  int cost = 0;         // of a row kernel: operations
+  bool column = false;  // and whether there is one value for each row
 };
 
 /// The values a kernel is given: for each input slot a node (a leaf, a view or the result of another kernel), for each
 /// scalar slot a scalar node.
 struct kernel_operands {
   int* inputs = nullptr;
+  int* frames = nullptr;  // of each input: the frame it is seen in, see seen.hpp
   int input_count = 0;
   int* scalars = nullptr;
   int scalar_count = 0;
 };
 
-/// Room for `collect_code`: `lines` for twice the operands and members; `register_of` for all nodes, filled with -1.
+/// Room for `collect_code`: `lines` for as many as `code_room_for` the members; `register_of` for all nodes, filled
+/// with -1.
 struct code_room {
   code_line* lines = nullptr;
   int* register_of = nullptr;
 };
 
+/// The most instructions that come of one node, with its store.
+constexpr int code_room_for(const graph_view& g, int n) {
+  return 2 * g[n].count + (g[n].kind() == op_kind::row ? 8 : 2);
+}
+
 class code_collector {
  public:
-  constexpr code_collector(const graph_view& g, const int* unit, int root, const std::uint64_t* ops, int op_count,
-                           const code_room& room, kernel_operands& operands)
-      : g_(g), unit_(unit), root_(root), ops_(ops), op_count_(op_count), r_(room), o_(operands) {}
+  /// `via`: the frames of the nodes; null for an operation alone. `result`: the nodes that are results beside their
+  /// kernels' roots, or null.
+  constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
+                           int op_count, const code_room& room, kernel_operands& operands, const bool* result = nullptr)
+      : g_(g),
+        unit_(unit),
+        via_(via),
+        root_(root),
+        ops_(ops),
+        op_count_(op_count),
+        r_(room),
+        o_(operands),
+        result_(result) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
     if (g_[root_].kind() == op_kind::reduce) {
       const int x = g_.operand(root_, 0);
-      if (unit_[x] == root_) {
+      if (unit_[base_of(g_, unit_, x)] == root_) {
         members();
       } else {
-        load(x);
+        load(x, -1);
       }
     } else {
       members();
@@ -58,7 +86,23 @@ class code_collector {
  private:
   constexpr void members() {
     for (int n = 0; n <= root_; ++n)
-      if (unit_[n] == root_ && g_[n].kind() != op_kind::reduce) compute(n);
+      if (unit_[n] == root_ && (n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view)
+        compute(n);
+  }
+
+  /// Stores the results beside the root's, all after the last load.
+  constexpr void store_results() {
+    int slot = 0;
+    for (int n = 0; result_ && n < root_; ++n) {
+      if (unit_[n] != root_ || !result_[n]) continue;
+      code_line line;
+      line.op = code_line::store;
+      line.type = g_[n].type;
+      line.argument[0] = slot++;
+      line.argument[1] = r_.register_of[n];
+      line.count = 2;
+      append(line);
+    }
   }
 
   constexpr int append(const code_line& line) {
@@ -66,11 +110,29 @@ class code_collector {
     return count_++;
   }
 
-  constexpr int load(int n) {
-    if (r_.register_of[n] >= 0) return r_.register_of[n];
+  constexpr int load(int n, int frame) {
+    if (const int base = base_of(g_, unit_, n); unit_[base] == root_) return r_.register_of[base];
+    if (frame < 0 || g_[n].kind() == op_kind::scalar) {
+      if (r_.register_of[n] >= 0) return r_.register_of[n];
+      return r_.register_of[n] = read(n, -1);
+    }
+    for (int k = 0; k < o_.input_count; ++k)
+      if (o_.inputs[k] == n && o_.frames[k] == frame) return line_of(k);
+    return read(n, frame);
+  }
+
+  /// The load of an input.
+  constexpr int line_of(int slot) const {
+    int k = 0;
+    while (r_.lines[k].op != code_line::input || r_.lines[k].argument[0] != slot) ++k;
+    return k;
+  }
+
+  constexpr int read(int n, int frame) {
     code_line line;
     line.type = g_[n].type;
     line.count = 1;
+    line.column = is_column(g_[n].shape);
     if (g_[n].kind() == op_kind::scalar) {
       line.op = code_line::scalar;
       line.argument[0] = o_.scalar_count;
@@ -78,14 +140,51 @@ class code_collector {
     } else {
       line.op = code_line::input;
       line.argument[0] = o_.input_count;
+      o_.frames[o_.input_count] = frame;
       o_.inputs[o_.input_count++] = n;
     }
-    return r_.register_of[n] = append(line);
+    return append(line);
+  }
+
+  constexpr int append(int op, const graph_node& x, int cost, bool column, int a, int b = 0) {
+    code_line line;
+    line.op = op;
+    line.type = x.type;
+    line.argument[0] = a;
+    line.argument[1] = b;
+    line.count = op == code_line::row_inverse || op == code_line::row_log ? 1 : 2;
+    line.cost = cost;
+    line.column = column;
+    return append(line);
+  }
+
+  /// A fold of each row, or softmax by its parts.
+  constexpr void compute_rows(int n) {
+    const graph_node& x = g_[n];
+    const int of = load(g_.operand(n, 0), -1);
+    if (x.kind() == op_kind::reduce) {
+      r_.register_of[n] = append(code_line::folded, x, 1, true, of, static_cast<int>(x.op->attribute[0]));
+      return;
+    }
+    const int greatest = append(code_line::folded, x, 1, true, of, static_cast<int>(row_maximum));
+    const int power = append(code_line::row_exp, x, 11, false, of, greatest);
+    const int total = append(code_line::folded, x, 1, true, power, static_cast<int>(fold::sum));
+    if (x.op->attribute[0] != 0) {
+      const int rest = append(code_line::row_log, x, 10, true, total);
+      const int shifted = append(code_line::row_subtract, x, 1, false, of, greatest);
+      r_.register_of[n] = append(code_line::row_subtract, x, 1, false, shifted, rest);
+    } else {
+      const int inverse = append(code_line::row_inverse, x, 4, true, total);
+      r_.register_of[n] = append(code_line::row_multiply, x, 1, false, power, inverse);
+    }
   }
 
   constexpr void compute(int n) {
     const graph_node& x = g_[n];
+    if (x.kind() == op_kind::reduce || x.kind() == op_kind::row) return compute_rows(n);
     code_line line;
+    line.cost = x.op->cost;
+    line.column = is_column(x.shape);
     line.op = 0;
     while (line.op + 1 < op_count_ && ops_[line.op] != x.op->hash) ++line.op;
     line.type = x.type;
@@ -93,12 +192,13 @@ class code_collector {
     const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
     for (int k = 0; k < x.count; ++k) {
-      const int r = load(g_.operand(n, overwrites ? 1 : k));
+      const int r = load(g_.operand(n, overwrites ? 1 : k), via_ ? via_[n] : -1);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time
         operands[0] = r;
       } else {
+        if (n == root_ && k + 1 == x.count) store_results();
         line.argument[0] = operands[0];
         line.argument[1] = r;
         line.count = 2;
@@ -106,6 +206,7 @@ class code_collector {
       }
     }
     if (x.count <= 4) {
+      if (n == root_) store_results();
       for (int k = 0; k < x.count; ++k) line.argument[k] = operands[k];
       line.count = x.count;
       operands[0] = append(line);
@@ -115,17 +216,21 @@ class code_collector {
 
   const graph_view& g_;
   const int* unit_;
+  const int* via_;
   int root_;
   const std::uint64_t* ops_;
   int op_count_;
   code_room r_;
   kernel_operands& o_;
+  const bool* result_;
   int count_ = 0;
 };
 
-/// Whether the kernel of this root is a program of instructions.
-constexpr bool has_code(const graph_view& g, int root) {
+/// Whether the kernel of this root is a program of instructions. A view is a copy, unless what it shows is made in the
+/// same kernel.
+constexpr bool has_code(const graph_view& g, const int* unit, int root) {
   const op_kind k = g[root].kind();
+  if (k == op_kind::view) return unit[base_of(g, unit, g.operand(root, 0))] == root;
   return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
 }
 

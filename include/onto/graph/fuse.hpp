@@ -4,6 +4,8 @@
 #pragma once
 
 #include <onto/graph/graph.hpp>
+#include <onto/graph/rows.hpp>
+#include <onto/graph/seen.hpp>
 #include <onto/ops/all.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -25,6 +27,8 @@ struct fusion_view {
   int* root = nullptr;
   int* uses = nullptr;    // how often a node is used, by operations and fetches
   int* target = nullptr;  // while fusing: the one kernel all consumers are in
+  int* via = nullptr;     // the frame of a node in its kernel, see seen.hpp; while fusing: the one all consumers are in
+  int* split = nullptr;   // while fusing: of some reshapes, the kernel they are in
 };
 
 /// An operation dearer than this is not recomputed for each element of a broadcast.
@@ -60,6 +64,14 @@ constexpr bool fits_into(const extents& x, const extents& whole) {
   return true;
 }
 
+/// Whether what is below a frame certainly has fewer elements than the kernel's space, so that they are met again and
+/// again.
+constexpr bool repeats(const graph_view& g, const fusion_view& v, int root, int frame) {
+  for (; frame >= 0; frame = v.via[frame])
+    if (stretches(g[frame].shape, shape_of_frame(g, root, v.via[frame]))) return true;
+  return false;
+}
+
 /// Extents are equal for certain.
 constexpr bool surely_equal(const extents& a, const extents& b) { return a == b && a.is_static(); }
 
@@ -67,6 +79,28 @@ constexpr bool surely_equal(const extents& a, const extents& b) { return a == b 
 constexpr int base_of(const graph_view& g, const int* root, int n) {
   while (g[n].kind() == op_kind::view && root[n] < 0) n = g.operand(n, 0);
   return n;
+}
+
+/// Whether an element's index in a frame is its index in the kernel's space.
+constexpr bool keeps_index(const graph_view& g, const fusion_view& v, int root, int frame) {
+  for (; frame >= 0; frame = v.via[frame])
+    if (!is_reshape(g, frame) || !surely_equal(g[frame].shape, shape_of_frame(g, root, v.via[frame]))) return false;
+  return true;
+}
+
+/// From this many kernels on that read a turned value, a copy that they read along memory is faster. A measurement:
+/// docs/adr/0021-index-maps.md.
+inline constexpr int copied_reads = 3;
+
+constexpr bool is_slice(const graph_view& g, int n) {
+  return g[n].op->attribute[0] == static_cast<int>(view_kind::slice);
+}
+
+/// Whether the kernel of a view, if it has one, makes what the view is of: nothing else needs that.
+constexpr bool makes_operand(const graph_view& g, const fusion_view& v, int n) {
+  const int below = g.operand(n, 0);
+  return g[below].kind() == op_kind::map && v.uses[below] == 1 && v.root[below] < 0 && same_devices(g, below, n) &&
+         reads_along_memory(g, v.via, n, -1);
 }
 
 /// The only user of node `n` if there is one, searched above it; -1 else.
@@ -124,6 +158,13 @@ constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul
   return top;
 }
 
+/// Whether the kernel with this root makes maps that it sees through views.
+constexpr bool has_frames(const fusion_view& v, int root) {
+  for (int n = 0; n < root; ++n)
+    if (v.root[n] == root && v.via[n] >= 0) return true;
+  return false;
+}
+
 /// Groups nodes into kernels. `v` has room for `g.count` entries each. *Complexity* linear in nodes and edges, but for
 /// products.
 constexpr void fuse(const graph_view& g, const fusion_view& v) {
@@ -132,6 +173,8 @@ constexpr void fuse(const graph_view& g, const fusion_view& v) {
     v.root[n] = -1;
     v.uses[n] = 0;
     v.target[n] = unset;
+    v.via[n] = -1;
+    v.split[n] = -1;
   }
   for (int n = 0; n < g.count; ++n)
     for (int k = 0; k < g[n].count; ++k) ++v.uses[g.operand(n, k)];
@@ -166,38 +209,64 @@ constexpr void fuse(const graph_view& g, const fusion_view& v) {
           v.root[n] = top;
   }
 
-  // A map joins the kernel of its consumers when they are all in one kernel that takes its elements one by one.
+  // A map joins the kernel of its consumers when they are all in one kernel that takes its elements one by one; a fold
+  // over rows, when that kernel goes over the same rows.
+  const row_finder rows(g);
   for (int n = g.count - 1; n >= 0; --n) {
     const graph_node& x = g[n];
     if (x.is_leaf()) continue;
     const int wanted = v.target[n];
-    bool takes_maps = false;
+    int into = -1, frame = -1;  // the kernel and the frame in which operands are seen
     if (v.root[n] >= 0) {
-      // part of a matrix product
+      v.via[n] = -1;  // part of a matrix product
     } else if (x.kind() == op_kind::view) {
       const bool fetched = [&] {
         for (int k = 0; k < g.fetch_count; ++k)
           if (g.fetches[k] == n) return true;
         return false;
       }();
-      const graph_node& below = g[g.operand(n, 0)];
-      const bool reshape = x.op->attribute[0] == static_cast<int>(view_kind::reshape);
-      if (fetched || (reshape && below.kind() == op_kind::view)) v.root[n] = n;
+      const int below = g.operand(n, 0);
+      const bool flat = is_flat(g, v.root, below);
+      const bool strides = !is_reshape(g, n) || keeps_axes(g, n) || (flat && !g[base_of(g, v.root, below)].is_map());
+      const bool made_here = makes_operand(g, v, n);
+      const bool in_rows = rows.any() && wanted >= 0 && is_row_kernel(g, v.root, wanted);
+      const int reads = fetched || (wanted >= 0 && !in_rows) ? 0 : turned_reads(g, v.root, n);
+      if (!fetched && wanted >= 0 && !in_rows && reads_along_memory(g, v.via, n, v.via[n]) &&
+          (strides || (v.via[n] < 0 && may_split(g, v.split, n, wanted)))) {
+        into = wanted;
+        frame = n;
+        if (!strides) v.split[n] = wanted;
+      } else if (fetched || (!strides && !flat) || reads >= copied_reads ||
+                 (made_here && (reads > 1 || is_slice(g, n)))) {
+        v.root[n] = n;
+        v.via[n] = -1;
+        if (reads_along_memory(g, v.via, n, -1)) into = n;
+        frame = is_reshape(g, n) ? -1 : n;
+      }
     } else {
       bool joins = x.is_map() && wanted >= 0 && same_devices(g, n, wanted);
       if (joins) {
         const graph_node& r = g[wanted];
-        const extents& space = r.kind() == op_kind::reduce ? g[g.operand(wanted, 0)].shape : r.shape;
-        if (x.kind() == op_kind::generator) joins = r.kind() != op_kind::reduce && surely_equal(x.shape, space);
-        if (x.op->cost >= recompute_limit && stretches(x.shape, space)) joins = false;
+        const extents& space = shape_of_frame(g, wanted, v.via[n]);
+        if (x.kind() == op_kind::generator)
+          joins = r.kind() != op_kind::reduce && surely_equal(x.shape, space) && keeps_index(g, v, wanted, v.via[n]);
+        if (x.op->cost >= recompute_limit && (stretches(x.shape, space) || repeats(g, v, wanted, v.via[n])) &&
+            !(v.via[n] < 0 && rows.once_a_row(n, wanted, v.root)))
+          joins = false;
+      } else if (rows.any() && wanted >= 0 && same_devices(g, n, wanted)) {
+        joins = v.via[n] < 0 && !has_frames(v, wanted) && rows.joins(n, wanted, v.root);
       }
       v.root[n] = joins ? wanted : n;
-      takes_maps = x.is_map() || x.kind() == op_kind::assign || x.kind() == op_kind::reduce;
+      if (!joins) v.via[n] = -1;
+      if (x.is_map() || x.kind() == op_kind::assign || x.kind() == op_kind::reduce || folds_rows(g, n))
+        into = v.root[n];
+      frame = v.via[n];
     }
     for (int k = 0; k < x.count; ++k) {
       const int o = g.operand(n, k);
-      const int t = takes_maps ? v.root[n] : -1;
-      v.target[o] = v.target[o] == unset || v.target[o] == t ? t : -1;
+      const bool agree = v.target[o] == unset || (v.target[o] == into && v.via[o] == frame);
+      v.target[o] = agree ? into : -1;
+      v.via[o] = v.target[o] >= 0 ? frame : -1;
     }
   }
 }

@@ -13,7 +13,7 @@ struct view_layout {
   std::int64_t stride[max_rank] = {};
 };
 
-/// One view over `below`. A reshape is only ever over contiguous memory: others are kernels.
+/// One view over `below`, whose elements are strides in it, too.
 constexpr view_layout look_through(const op_info& op, const view_layout& below, const extents& shape_below,
                                    const extents& shape) {
   view_layout r;
@@ -22,7 +22,7 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
     for (int k = 0; k < shape.rank; ++k)
       r.stride[k] = below.stride[normalize_axis(static_cast<int>(op.attribute[2 + k]), shape.rank)];
   } else if (op.attribute[0] == static_cast<int>(view_kind::reshape)) {
-    contiguous_strides(shape, r.stride);
+    reshape_strides(shape_below, below.stride, shape, r.stride);
   } else {
     const int ranges = static_cast<int>(op.attribute[1]);
     for (int k = 0; k < shape.rank; ++k) {
@@ -48,12 +48,59 @@ constexpr view_layout layout_of(const graph_view& g, const int* root, const exte
   return r;
 }
 
+/// An operand of a kernel: a node seen in a frame. `root` is the fusion, `via` the frames of the kernel's members.
+struct seen_operand {
+  view_layout layout{};
+  extents over{};  // the kernel's space; where the elements are no strides there, another shape of as many elements
+  bool split = false;
+};
+
 /// Strides of `from` over a space it broadcasts to.
 constexpr void broadcast_strides(const extents& from, const std::int64_t* stride, const extents& space,
                                  std::int64_t* out) {
   for (int k = 0; k < max_rank; ++k) out[k] = 0;
   const int lead = space.rank - from.rank;
   for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];
+}
+
+/// Where the elements of node `o`, in the memory of `held`, are in the space of a kernel that sees it in `frame`. `via`
+/// may be null: then no frame is in another.
+constexpr seen_operand see(const graph_view& g, const int* root, const int* via, const extents* shapes, int o, int held,
+                           int frame, const extents& space) {
+  seen_operand r;
+  int seen = o;  // of what views were taken off
+  if (o != held && is_reshape(g, o) && root[o] < 0) seen = g.operand(o, 0);
+  r.layout = layout_of(g, root, shapes, seen, held);
+  r.over = shapes[seen];
+  while (true) {
+    const bool turned = seen != o;
+    if (!turned && frame < 0) break;
+    const int view = turned ? o : frame;
+    const extents& below = shapes[g.operand(view, 0)];
+    view_layout l = r.layout;
+    broadcast_strides(r.over, r.layout.stride, below, l.stride);
+    if (is_reshape(g, view)) {
+      r.layout.offset = l.offset;
+      if (!reshape_strides(below, l.stride, shapes[view], r.layout.stride)) {
+        r.layout = l;
+        r.over = below;
+        r.split = true;
+        return r;
+      }
+    } else {
+      r.layout = look_through(*g[view].op, l, below, shapes[view]);
+    }
+    r.over = shapes[view];
+    if (turned)
+      seen = o;
+    else
+      frame = via ? via[frame] : -1;
+  }
+  view_layout l = r.layout;
+  broadcast_strides(r.over, r.layout.stride, space, l.stride);
+  r.layout = l;
+  r.over = space;
+  return r;
 }
 
 }  // namespace onto::detail

@@ -3,7 +3,7 @@
 // whose memory they write over.
 #pragma once
 
-#include <onto/graph/schedule.hpp>
+#include <onto/graph/memory.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -113,7 +113,8 @@ class step_orderer {
     step_order& s = r_.steps[k];
     for (int q = 0; q < streams_; ++q) r_.need[q] = -1;
     for_each_read(in_, k, [&](int v) { need(in_.values[v].birth); });
-    if (const int x = in_.steps[k].value; x >= 0) {
+    const int made = in_.steps[k].value;
+    for (int x = made; made >= 0 && x <= made + in_.steps[k].more; ++x) {
       for (int y = 0; y < in_.value_count; ++y) {
         if (y == x || in_.values[y].birth >= k || !overlap(in_.values[x], in_.values[y])) continue;
         need(in_.values[y].birth);
@@ -165,6 +166,7 @@ constexpr step_cost cost_of_step(const order_input& in, const extents* shapes, i
   const graph_view& g = in.graph;
   add(c.bytes, bytes_of(g[s.node].type, shapes[s.node]));
   if (s.kind != step_kind::kernel) return c;
+  for (int v = s.value + 1; v <= s.value + s.more; ++v) add(c.bytes, in.values[v].bytes);
   for (int m = 0; m <= s.node; ++m) {
     if (in.unit[m] != s.node) continue;
     add(c.flops, flops_of(g, shapes, m));

@@ -45,6 +45,12 @@ struct placer_input {
 
 namespace detail {
 
+inline constexpr place host{device_kind::cpu, 0};
+
+constexpr bool in_host_memory(const graph_node& n) {
+  return n.kind() == op_kind::placeholder || n.kind() == op_kind::constant;
+}
+
 constexpr bool matches(const place& request, const place& device) {
   return !request.is_set() || (request.kind == device.kind && (request.index < 0 || request.index == device.index));
 }

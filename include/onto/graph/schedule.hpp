@@ -3,7 +3,9 @@
 // them.
 #pragma once
 
+#include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
+#include <onto/graph/merge.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/graph/share.hpp>
 
@@ -24,9 +26,10 @@ struct plan_step {
   place at{};         // where
   place from{};       // of a transfer
   int value = -1;     // the value it writes; -1 for a delivery
+  int more = 0;       // of a merged kernel: as many further values follow that one
   int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
   int fetch = -1;     // of a delivery: which fetch
-  bool whole = true;  // the fused kernel; false: this one operation of it
+  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
 /// A node's result, or rows of it, in the memory of one device.
@@ -39,6 +42,8 @@ struct plan_value {
   int end = 0;              // to this one: a copy may still read beside the kernel after
   int fetch = -1;           // written straight into this fetch's result
   bool variable = false;    // the new value of a variable: kept after the run
+  bool copied = false;      // to another device
+  int reuses = -1;          // the operand whose memory it takes over
   std::int64_t bytes = 0;   // -1 where an extent is not known
   std::int64_t offset = 0;  // in the device's block
   int next = -1;            // another value of the same node
@@ -55,6 +60,7 @@ struct schedule_room {
   int* next_member = nullptr;
   int* value_of = nullptr;  // per node: its first value; or -1
   bool* done = nullptr;
+  bool* result = nullptr;  // per node: a result beside its unit's root
 };
 
 struct schedule_counts {
@@ -66,60 +72,31 @@ struct schedule_counts {
   std::int64_t flops = 0;           // -1: not known
 };
 
-inline constexpr place host{device_kind::cpu, 0};
-
-constexpr bool in_host_memory(const graph_node& n) {
-  return n.kind() == op_kind::placeholder || n.kind() == op_kind::constant;
-}
-
-constexpr std::int64_t bytes_of(element type, const extents& shape) {
-  const std::int64_t n = shape.size();
-  return n < 0 ? -1 : n * size_of(type);
-}
-
-/// Floating-point operations of one node; -1 where an extent is not known.
-constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int n) {
-  const op_info& op = *g[n].op;
-  switch (op.kind) {
-    case op_kind::map:
-    case op_kind::generator:
-    case op_kind::assign: {
-      const std::int64_t size = shapes[n].size();
-      return size < 0 ? -1 : size * op.cost;
-    }
-    case op_kind::reduce:
-    case op_kind::row: {
-      const std::int64_t size = shapes[g.operand(n, 0)].size();
-      return size < 0 ? -1 : size * op.cost;
-    }
-    case op_kind::matmul: {
-      const extents& a = shapes[g.operand(n, 0)];
-      const std::int64_t size = shapes[n].size();
-      const int k = a.dims[a.rank - 1];
-      return size < 0 || k < 0 ? -1 : 2 * size * k;
-    }
-    default: return 0;
-  }
-}
-
 class scheduler {
  public:
-  constexpr scheduler(const graph_view& g, const int* root, const extents* shapes, const node_placement* where,
-                      const schedule_room& room)
-      : g_(g), root_(root), shapes_(shapes), where_(where), r_(room) {}
+  /// `part`: the roots before kernels were merged; `via`: the frames of nodes in their kernels.
+  constexpr scheduler(const graph_view& g, const int* root, const int* part, const int* via, const extents* shapes,
+                      const node_placement* where, const schedule_room& room)
+      : g_(g), root_(root), part_(part), via_(via), shapes_(shapes), where_(where), r_(room) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
     const int gpus = count_gpus();
+    int left = 0;
+    for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
     if (gpus == 0) {
-      for (int n = 0; n < g_.count; ++n)
-        if (r_.unit[n] == n) emit(n);
+      // In order but for what reads a merged kernel, whose root may come later.
+      while (left > 0) {
+        for (int n = 0; n < g_.count; ++n) {
+          if (r_.unit[n] != n || r_.done[n] || !ready(n)) continue;
+          emit(n);
+          --left;
+        }
+      }
     } else {
       // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
       // have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
-      int left = 0;
-      for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
       while (left > 0) {
         int waiting = -1;
         bool issued = false;
@@ -148,6 +125,8 @@ class scheduler {
         r_.values[s.source].death = c_.steps;
     }
     for (int v = 0; v < c_.values; ++v) set_lifetime(r_.values[v]);
+    for (int k = 0; k < c_.steps; ++k)
+      if (r_.steps[k].kind == step_kind::kernel) reuse_operands(k);
     return c_;
   }
 
@@ -202,19 +181,27 @@ class scheduler {
       r_.next_member[n] = -1;
       r_.value_of[n] = -1;
       r_.done[n] = false;
+      r_.result[n] = false;
     }
+    bool* const apart = r_.done;  // per root: members on several devices
+    bool* const part_apart = r_.result;
     for (int n = 0; n < g_.count; ++n) {
-      const int root = root_[n];
-      if (root >= 0 && !(where_[n].where == where_[root].where)) r_.done[root] = true;  // members on several devices
+      if (root_[n] < 0) continue;
+      if (!(where_[n].where == where_[root_[n]].where)) apart[root_[n]] = true;
+      if (!(where_[n].where == where_[part_[n]].where)) part_apart[part_[n]] = true;
     }
     for (int n = g_.count - 1; n >= 0; --n) {
       const int root = root_[n];
       if (root < 0) continue;
-      if (r_.done[root] || (split && split[root])) r_.unit[n] = n;
+      if (split && split[root])
+        r_.unit[n] = n;
+      else if (apart[root])
+        r_.unit[n] = part_apart[part_[n]] ? n : part_[n];
       r_.next_member[n] = r_.first_member[r_.unit[n]];
       r_.first_member[r_.unit[n]] = n;
     }
     for (int n = 0; n < g_.count; ++n) r_.done[n] = false;
+    mark_results(g_, r_.unit, via_, r_.result);
   }
 
   constexpr bool ready(int unit) const {
@@ -263,7 +250,10 @@ class scheduler {
     s.at = at;
     s.from = from;
     s.source = find_value(base, from);
-    if (s.source >= 0) r_.values[s.source].death = c_.steps;
+    if (s.source >= 0) {
+      r_.values[s.source].death = c_.steps;
+      r_.values[s.source].copied = true;
+    }
     s.value = new_value(share, at, c_.steps);
     const std::int64_t bytes = r_.values[s.value].bytes;
     c_.transfer_bytes = bytes < 0 || c_.transfer_bytes < 0 ? -1 : c_.transfer_bytes + bytes;
@@ -297,14 +287,68 @@ class scheduler {
     s.node = unit;
     s.at = at;
     s.whole = r_.unit[unit] == root_[unit] && r_.first_member[unit] >= 0 && !is_split(unit);
-    s.value = new_value(unit, at, c_.steps);
-    if (g_[unit].kind() == op_kind::assign) {
-      r_.values[s.value].variable = true;
-      r_.values[s.value].death = 1 << 30;
-    }
+    s.value = new_result(unit, at);
+    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m])
+      if (r_.result[m]) s.more = new_result(m, at) - s.value;
     r_.steps[c_.steps++] = s;
     ++c_.kernels;
     r_.done[unit] = true;
+  }
+
+  constexpr int new_result(int node, const place& at) {
+    const int v = new_value(node, at, c_.steps);
+    if (g_[node].kind() == op_kind::assign) {
+      r_.values[v].variable = true;
+      r_.values[v].death = 1 << 30;
+    }
+    return v;
+  }
+
+  /// Lets the results of a kernel take over the memory of operands that it reads last.
+  constexpr void reuse_operands(int step) {
+    const plan_step& s = r_.steps[step];
+    for (int v = s.value; v <= s.value + s.more; ++v) {
+      plan_value& x = r_.values[v];
+      if (x.fetch >= 0 || x.variable || x.bytes <= 0) continue;
+      for (int m = r_.first_member[s.node]; m >= 0 && x.reuses < 0; m = r_.next_member[m]) {
+        for (int k = 0; k < g_[m].count && x.reuses < 0; ++k) {
+          const int o = g_.operand(m, k);
+          const int old = find_value(o, s.at);
+          if (old < 0) continue;
+          const plan_value& y = r_.values[old];
+          if (y.birth < step && y.end == step && y.fetch < 0 && !y.variable && !y.copied && y.bytes == x.bytes &&
+              shapes_[o] == shapes_[x.node] && !is_taken(s, old) && is_read_in_place(s.node, o))
+            x.reuses = old;
+        }
+      }
+    }
+  }
+
+  constexpr bool is_taken(const plan_step& s, int value) const {
+    for (int v = s.value; v <= s.value + s.more; ++v)
+      if (r_.values[v].reuses == value) return true;
+    return false;
+  }
+
+  /// Whether a unit reads the value of `o` only where it writes: at an element's own index, or all of a row that it
+  /// then replaces.
+  constexpr bool is_read_in_place(int unit, int o) const {
+    // Stages of a row kernel may read an operand again when the row of the result has been written to.
+    const bool one = r_.first_member[unit] == unit && r_.next_member[unit] < 0;
+    if (!one && is_row_kernel(g_, r_.unit, unit)) return false;
+    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+      const op_kind kind = g_[m].kind();
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int other = g_.operand(m, k);
+        if (base_of(g_, root_, other) != base_of(g_, root_, o)) continue;
+        if (other != o || via_[m] >= 0 || !(g_[m].is_map() || kind == op_kind::assign || (kind == op_kind::row && one)))
+          return false;
+      }
+      if (kind != op_kind::matmul) continue;
+      // The addend of one row is a bias, which cuBLAS reads beside the result.
+      if (shapes_[m].dims[shapes_[m].rank - 2] < 2) return false;
+    }
+    return true;
   }
 
   /// Whether the kernel this node is the root of lost members to other units.
@@ -339,57 +383,13 @@ class scheduler {
 
   const graph_view& g_;
   const int* root_;
+  const int* part_;
+  const int* via_;
   const extents* shapes_;
   const node_placement* where_;
   schedule_room r_;
   schedule_counts c_{};
 };
-
-/// Memory is handed out in pieces of this many bytes.
-inline constexpr std::int64_t alignment = 256;
-
-constexpr std::int64_t rounded(std::int64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
-
-/// Gives the values of one device offsets in one block: first fit in order of birth. Returns the block's size, or -1
-/// where an extent is not known. Values written straight to a result or kept by a variable are elsewhere.
-constexpr std::int64_t assign_offsets(plan_value* values, int count, const place& at) {
-  std::int64_t top = 0;
-  for (int v = 0; v < count; ++v) {
-    plan_value& x = values[v];
-    if (!(x.at == at) || x.fetch >= 0 || x.variable) continue;
-    if (x.bytes < 0) return -1;
-    const std::int64_t size = rounded(x.bytes);
-    std::int64_t offset = 0;
-    bool moved = true;
-    while (moved) {
-      moved = false;
-      for (int u = 0; u < v; ++u) {
-        const plan_value& y = values[u];
-        if (!(y.at == at) || y.fetch >= 0 || y.variable || y.end < x.begin || x.end < y.begin) continue;
-        const std::int64_t end = y.offset + rounded(y.bytes);
-        if (offset < end && y.offset < offset + size) {
-          offset = end;
-          moved = true;
-        }
-      }
-    }
-    x.offset = offset;
-    if (offset + size > top) top = offset + size;
-  }
-  return top;
-}
-
-/// Bytes of the new values of variables on a device, which a run makes beside the old ones; -1 where an extent is not
-/// known.
-constexpr std::int64_t variable_bytes(const plan_value* values, int count, const place& at) {
-  std::int64_t sum = 0;
-  for (int v = 0; v < count; ++v) {
-    if (!(values[v].at == at) || !values[v].variable) continue;
-    if (values[v].bytes < 0) return -1;
-    sum += rounded(values[v].bytes);
-  }
-  return sum;
-}
 
 }  // namespace detail
 

@@ -3,8 +3,19 @@
 #pragma once
 
 #include <onto/ops/operation_base.hpp>
+#include <onto/ops/reduce.hpp>
 
 namespace onto {
+
+namespace detail {
+
+/// The fold by which softmax finds a row's greatest number in a kernel of rows: `max`, but that it may pass over NaN,
+/// which the sum of the exponentials does not.
+inline constexpr fold row_maximum = static_cast<fold>(100);
+
+constexpr fold fold_or_max(fold f) { return f == row_maximum ? fold::max : f; }
+
+}  // namespace detail
 
 namespace op {
 

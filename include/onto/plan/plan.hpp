@@ -4,6 +4,8 @@
 
 #include <onto/device/world.hpp>
 #include <onto/graph/builder.hpp>
+#include <onto/graph/memory.hpp>
+#include <onto/graph/merge.hpp>
 #include <onto/graph/schedule.hpp>
 
 #include <boost/hana/tuple.hpp>
@@ -57,17 +59,47 @@ namespace detail {
 template <class Graph>
 struct fused {
   static constexpr int count = Graph::view.count;
+  static constexpr int room = count > 0 ? count : 1;
   struct data {
-    int root[count > 0 ? count : 1]{};
+    int root[room]{};
+    int via[room]{};
+    int kernels = 0;  // that merging looks at
   };
   static constexpr data run() {
     data d;
-    int uses[count > 0 ? count : 1]{};
-    int target[count > 0 ? count : 1]{};
-    fuse(Graph::view, {d.root, uses, target});
+    int uses[room]{};
+    int target[room]{};
+    int split[room]{};
+    fuse(Graph::view, {d.root, uses, target, d.via, split});
+    d.kernels = count_mergeable(Graph::view, d.root);
     return d;
   }
-  static constexpr data value = run();
+  /// Before merging: what runs as one kernel where a merged one is on several devices.
+  static constexpr data parts = run();
+
+  struct merged_data {
+    int root[room]{};
+    bool result[room]{};  // per node: a result beside its kernel's root
+    bool merged = false;
+  };
+  static constexpr merged_data merge() {
+    merged_data d;
+    for (int n = 0; n < count; ++n) d.root[n] = parts.root[n];
+    if constexpr (parts.kernels > 0) {
+      constexpr int kernels = parts.kernels;
+      int next[room]{};
+      int number[room]{};
+      int source[room]{};
+      kernel_group groups[kernels]{};
+      int joined[kernels]{};
+      std::uint64_t before[kernels * ((kernels + 63) / 64)]{};
+      kernel_merger(Graph::view, d.root, parts.via, kernels, {next, number, source, groups, joined, before}).run();
+      mark_results(Graph::view, d.root, parts.via, d.result);
+      for (int n = 0; n < count; ++n) d.merged = d.merged || d.root[n] != parts.root[n];
+    }
+    return d;
+  }
+  static constexpr merged_data value = merge();
 };
 
 /// The devices a program names, and the CPU: the world in which it runs as it is written.
@@ -157,8 +189,9 @@ struct planned {
     int next[nodes > 0 ? nodes : 1]{};
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
-    scheduler s(Graph::view, fused<Graph>::value.root, shapes, p.placement,
-                {p.steps, p.values, p.unit, first, next, value_of, done});
+    bool result[nodes > 0 ? nodes : 1]{};
+    scheduler s(Graph::view, fused<Graph>::value.root, fused<Graph>::parts.root, fused<Graph>::parts.via, shapes,
+                p.placement, {p.steps, p.values, p.unit, first, next, value_of, done, result});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;

@@ -65,10 +65,18 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       m << "kernel on ";
       write_place(m, s.at);
       m << ": ";
+      // The root's value is the last of them.
+      for (int v = s.value + 1; v <= s.value + s.more; ++v) {
+        write_value(m, p.graph, p.values[v].node);
+        if (p.values[v].fetch >= 0) m << " (result " << p.values[v].fetch << ")";
+        m << ", ";
+      }
+      const int fetch = p.values[s.value].fetch;
       write_value(m, p.graph, s.node);
+      if (fetch >= 0 && s.more > 0) m << " (result " << fetch << ")";
       m << " = ";
       write_members(m, p, s.node);
-      if (p.values[s.value].fetch >= 0) m << ", result " << p.values[s.value].fetch;
+      if (fetch >= 0 && s.more == 0) m << ", result " << fetch;
     }
     m << "\n";
   }

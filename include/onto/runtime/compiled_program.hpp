@@ -10,7 +10,10 @@ namespace onto::detail {
 struct compiled_program {
   graph_view graph;
   const int* root;               // fusion: per node the root of its kernel, or -1
+  const int* part;               // and what it was before kernels were merged
+  const int* via;                // per node the frame it has in its kernel, see graph/seen.hpp
   const kernel_entry* whole;     // per node: the kernel it is the root of
+  const kernel_entry* parts;     // per node: the kernel before merging it was the root of, where that is another
   const kernel_entry* single;    // per node: the operation alone, for kernels that are split
   const narrow_kernels* narrow;  // null where no element is of type half or bfloat16
 };

@@ -46,6 +46,8 @@ struct kernel_call {
   int inputs = 0;
   const operand_view* in = nullptr;
   operand_view out{};
+  int more_outputs = 0;  // of a map: further results, contiguous over the space as `out` is
+  const operand_view* more_out = nullptr;
   const std::uint64_t* scalars = nullptr;  // the bits of each scalar, in the type it is computed in
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k

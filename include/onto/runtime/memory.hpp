@@ -5,7 +5,7 @@
 #include <onto/core/message.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/core/ref.hpp>
-#include <onto/graph/schedule.hpp>
+#include <onto/graph/memory.hpp>
 
 #include <cstdint>
 #include <string_view>

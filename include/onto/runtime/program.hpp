@@ -16,6 +16,9 @@ namespace onto::detail {
 struct load_input {};
 /// Takes scalar `Slot`, the same for every element.
 struct load_scalar {};
+/// Stores register `Register` as a further result: `instruction<store_result, Type, Slot, Register>`. Everything is
+/// loaded before anything is stored, so a result may lie where an operand does.
+struct store_result {};
 
 /// One instruction: instruction number `k` of a program writes register `k`. For loads `Arguments` is the slot, else
 /// the registers of the operands. A register of type half or bfloat16 holds a float: nothing is rounded between
@@ -26,19 +29,40 @@ struct instruction {
   static constexpr element type = Type;
 };
 
-template <class Op>
-concept pack_operation = requires {
-  requires Op::packs;
-};
-
 /// Whether an instruction can be evaluated on packs of `Lane`s, with booleans as masks.
 template <element Lane, class Op, element Type, int... Arguments>
 constexpr bool runs_on_packs(instruction<Op, Type, Arguments...>) {
-  if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar>)
+  if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar> || std::is_same_v<Op, store_result>)
     return Type == Lane;
   else
     return (Type == Lane || Type == element::boolean) && pack_operation<Op>;
 }
+
+// Enumerators: unlike functions and variables, they give the compiler no symbols to keep.
+/// One more than the slot that an instruction loads or stores, where it does; else 0.
+template <class Instruction>
+struct slots_used {
+  enum : int { inputs = 0, scalars = 0, results = 0 };
+};
+template <element Type, int Slot>
+struct slots_used<instruction<load_input, Type, Slot>> {
+  enum : int { inputs = Slot + 1, scalars = 0, results = 0 };
+};
+template <element Type, int Slot>
+struct slots_used<instruction<load_scalar, Type, Slot>> {
+  enum : int { inputs = 0, scalars = Slot + 1, results = 0 };
+};
+template <element Type, int Slot, int Register>
+struct slots_used<instruction<store_result, Type, Slot, Register>> {
+  enum : int { inputs = 0, scalars = 0, results = Slot + 1 };
+};
+
+/// How many inputs and scalars a program loads, and how many results it stores beside its last register.
+struct program_slots {
+  int inputs = 0;
+  int scalars = 0;
+  int results = 0;
+};
 
 template <int K, class T>
 struct program_register {
@@ -59,6 +83,11 @@ struct numbered_registers<std::integer_sequence<int, K...>, T...> : program_regi
 template <class... T>
 struct program_registers : numbered_registers<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...> {};
 
+template <class Registers, class Source, element Type, int Slot, int Register>
+ONTO_HD ONTO_INLINE void store(Registers& r, const Source& source, instruction<store_result, Type, Slot, Register>) {
+  source.template store<Type, Slot>(at<Register>(r));
+}
+
 /// Sources may say through `calls` how operations are called.
 template <class Source>
 concept has_calls = requires {
@@ -72,6 +101,8 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = source.template load<Type, A...>();
   else if constexpr (std::is_same_v<Op, load_scalar>)
     at<K>(r) = source.template scalar<Type, A...>();
+  else if constexpr (std::is_same_v<Op, store_result>)
+    store(r, source, instruction<Op, Type, A...>{});
   else if constexpr (Op::kind == op_kind::generator)
     at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)
@@ -80,7 +111,7 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = Op::apply(at<A>(r)...);
 }
 
-/// A fused elementwise computation: the last instruction's register is the result.
+/// A fused elementwise computation: the last instruction's register is the result; others are stored on the way.
 template <class... I>
 struct program {
   static constexpr int size = sizeof...(I);
@@ -116,5 +147,18 @@ struct program {
     return at<size - 1>(r);
   }
 };
+
+template <class... I>
+constexpr program_slots slots_of(program<I...>) {
+  program_slots s;
+  // Not fold expressions: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
+  const int slots[][3] = {{slots_used<I>::inputs, slots_used<I>::scalars, slots_used<I>::results}...};
+  for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
+    s.inputs = slots[k][0] > s.inputs ? slots[k][0] : s.inputs;
+    s.scalars = slots[k][1] > s.scalars ? slots[k][1] : s.scalars;
+    s.results = slots[k][2] > s.results ? slots[k][2] : s.results;
+  }
+  return s;
+}
 
 }  // namespace onto::detail

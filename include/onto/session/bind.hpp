@@ -26,11 +26,12 @@ class binder {
     unit_ = m_.make<int>(g_.count);
     value_of_ = m_.make<int>(g_.count);
     registers_ = m_.make<int>(g_.count);
+    result_ = m_.make<bool>(g_.count);
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n) split[n] = p_.root[n] == n && !fits(n);
-    scheduler s(
-        g_, p_.root, b_.shapes, b_.where,
-        {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_, m_.make<bool>(g_.count)});
+    scheduler s(g_, p_.root, p_.part, p_.via, b_.shapes, b_.where,
+                {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_,
+                 m_.make<bool>(g_.count), result_});
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -57,8 +58,12 @@ class binder {
   }
 
  private:
-  /// Whether a matrix product's epilogue still fits now that extents are known.
+  /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known.
   bool fits(int root) const {
+    if (!has_equal_rows(g_, p_.root, b_.shapes, root)) return false;
+    if (b_.where[root].where.kind == device_kind::gpu && has_few_long_rows(b_.shapes[space_node(g_, root)]) &&
+        is_row_kernel(g_, p_.root, root))
+      return false;  // a block does a row: better many blocks and several kernels
     for (int n = 0; n < root; ++n)
       if (p_.root[n] == root && g_[n].kind() == op_kind::matmul && !(b_.shapes[n] == b_.shapes[root])) return false;
     return true;
@@ -200,6 +205,46 @@ class binder {
     add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
+  /// Adds the operands of a kernel, each seen in its frame, and the space of the call.
+  void add_seen(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* via) {
+    const extents& space = b_.shapes[space_of(g_, root)];
+    extents all = space;
+    int axis[max_rank];
+    for (int k = 0; k < all.rank; ++k) axis[k] = k;
+    arena scratch;
+    auto* seen = scratch.make<seen_operand>(o.input_count);
+    for (int k = 0; k < o.input_count; ++k) {
+      seen[k] = see(g_, p_.root, via, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.frames[k], space);
+      if (!seen[k].split || space.size() == 0) continue;
+      int of[max_rank], source[max_rank];
+      refine(all, seen[k].over, all, of);
+      for (int d = 0; d < all.rank; ++d) source[d] = axis[of[d]];
+      for (int d = 0; d < all.rank; ++d) axis[d] = source[d];
+    }
+    c.call.space = all;
+    for (int k = 0; k < o.input_count; ++k) {
+      view_layout l = seen[k].layout;
+      if (!(all == seen[k].over)) reshape_strides(seen[k].over, seen[k].layout.stride, all, l.stride);
+      add_operand(s, c, o.inputs[k], l, all, nullptr);
+    }
+    if (g_[root].kind() == op_kind::reduce && !(all == space))
+      c.call.op = reduce_of(*g_[root].op, axis, all.rank, space);
+  }
+
+  /// The reduction of a space whose axes are parts of those of another one.
+  const op_info* reduce_of(const op_info& op, const int* axis, int rank, const extents& space) {
+    auto* r = m_.make<op_info>(1);
+    *r = op;
+    if (op.attribute[2] == 0) return r;
+    bool folded[max_rank] = {};
+    for (int k = 0; k < op.attribute[2]; ++k)
+      folded[normalize_axis(static_cast<int>(op.attribute[3 + k]), space.rank)] = true;
+    r->attribute[2] = 0;
+    for (int d = 0; d < rank; ++d)
+      if (folded[axis[d]]) r->attribute[3 + r->attribute[2]++] = d;
+    return r;
+  }
+
   ONTO_NOINLINE void bind_step(bound_step& s, const plan_step& step) {
     s.step = step;
     s.device = devices_.index_of(step.at);
@@ -212,13 +257,17 @@ class binder {
       return;
     }
     const int root = step.node;
-    s.kernel = step.whole ? &p_.whole[root] : &p_.single[root];
     int product = -1;
-    for (int n = 0; n <= root; ++n)
-      if (unit_[n] == root && g_[n].kind() == op_kind::matmul) product = n;
+    int members = 0;
+    for (int n = 0; n <= root; ++n) {
+      if (unit_[n] != root) continue;
+      ++members;
+      if (g_[n].kind() == op_kind::matmul) product = n;
+    }
+    s.kernel = step.whole ? &p_.whole[root] : members > 1 ? &p_.parts[root] : &p_.single[root];
     if (product >= 0)
       bind_product(s, product);
-    else if (has_code(g_, root))
+    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, unit_, root)))
       bind_program(s, root);
     else if (g_[root].kind() == op_kind::concat)
       bind_concat(s, root);
@@ -230,22 +279,26 @@ class binder {
     int room = 4;
     for (int n = 0; n <= root; ++n) {
       registers_[n] = -1;
-      if (unit_[n] == root) room += 2 * g_[n].count + 1;
+      if (unit_[n] == root) room += code_room_for(g_, n);
     }
     auto* inputs = m_.make<int>(room);
+    auto* frames = m_.make<int>(room);
     auto* scalars = m_.make<int>(room);
-    kernel_operands o{inputs, 0, scalars, 0};
-    code_collector(g_, unit_, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o).run();
+    kernel_operands o{inputs, frames, 0, scalars, 0};
+    const int* const via = s.step.whole ? p_.via : nullptr;
+    code_collector(g_, unit_, via, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o, result_).run();
 
-    const bool folds = g_[root].kind() == op_kind::reduce;
     open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);
-    c.call.space = b_.shapes[folds ? g_.operand(root, 0) : root];
-    for (int k = 0; k < o.input_count; ++k) add_node(s, c, inputs[k], &c.call.space);
+    add_seen(s, c, root, o, via);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.make<std::uint64_t>(o.scalar_count);
     contiguous_strides(b_.shapes[root], c.call.out.stride);
+    c.more = m_.make<operand_view>(s.step.more);
+    c.call.more_outputs = s.step.more;
+    c.call.more_out = c.more;
+    for (int k = 0; k < s.step.more; ++k) c.more[k].type = g_[b_.values[s.step.value + 1 + k].node].type;
   }
 
   void bind_product(bound_step& s, int product) {
@@ -305,14 +358,12 @@ class binder {
 
   /// Softmax, and views that are made into contiguous memory.
   void bind_plain(bound_step& s, int root) {
-    const int x = g_.operand(root, 0);
+    int x = g_.operand(root, 0);
     open_calls(s, 1);
     bound_call& c = next_call(s, 1);
-    if (g_[root].kind() == op_kind::view && g_[root].op->attribute[0] != static_cast<int>(view_kind::reshape)) {
-      // What is copied is the view itself: look through it at what is below.
-      c.call.space = b_.shapes[root];
-      const view_layout below = layout_of(g_, p_.root, b_.shapes, x, held_at(s, x));
-      add_operand(s, c, x, look_through(*g_[root].op, below, b_.shapes[x], b_.shapes[root]), b_.shapes[root], nullptr);
+    if (g_[root].kind() == op_kind::view) {
+      int frame = is_reshape(g_, root) ? -1 : root;
+      add_seen(s, c, root, {&x, &frame, 1, nullptr, 0}, nullptr);
     } else {
       c.call.space = b_.shapes[x];
       add_node(s, c, x, nullptr);
@@ -329,6 +380,7 @@ class binder {
   int* unit_ = nullptr;
   int* value_of_ = nullptr;
   int* registers_ = nullptr;
+  bool* result_ = nullptr;
 };
 
 }  // namespace onto::detail

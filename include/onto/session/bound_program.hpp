@@ -27,6 +27,7 @@ struct bound_call {
   double alpha_sign = 1;          // of a matrix product
   double beta_sign = 0;           // 0: no addend
   std::int64_t out_offset = 0;    // bytes
+  operand_view* more = nullptr;   // call.more_outputs of them
 };
 
 struct bound_step {

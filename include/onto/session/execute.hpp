@@ -306,6 +306,7 @@ class execution {
         c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
       c.call.in = c.views;
       c.call.out.data = static_cast<char*>(b_.address[s.step.value].data) + c.out_offset;
+      for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = b_.address[s.step.value + 1 + i].data;
       c.call.continues = k > 0;
       set_scalars(c);
       at.launch({b_.progress, s.label}, *s.kernel, c.call);

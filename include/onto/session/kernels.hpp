@@ -7,6 +7,7 @@
 #include <onto/backend/cpu/matmul.hpp>
 #include <onto/backend/cpu/narrow.hpp>
 #include <onto/backend/cpu/reduce.hpp>
+#include <onto/backend/cpu/row.hpp>
 #include <onto/backend/cpu/softmax.hpp>
 #include <onto/expr/named.hpp>
 #include <onto/graph/builder.hpp>
@@ -16,6 +17,7 @@
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/runtime/program.hpp>
+#include <onto/session/row_kernels.hpp>
 #if ONTO_CUDA
 #include <onto/backend/cuda/kernels.hpp>
 #endif
@@ -73,6 +75,10 @@ template <class Table>
 struct op_or_load<Table, code_line::scalar> {
   using type = load_scalar;
 };
+template <class Table>
+struct op_or_load<Table, code_line::store> {
+  using type = store_result;
+};
 
 /// An operation as the CPU runs it. What only rounds, and is `Stored` next, leaves that to the store.
 template <class Op, bool Stored>
@@ -88,29 +94,37 @@ struct op_in_floats<op::cast<bfloat16>, true> {
   using type = op::cast<float>;
 };
 
-/// The program of the kernel with this root: all of its group, or the one operation. The CPU's is made with `Floats`:
-/// half and bfloat16 are float there, and so a program over them is the one over float.
-template <class Graph, class Table, int Root, bool Whole>
+/// The program of the kernel with this root: all of its group (`Part`: as it was before kernels were merged), or the
+/// one operation. The CPU's is made with `Floats`: half and bfloat16 are float there, and so a program over them is the
+/// one over float.
+template <class Graph, class Table, int Root, bool Whole, bool Part = false>
 struct kernel_program {
   static constexpr int nodes = Graph::view.count;
 
+  /// A node may be loaded once for each operand that it is.
+  static constexpr int loads = nodes + (Whole ? Graph::lowered::sizes.operands : 0);
+
   struct code {
     int count = 0;
-    code_line lines[Whole ? 2 * nodes + 2 : 2 * Graph::view[Root].count + 2]{};
+    code_line lines[Whole ? 2 * nodes + loads + 2 : 2 * Graph::view[Root].count + 2]{};
   };
 
   static constexpr code collect() {
     code c;
     int unit[nodes]{};
     int registers[nodes]{};
-    int inputs[nodes]{};
+    int inputs[loads]{};
+    int frames[loads]{};
     int scalars[nodes]{};
     for (int n = 0; n < nodes; ++n) {
       registers[n] = -1;
-      unit[n] = Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
+      unit[n] = Part ? fused<Graph>::parts.root[n] : Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
     }
-    kernel_operands o{inputs, 0, scalars, 0};
-    c.count = code_collector(Graph::view, unit, Root, Table::hashes, Table::count, {c.lines, registers}, o).run();
+    kernel_operands o{inputs, frames, 0, scalars, 0};
+    const bool* result = Whole && !Part ? fused<Graph>::value.result : nullptr;
+    c.count = code_collector(Graph::view, unit, Whole ? fused<Graph>::parts.via : nullptr, Root, Table::hashes,
+                             Table::count, {c.lines, registers}, o, result)
+                  .run();
     return c;
   }
   static constexpr code value = collect();
@@ -152,13 +166,13 @@ struct kernel_program {
   }
 };
 
-/// Operations of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart, which is
-/// rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's may be
-/// for the host alone.
-template <class Floats, class Program, bool Whole, bool Gpu>
+/// `Whole`: not one operation of a kernel. Operations and parts of a split kernel are evaluated without packs: they run
+/// where guards have pulled a kernel apart, which is rare, and every program compiles them. `Gpu`: whether the
+/// operations are for GPUs at all; one of the user's may be for the host alone.
+template <class Floats, class Program, bool Whole, bool Part, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_map < Floats, Whole && has_packs && Floats::packable > ;
+  e.on_cpu = &cpu_map < Floats, Whole && !Part && has_packs && Floats::packable > ;
 #if ONTO_CUDA
   if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
 #endif
@@ -191,6 +205,19 @@ constexpr kernel_entry matmul_entry() {
   return e;
 }
 
+template <class Floats, class Program, bool Gpu>
+constexpr kernel_entry row_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_row<Floats>;
+#if ONTO_CUDA
+  if constexpr (Gpu) {
+    e.on_gpu = &cuda_row<Program>;
+    e.gpu_workspace = &cuda_row_workspace<Program>;
+  }
+#endif
+  return e;
+}
+
 template <class T>
 constexpr kernel_entry softmax_entry() {
   kernel_entry e;
@@ -210,19 +237,29 @@ constexpr kernel_entry copy_entry() {
   return e;
 }
 
-template <class Graph, class Table, int Root, bool Whole>
+template <class Graph, int Root, bool Whole>
+constexpr bool runs_code() {
+  if (!Whole && Graph::view[Root].kind() == op_kind::view) return false;
+  return has_code(Graph::view, fused<Graph>::value.root, Root);
+}
+
+template <class Graph, class Table, int Root, bool Whole, bool Part = false>
 constexpr kernel_entry entry_of() {
   constexpr op_kind kind = Graph::view[Root].kind();
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
   constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
-  if constexpr (kind == op_kind::reduce)
-    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole>::template make<true>()),
-                        decltype(kernel_program<Graph, Table, Root, Whole>::template make<floats>()),
+  if constexpr (Whole && is_row_kernel(Graph::view, fused<Graph>::value.root, Root))
+    return row_entry<decltype(row_kernel_program<Graph, Table, Root>::template make<true>()),
+                     decltype(row_kernel_program<Graph, Table, Root>::template make<floats>()), gpu>();
+  else if constexpr (kind == op_kind::reduce)
+    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
+                        decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()),
                         static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
-  else if constexpr (has_code(Graph::view, Root))
-    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole>::template make<true>()),
-                     decltype(kernel_program<Graph, Table, Root, Whole>::template make<floats>()), Whole, gpu>();
+  else if constexpr (runs_code<Graph, Root, Whole>())
+    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
+                     decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()), Whole, Part,
+                     gpu>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)
@@ -244,10 +281,13 @@ template <class Graph, class Table>
 struct compiled {
   static constexpr int nodes = Graph::view.count;
   static constexpr const auto& root = fused<Graph>::value.root;
+  static constexpr const auto& part = fused<Graph>::parts.root;
 
   struct plan_of_kernels {
     int whole[nodes]{};
     int whole_count = 0;
+    int part[nodes]{};  // roots before merging of what became part of another kernel
+    int part_count = 0;
     int single[nodes]{};  // one node for each distinct operation and operand types
     int single_count = 0;
     int single_of[nodes]{};
@@ -271,13 +311,18 @@ struct compiled {
   static constexpr plan_of_kernels plan_kernels() {
     plan_of_kernels p;
     int members[nodes]{};
-    for (int n = 0; n < nodes; ++n)
-      if (root[n] >= 0) ++members[root[n]];
+    int part_members[nodes]{};
+    for (int n = 0; n < nodes; ++n) {
+      if (root[n] < 0) continue;
+      ++members[root[n]];
+      ++part_members[part[n]];
+    }
     for (int n = 0; n < nodes; ++n) {
       p.single_of[n] = -1;
       if (root[n] < 0) continue;
       if (root[n] == n) p.whole[p.whole_count++] = n;
       if (members[root[n]] < 2) continue;
+      if (part[n] == n && part_members[n] > 1 && part_members[n] < members[root[n]]) p.part[p.part_count++] = n;
       int k = 0;
       while (k < p.single_count && !alike(p.single[k], n)) ++k;
       if (k == p.single_count) p.single[p.single_count++] = n;
@@ -289,22 +334,27 @@ struct compiled {
 
   struct tables {
     kernel_entry whole[nodes]{};
+    kernel_entry parts[nodes]{};
     kernel_entry single[nodes]{};
   };
 
-  template <int... W, int... S>
-  static constexpr tables build(std::integer_sequence<int, W...>, std::integer_sequence<int, S...>) {
+  template <int... W, int... P, int... S>
+  static constexpr tables build(std::integer_sequence<int, W...>, std::integer_sequence<int, P...>,
+                                std::integer_sequence<int, S...>) {
     const kernel_entry whole[] = {entry_of<Graph, Table, kernel_node(Graph::view, root, kernels.whole[W]),
                                            kernel_node(Graph::view, root, kernels.whole[W]) == kernels.whole[W]>()...,
                                   kernel_entry{}};
+    const kernel_entry parts[] = {entry_of<Graph, Table, kernels.part[P], true, true>()..., kernel_entry{}};
     const kernel_entry single[] = {entry_of<Graph, Table, kernels.single[S], false>()..., kernel_entry{}};
     tables t;
     for (int k = 0; k < kernels.whole_count; ++k) t.whole[kernels.whole[k]] = whole[k];
+    for (int k = 0; k < kernels.part_count; ++k) t.parts[kernels.part[k]] = parts[k];
     for (int n = 0; n < nodes; ++n)
       if (kernels.single_of[n] >= 0) t.single[n] = single[kernels.single_of[n]];
     return t;
   }
   static constexpr tables entries = build(std::make_integer_sequence<int, kernels.whole_count>{},
+                                          std::make_integer_sequence<int, kernels.part_count>{},
                                           std::make_integer_sequence<int, kernels.single_count>{});
   static constexpr const narrow_kernels* narrow() {
     constexpr bool any = has_narrow_node();
@@ -318,7 +368,8 @@ struct compiled {
       if (is_narrow(Graph::view[n].type)) return true;
     return false;
   }
-  static constexpr compiled_program program{Graph::view, root, entries.whole, entries.single, narrow()};
+  static constexpr compiled_program program{Graph::view,   root,          part,           fused<Graph>::parts.via,
+                                            entries.whole, entries.parts, entries.single, narrow()};
 };
 
 }  // namespace ONTO_ABI

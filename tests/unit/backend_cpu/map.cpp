@@ -223,6 +223,76 @@ TEST_CASE("a map may write over the operand it reads") {
   }
 }
 
+TEST_CASE("a result too large for the caches is written past them, wherever it begins") {
+  rng r(8);
+  thread_pool pool(2);
+  for (int shift : {0, 1, 7}) {
+    const extents space = shape_value({3000001});
+    const auto a = make_view<float>(space, memory::contiguous, r), b = make_view<float>(space, memory::contiguous, r);
+    result<float> out(space.size() + shift);
+    const operand_view in[] = {a.v, b.v};
+    kernel_call call;
+    call.space = space;
+    call.inputs = 2;
+    call.in = in;
+    call.out = as_result(out, space);
+    call.out.data = out.data() + shift;
+    CHECK(onto::detail::is_streamed(space.size() * onto::detail::bytes_per_element(call)) ==
+          (onto::detail::streaming_bytes() <= 12 * space.size()));
+    cpu_map<sum_program<f32>>(pool, call);
+    bool good = out.margin_is_whole();
+    for (std::int64_t k = 0; k < space.size(); ++k) good = good && out[k + shift] == a.at(&k) + b.at(&k);
+    CHECK(good);
+  }
+  std::vector<unsigned char> from(4000), to(4200);
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<unsigned char>(1 + k % 200);
+  for (int begin = 0; begin < 70; ++begin)
+    for (int n : {0, 1, 63, 64, 65, 200, 3999}) {
+      std::fill(to.begin(), to.end(), static_cast<unsigned char>(0));
+      onto::detail::stream_copy(to.data() + begin, from.data() + 1, n);
+      onto::detail::end_streaming();
+      bool good = true;
+      for (int k = 0; k < 4200; ++k) {
+        const bool within = k >= begin && k < begin + n;
+        good = good && to[static_cast<std::size_t>(k)] == (within ? from[static_cast<std::size_t>(k - begin + 1)] : 0);
+      }
+      CHECK(good);
+    }
+}
+
+TEST_CASE("rows are walked whatever their strides: backwards, repeated, apart, two apart, turned") {
+  rng r(9);
+  for (int threads : {1, 3}) {
+    thread_pool pool(threads);
+    for (int columns : {48, 64, 77, 300, 1500})
+      for (int rows : {1, 2, 31, 70}) {
+        const extents space = shape_value({3, rows, columns});
+        const auto b = random_view<float>(space, r);
+        std::vector<float> memory(static_cast<std::size_t>(3 * rows * columns * 4 + 64));
+        for (float& v : memory) v = random_value<float>(r);
+        const std::int64_t m = rows * columns;
+        const std::int64_t strides[][3] = {{m, columns, -1}, {-m, -columns, 1}, {2 * m, 2 * columns, 2},
+                                           {m, 0, 1},        {m, columns, 0},   {0, 0, 0},
+                                           {m, 1, rows},     {1, 3, 3 * rows},  {4 * m, 4 * columns, 3},
+                                           {columns, 0, 1},  {0, 1, rows},      {rows, 1, 3 * rows}};
+        for (const auto& s : strides) {
+          view<float> a;
+          a.space = space;
+          a.v.type = f32;
+          std::int64_t lowest = 0;
+          for (int k = 0; k < 3; ++k) {
+            a.v.stride[k] = s[k];
+            if (s[k] < 0) lowest -= s[k] * (space.dims[k] - 1);
+          }
+          a.v.data = memory.data() + lowest;
+          INFO("shape " << to_string(space) << ", strides " << s[0] << " " << s[1] << " " << s[2]);
+          CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float>(pool, space, a, b, nullptr,
+                                                                         [](float x, float y) { return x + y; }));
+        }
+      }
+  }
+}
+
 TEST_CASE("integers wrap, and NaN and infinities go through a map") {
   thread_pool pool(1);
   rng r(5);

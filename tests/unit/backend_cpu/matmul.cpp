@@ -10,8 +10,10 @@
 
 using namespace backend_cpu;
 using onto::detail::cpu_matmul;
+using onto::detail::has_cblas;
+using onto::detail::has_onednn;
 using onto::detail::matmul_form;
-using onto::detail::multiplies_with_blas;
+using onto::detail::matmul_library;
 using onto::detail::thread_pool;
 
 namespace {
@@ -22,7 +24,7 @@ extents with_last(extents e, int rows, int columns) {
   return e;
 }
 
-template <class T, bool Blas>
+template <class T, matmul_library Library>
 void check(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r) {
   const auto a = make_view<T>(with_last(space, space.dims[space.rank - 2], k), kind_a, r);
   const auto b = make_view<T>(with_last(space, k, space.dims[space.rank - 1]), kind_b, r);
@@ -36,7 +38,7 @@ void check(thread_pool& pool, const extents& space, int k, matmul_form form, mem
   call.out = as_result(out, space);
   call.inner = k;
   call.form = form;
-  cpu_matmul<T, Blas>(pool, call);
+  cpu_matmul<T, Library>(pool, call);
 
   bool good = out.margin_is_whole();
   for_each_index(space, [&](std::int64_t flat, const std::int64_t* index) {
@@ -76,15 +78,18 @@ void check(thread_pool& pool, const extents& space, int k, matmul_form form, mem
   });
   INFO("shape " << to_string(space) << ", inner " << k << ", memory " << static_cast<int>(kind_a) << " and "
                 << static_cast<int>(kind_b) << ", alpha " << form.alpha << ", beta " << form.beta << ", relu "
-                << form.relu << ", " << pool.size() << " threads, size " << sizeof(T) << ", blas " << Blas);
+                << form.relu << ", " << pool.size() << " threads, size " << sizeof(T) << ", library "
+                << static_cast<int>(Library));
   CHECK(good);
 }
 
 template <class T>
-void check_both(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b,
-                rng& r) {
-  check<T, false>(pool, space, k, form, kind_a, kind_b, r);
-  if constexpr (multiplies_with_blas<T>) check<T, true>(pool, space, k, form, kind_a, kind_b, r);
+void check_all(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r) {
+  check<T, matmul_library::builtin>(pool, space, k, form, kind_a, kind_b, r);
+  if constexpr (has_cblas && std::is_floating_point_v<T>)
+    check<T, matmul_library::cblas>(pool, space, k, form, kind_a, kind_b, r);
+  if constexpr (has_onednn && std::is_same_v<T, float>)
+    check<T, matmul_library::onednn>(pool, space, k, form, kind_a, kind_b, r);
 }
 
 template <class T>
@@ -98,7 +103,7 @@ void check_random(thread_pool& pool, rng& r, int most) {
   if (pick(r, 0, 1) == 0) form.beta = pick(r, 0, 1) == 0 ? 1 : 2;
   if (pick(r, 0, 1) == 0) form.alpha = 3;
   form.relu = pick(r, 0, 2) == 0;
-  check_both<T>(pool, space, extent(), form, static_cast<memory>(pick(r, 0, 3)), static_cast<memory>(pick(r, 0, 3)), r);
+  check_all<T>(pool, space, extent(), form, static_cast<memory>(pick(r, 0, 3)), static_cast<memory>(pick(r, 0, 3)), r);
 }
 
 }  // namespace
@@ -120,12 +125,11 @@ TEST_CASE("matrix products larger than a block of the cache", "[threads]") {
   rng r(22);
   for (int threads : {1, 3}) {
     thread_pool pool(threads);
-    check_both<float>(pool, shape_value({200, 130}), 300, {}, memory::contiguous, memory::transposed, r);
-    check_both<float>(pool, shape_value({5, 2100}), 270, {2, 1, true}, memory::contiguous, memory::contiguous, r);
-    check_both<double>(pool, shape_value({250, 7}), 260, {1, 3, false}, memory::transposed, memory::contiguous, r);
-    check_both<std::int32_t>(pool, shape_value({97, 65}), 257, {}, memory::any, memory::any, r);
-    check_both<std::int64_t>(pool, shape_value({13, 97}), 140, {1, 1, false}, memory::contiguous, memory::contiguous,
-                             r);
+    check_all<float>(pool, shape_value({200, 130}), 300, {}, memory::contiguous, memory::transposed, r);
+    check_all<float>(pool, shape_value({5, 2100}), 270, {2, 1, true}, memory::contiguous, memory::contiguous, r);
+    check_all<double>(pool, shape_value({250, 7}), 260, {1, 3, false}, memory::transposed, memory::contiguous, r);
+    check_all<std::int32_t>(pool, shape_value({97, 65}), 257, {}, memory::any, memory::any, r);
+    check_all<std::int64_t>(pool, shape_value({13, 97}), 140, {1, 1, false}, memory::contiguous, memory::contiguous, r);
   }
 }
 
@@ -134,30 +138,30 @@ TEST_CASE("matrices times vectors") {
   thread_pool pool(2);
   for (int kind = 0; kind < 3; ++kind) {
     const memory m = static_cast<memory>(kind);
-    check_both<float>(pool, shape_value({500, 1}), 300, {}, m, memory::contiguous, r);
-    check_both<float>(pool, shape_value({1, 500}), 300, {2, 1, false}, memory::contiguous, m, r);
-    check_both<double>(pool, shape_value({500, 1}), 300, {1, 1, true}, m, memory::any, r);
-    check_both<double>(pool, shape_value({1, 1}), 5000, {}, m, memory::contiguous, r);
+    check_all<float>(pool, shape_value({500, 1}), 300, {}, m, memory::contiguous, r);
+    check_all<float>(pool, shape_value({1, 500}), 300, {2, 1, false}, memory::contiguous, m, r);
+    check_all<double>(pool, shape_value({500, 1}), 300, {1, 1, true}, m, memory::any, r);
+    check_all<double>(pool, shape_value({1, 1}), 5000, {}, m, memory::contiguous, r);
   }
 }
 
 TEST_CASE("many small products, and many that share their right operand") {
   rng r(24);
   thread_pool pool(4);
-  check_both<float>(pool, shape_value({1000, 4, 4}), 4, {}, memory::contiguous, memory::contiguous, r);
-  check_both<double>(pool, shape_value({100, 20, 18}), 33, {}, memory::contiguous, memory::contiguous, r);
+  check_all<float>(pool, shape_value({1000, 4, 4}), 4, {}, memory::contiguous, memory::contiguous, r);
+  check_all<double>(pool, shape_value({100, 20, 18}), 33, {}, memory::contiguous, memory::contiguous, r);
   for (int round = 0; round < 8; ++round)
-    check_both<float>(pool, shape_value({6, 5, 20, 18}), 33, {1, 1, false}, memory::contiguous, memory::broadcast, r);
+    check_all<float>(pool, shape_value({6, 5, 20, 18}), 33, {1, 1, false}, memory::contiguous, memory::broadcast, r);
 }
 
 TEST_CASE("a product over an inner extent of 0 is the addend") {
   rng r(25);
   thread_pool pool(2);
-  check_both<float>(pool, shape_value({3, 4}), 0, {}, memory::contiguous, memory::contiguous, r);
-  check_both<float>(pool, shape_value({2, 3, 4}), 0, {1, 2, true}, memory::contiguous, memory::contiguous, r);
-  check_both<std::int64_t>(pool, shape_value({3, 4}), 0, {1, 1, false}, memory::contiguous, memory::contiguous, r);
-  check_both<double>(pool, shape_value({0, 4}), 3, {}, memory::contiguous, memory::contiguous, r);
-  check_both<double>(pool, shape_value({0, 2, 4}), 3, {1, 1, false}, memory::contiguous, memory::contiguous, r);
+  check_all<float>(pool, shape_value({3, 4}), 0, {}, memory::contiguous, memory::contiguous, r);
+  check_all<float>(pool, shape_value({2, 3, 4}), 0, {1, 2, true}, memory::contiguous, memory::contiguous, r);
+  check_all<std::int64_t>(pool, shape_value({3, 4}), 0, {1, 1, false}, memory::contiguous, memory::contiguous, r);
+  check_all<double>(pool, shape_value({0, 4}), 3, {}, memory::contiguous, memory::contiguous, r);
+  check_all<double>(pool, shape_value({0, 2, 4}), 3, {1, 1, false}, memory::contiguous, memory::contiguous, r);
 }
 
 TEST_CASE("integer products wrap around, and relu keeps NaN") {

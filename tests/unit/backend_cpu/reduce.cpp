@@ -214,6 +214,43 @@ TEST_CASE("reductions agree with plain ones over any axes of any view", "[thread
   }
 }
 
+TEST_CASE("rows of every length are folded, wherever they begin") {
+  rng r(18);
+  thread_pool pool(1);
+  for (int n = 1; n <= 130; ++n)
+    for (int rows : {1, 3}) {
+      const extents space = shape_value({rows, n}), with_one_more = shape_value({rows * n + 1});
+      auto a = make_view<float>(with_one_more, memory::contiguous, r),
+           b = make_view<float>(with_one_more, memory::contiguous, r);
+      auto c = make_view<double>(with_one_more, memory::contiguous, r),
+           d = make_view<double>(with_one_more, memory::contiguous, r);
+      const auto shifted = [&](auto& x) {  // one element from the start of a cache line
+        x.space = space;
+        x.v.data = x.data() + 1;
+        x.v.stride[0] = n;
+        x.v.stride[1] = 1;
+      };
+      shifted(a);
+      shifted(b);
+      shifted(c);
+      shifted(d);
+      for (unsigned axes : {2u, 3u}) {
+        check<fold::sum>(pool, space, axes, a, b, r);
+        check<fold::max>(pool, space, axes, a, b, r);
+        check<fold::mean>(pool, space, axes, c, d, r);
+        check<fold::min>(pool, space, axes, c, d, r);
+      }
+      check<fold::argmax>(pool, space, 2, a, b, r);
+      check<fold::argmin>(pool, space, 2, c, d, r);
+      for (int k = 0; k < 2; ++k) a.data()[pick(r, 0, rows * n - 1)] = std::numeric_limits<float>::quiet_NaN();
+      check<fold::min>(pool, space, 2, a, b, r);
+      check<fold::argmax>(pool, space, 2, a, b, r);
+      for (std::int64_t k = 0; k < rows * n; ++k) a.data()[k] = -std::numeric_limits<float>::infinity();
+      check<fold::argmax>(pool, space, 2, a, b, r);
+      check<fold::max>(pool, space, 3, a, b, r);
+    }
+}
+
 TEST_CASE("large reductions agree on several threads, every combination of axes", "[threads]") {
   rng r(12);
   for (int threads : {1, 2, 4}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The GPU kernels' element loops on the host.
 #include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
 
 #include "calls.hpp"
 #include "catch.hpp"
@@ -42,6 +43,11 @@ using combination =
 using mixture =
     program<instruction<load_input, boolean, 1>, instruction<load_input, f32, 0>, instruction<widen, f64, 1>,
             instruction<load_scalar, f64, 1>, instruction<choose, f64, 0, 2, 3>>;
+// in0 + in1 and whether in0 is the greater; the result: in0 * in1
+using three_results =
+    program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::add, f32, 0, 1>,
+            instruction<op::greater, boolean, 0, 1>, instruction<store_result, f32, 0, 2>,
+            instruction<store_result, boolean, 1, 3>, instruction<op::mul, f32, 0, 1>>;
 using counter = program<instruction<count, i64>>;
 using identity32 = program<instruction<load_input, i32, 0>>;
 
@@ -93,6 +99,61 @@ TEST_CASE("contiguous maps compute every element, and none beyond", "[cuda][map]
     REQUIRE(map_flat_on_host<combination>(call));
     for (int k = 0; k < 72; ++k) CHECK(out[k] == (k < n ? (a[k] + b[k]) * 0.5f : -1));
   }
+}
+
+TEST_CASE("each of several results is computed, and nothing beyond", "[cuda][map]") {
+  STATIC_REQUIRE(program_operands<three_results>::results == 2);
+  STATIC_REQUIRE(program_operands<three_results>::found.result_type[1] == boolean);
+  STATIC_REQUIRE(flat_operands<three_results>::lanes == 4);
+  for (int n : {1, 2, 3, 4, 5, 8, 13, 64, 67}) {
+    for (const bool flat : {true, false}) {
+      alignas(16) float a[72], b[72], product[72];
+      alignas(16) bool greater[72];
+      for (int k = 0; k < 72; ++k) {
+        a[k] = static_cast<float>(k);
+        b[k] = static_cast<float>(k * 37 % 72);
+        product[k] = -1;
+        greater[k] = k % 2 == 0;
+      }
+      const extents space = shape_of({n});
+      const operand_view in[] = {contiguous_view(a, space), contiguous_view(b, space)};
+      // The sum takes the place of an operand.
+      const operand_view more[] = {contiguous_view(b, space), contiguous_view(greater, space)};
+      kernel_call call;
+      call.space = space;
+      call.inputs = 2;
+      call.in = in;
+      call.out.data = product;
+      call.more_outputs = 2;
+      call.more_out = more;
+      if (flat)
+        REQUIRE(map_flat_on_host<three_results>(call));
+      else
+        map_strided_on_host<three_results>(call);
+      for (int k = 0; k < 72; ++k) {
+        const auto x = static_cast<float>(k), y = static_cast<float>(k * 37 % 72);
+        CHECK(product[k] == (k < n ? x * y : -1));
+        CHECK(b[k] == (k < n ? x + y : y));
+        CHECK(greater[k] == (k < n ? x > y : k % 2 == 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("results that are not aligned are stored one by one", "[cuda][map]") {
+  alignas(16) float a[8] = {}, b[8] = {}, product[8], sum[9];
+  alignas(16) bool greater[8];
+  const extents space = shape_of({8});
+  const operand_view in[] = {contiguous_view(a, space), contiguous_view(b, space)};
+  const operand_view more[] = {contiguous_view(sum + 1, space), contiguous_view(greater, space)};
+  kernel_call call;
+  call.space = space;
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = product;
+  call.more_outputs = 2;
+  call.more_out = more;
+  CHECK_FALSE(map_flat_on_host<three_results>(call));
 }
 
 TEST_CASE("one element stands for all in a contiguous map", "[cuda][map]") {

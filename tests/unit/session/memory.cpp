@@ -118,7 +118,7 @@ TEST_CASE("the plan's peak is the measured peak: values between kernels", "[sess
 }
 
 TEST_CASE("the plan's peak is the measured peak: copies between devices", "[session][memory]") {
-  check_peaks_everywhere(on<gpu<0>>(softmax(tanh(x))));
+  check_peaks_everywhere(on<gpu<0>>(softmax(transpose(tanh(x)))));
   check_peaks_everywhere(on<gpu<1>>(exp(on<gpu<0>>(tanh(x)))));
   check_peaks_everywhere(on<gpu<1>>(products<3>(on<gpu<0>>(products<3>(x)))), on<cpu<0>>(softmax(y)));
   check_peaks_everywhere(on<cpu<0>>(add_n(on<gpu<0>>(products<9>(x)), on<gpu<1>>(products<8>(y)))));
@@ -150,7 +150,7 @@ session_options four_matrices() {
 
 std::string refused(session& sess, int rows) {
   return words_of<resource_exhausted_error>(
-      [&] { sess.run(on<gpu<0>>(softmax(named<"doubled">(open + open))), open = sized(rows, 64)); });
+      [&] { sess.run(on<gpu<0>>(softmax(transpose(named<"doubled">(open + open)))), open = sized(rows, 64)); });
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ TEST_CASE("over the limit: the session goes on, and what is below it runs", "[se
 }
 
 TEST_CASE("exactly the limit fits, and one piece more does not", "[session][memory]") {
-  constexpr auto program = on<gpu<0>>(softmax(tanh(x)));
+  constexpr auto program = on<gpu<0>>(softmax(transpose(tanh(x))));
   constexpr std::int64_t peak = plan_of<world<cpu<0>, gpu<0>>>(program).peak_bytes(first_gpu);
   static_assert(peak == 2 * whole);
   for (const std::int64_t limit : {peak, peak - 256}) {
@@ -217,7 +217,7 @@ TEST_CASE("a prepared program holds its memory, is named as a holder, and gives 
   session sess{four_matrices()};
   if (sess.devices().size() != 2) return;
   {
-    const auto step = sess.prepare(on<gpu<0>>(named<"big">(softmax(tanh(x)))));
+    const auto step = sess.prepare(on<gpu<0>>(named<"big">(softmax(transpose(tanh(x))))));
     CHECK(sess.memory(gpu<0>{}).in_use == 2 * whole);
     step(x = filled(1));
     CHECK(sess.memory(gpu<0>{}).in_use == 2 * whole);
@@ -236,7 +236,7 @@ TEST_CASE("two sessions of a process keep each its own limit", "[session][memory
   session wide{{.gpu = {.allow_growth = true, .memory_limit = 16 * whole}, .simulated_gpus = 1}};
   if (wide.devices().size() != 2) return;
   for (int round = 0; round < 2; ++round) {
-    CHECK_THROWS_AS(narrow.run(on<gpu<0>>(softmax(x)), x = filled(1)), resource_exhausted_error);
+    CHECK_THROWS_AS(narrow.run(on<gpu<0>>(softmax(transpose(x))), x = filled(1)), resource_exhausted_error);
     CHECK_NOTHROW(wide.run(on<gpu<0>>(products<3>(x)), x = filled(1)));
   }
   CHECK(narrow.memory(gpu<0>{}).peak == 0);
@@ -260,10 +260,10 @@ TEST_CASE("trim gives back what nobody holds, and only that", "[session][memory]
   session sess{soft(1)};
   if (sess.devices().size() != 2) return;
   sess.run(assign(on<gpu<0>>(w), x), x = filled(7));
-  const auto step = sess.prepare(on<gpu<0>>(softmax(tanh(x))));
+  const auto step = sess.prepare(on<gpu<0>>(softmax(transpose(tanh(x)))));
   const tensor<float, 64, 64> once = step(x = filled(1));
-  sess.run(on<gpu<0>>(softmax(open + 1)), open = sized(2000, 64));
-  sess.run(on<cpu<0>>(softmax(open + 1)), open = sized(2000, 64));
+  sess.run(on<gpu<0>>(softmax<0>(open + 1)), open = sized(2000, 64));
+  sess.run(on<cpu<0>>(softmax<0>(open + 1)), open = sized(2000, 64));
   for (const device_info& d : sess.devices()) {
     const memory_info before = sess.memory(d.name);
     CHECK(before.reserved > before.in_use + 256 * 1000);
@@ -359,7 +359,7 @@ TEST_CASE("a prepared program takes one block on each device, when it is prepare
     INFO("with " << gpus << " GPUs");
     session sess{soft(gpus)};
     const auto program = fetches(on<gpu<0>>(products<5>(tanh(x))), on<gpu<1>>(softmax(on<gpu<2>>(exp(x)) + y)),
-                                 on<cpu<0>>(softmax(softmax(x) + y)));
+                                 on<cpu<0>>(softmax<0>(softmax(x) + y)));
     saboteur counting;
     sess.inject(counting.hook());
     const auto step = sess.prepare(program);

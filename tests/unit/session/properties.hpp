@@ -187,12 +187,12 @@ bool clashes(const fetch_list<E...>& guarded) {
 }
 
 /// All of it for one seed. *Returns* whether it ran under guards too.
-template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + static_cast<int>(Seed % 2)>
+template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + static_cast<int>(Seed % 2), bool Maps = false>
 bool check_program() {
   INFO("seed " << Seed);
   const program_feeds f(Seed), g(Seed + 1000);
-  const auto program = random_program<Seed, Open, Fetched>();
-  const auto under_guards = random_program<Seed, Open, Fetched, true>();
+  const auto program = random_program<Seed, Open, Fetched, false, Maps>();
+  const auto under_guards = random_program<Seed, Open, Fetched, true, Maps>();
   const auto* guarded = clashes(under_guards) ? nullptr : &under_guards;
   const example examples[] = {{f, reference_of(program, fed_values<Open>(f))},
                               {g, reference_of(program, fed_values<Open>(g))}};

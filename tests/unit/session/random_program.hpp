@@ -145,10 +145,36 @@ constexpr auto random_operation(const A& a, const B& b) {
   }
 }
 
+/// A look at a term, chosen by `R`.
+template <std::uint64_t R, class A>
+constexpr auto random_look(const A& a) {
+  constexpr int choice = static_cast<int>(R % 10);
+  constexpr extents shape = A::shape;
+  if constexpr (shape.rank == 0) {
+    return result<shape>(expand_dims<0>(a.e));
+  } else if constexpr (choice < 3) {
+    return result<shape>(transpose(a.e));
+  } else if constexpr (choice == 3 && shape.rank > 1) {
+    return result<shape>(slice<range<>, range<1, to_end, 2>>(a.e));
+  } else if constexpr (choice == 4) {
+    return result<shape>(slice<-2, to_end, 2>(a.e));
+  } else if constexpr (choice == 5 && shape.rank < 4) {
+    return result<shape>(expand_dims<-1>(a.e));
+  } else if constexpr (choice == 6 && shape.size() % 3 == 0) {
+    return result<shape>(reshape<dyn, 3>(a.e));
+  } else if constexpr (choice == 7 && shape.size() % 2 == 0) {
+    return result<shape>(reshape<2, dyn>(a.e));
+  } else if constexpr (choice == 8 && shape.rank == 3) {
+    return result<shape>(permute<1, 2, 0>(a.e));
+  } else {
+    return result<shape>(reshape<dyn>(a.e));
+  }
+}
+
 /// `e` in a scope, or not.
 template <std::uint64_t R, class E, extents Shape>
 constexpr auto scoped(const term<E, Shape>& t) {
-  constexpr int choice = static_cast<int>(R % 8);
+  constexpr int choice = static_cast<int>(R % 32);
   if constexpr (choice < 3) {
     return term<decltype(on<gpu<choice>>(t.e)), Shape>{on<gpu<choice>>(t.e)};
   } else if constexpr (choice == 3) {
@@ -176,8 +202,16 @@ constexpr auto leaves() {
                     leaf<Open, "n", std::int32_t, 2, 3>(), leaf<false, "s", double, 3, 2>()};
 }
 
+/// A number that chooses a map mostly, a reduction or a softmax now and then.
+constexpr std::uint64_t mostly_maps(std::uint64_t r) {
+  constexpr unsigned choices[] = {0, 1, 2, 4, 5, 6, 8, 9, 14, 15, 16, 17, 17, 27, 21, 20};
+  return r / 30 * 30 + choices[r % 16];
+}
+/// From this seed on, every other operation of a program is a look at the one before, and few have a scope.
+inline constexpr std::uint64_t looking = 1000;
+
 /// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
-template <std::uint64_t Seed, int Steps, bool Guarded, class... T>
+template <std::uint64_t Seed, int Steps, bool Guarded, bool Maps, class... T>
 constexpr auto grown(const std::tuple<T...>& terms) {
   constexpr int count = static_cast<int>(sizeof...(T));
   if constexpr (Steps == 0) {
@@ -186,18 +220,27 @@ constexpr auto grown(const std::tuple<T...>& terms) {
     constexpr std::uint64_t r = mixed(Seed * 1000 + Steps);
     constexpr std::uint64_t q = mixed(r);
     // The first operand is mostly the newest term, so that little is left unused.
-    constexpr int first = r % 8 != 0 && count > 6 ? count - 1 : static_cast<int>(r / 8 % count);
+    constexpr bool looks = Seed >= looking && Steps % 2 == 0;
+    constexpr int newest = (r % 8 != 0 || looks) && count > 6 ? count - 1 : static_cast<int>(r / 8 % count);
+    // Of maps some start anew, so that they run beside each other.
+    constexpr int first = Maps && r % 3 == 0 ? 0 : newest;
     constexpr int second = static_cast<int>(q % count);
+    constexpr std::uint64_t choice = Maps ? mostly_maps(q >> 20) : q >> 20;
     const auto add = [&] {
-      const auto t = random_operation<(q >> 20), Steps>(std::get<first>(terms), std::get<second>(terms));
-      return std::tuple_cat(terms, std::tuple{scoped<(q >> 40)>(t)});
+      if constexpr (looks) {
+        return std::tuple_cat(terms, std::tuple{random_look<(q >> 20)>(std::get<first>(terms))});
+      } else {
+        const auto t = random_operation<choice, Steps>(std::get<first>(terms), std::get<second>(terms));
+        return std::tuple_cat(terms,
+                              std::tuple{scoped<(Maps && r % 4 != 1 ? 7 : (q >> 40) % (Seed >= looking ? 32 : 8))>(t)});
+      }
     };
     if constexpr (Guarded) {
       constexpr const char* names[] = {"/gpu:0", "/gpu:1", "/cpu:0", "/gpu:2"};
       device_guard g{names[(r >> 30) % 4]};
-      return grown<Seed, Steps - 1, Guarded>(add());
+      return grown<Seed, Steps - 1, Guarded, Maps>(add());
     } else {
-      return grown<Seed, Steps - 1, Guarded>(add());
+      return grown<Seed, Steps - 1, Guarded, Maps>(add());
     }
   }
 }
@@ -207,11 +250,12 @@ constexpr auto fetch_terms(const std::tuple<T...>& terms, std::integer_sequence<
   return fetches(std::get<sizeof...(T) - 1 - static_cast<std::size_t>(K)>(terms).e...);
 }
 
-/// The program of a seed: seven operations, of which the last `Fetched` are fetched.
-template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + Seed % 2, bool Guarded = false>
+/// The program of a seed: seven operations or nine, of which the last `Fetched` are fetched. `Maps`: most of them are
+/// maps, and many over the same extents on one device.
+template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + Seed % 2, bool Guarded = false, bool Maps = false>
 constexpr auto random_program() {
-  constexpr int steps = 7;
-  return fetch_terms(grown<Seed, steps, Guarded>(leaves<Open>()), std::make_integer_sequence<int, Fetched>{});
+  constexpr int steps = Seed >= looking ? 9 : 7;
+  return fetch_terms(grown<Seed, steps, Guarded, Maps>(leaves<Open>()), std::make_integer_sequence<int, Fetched>{});
 }
 
 }  // namespace onto_test

@@ -3,6 +3,7 @@
 // size, so nothing here depends on a program or a type.
 #pragma once
 
+#include <onto/backend/cpu/shuffle.hpp>
 #include <onto/core/config.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -109,13 +110,42 @@ inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
   return true;
 }
 
-template <int Size>
-ONTO_NOINLINE void copy_run(word<Size>* out, const word<Size>* in, std::int64_t n) {
-  if (n * Size >= 128) {
-    std::memcpy(out, in, static_cast<std::size_t>(n * Size));
-  } else {
-    for (std::int64_t j = 0; j < n; ++j) out[j] = in[j];
+/// Copies rows of `columns` bytes that lie apart.
+ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
+                                    std::int64_t rows, std::int64_t columns) {
+  const auto bytes = static_cast<std::size_t>(columns);
+  if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
+    std::memcpy(out, in, bytes);
+    std::int64_t done = 1;
+    while (done < rows) {
+      const std::int64_t more = done < rows - done ? done : rows - done;
+      std::memcpy(out + done * columns, out, static_cast<std::size_t>(more) * bytes);
+      done += more;
+    }
+    return;
   }
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(out + i * out_row, in + i * in_row, bytes);
+}
+
+/// out[j] = in[j * step].
+template <int Size>
+ONTO_NOINLINE void copy_strided(word<Size>* out, const word<Size>* in, std::int64_t step, std::int64_t n) {
+  std::int64_t j = step == 2 ? copy_every_other<Size>(out, in, n) : 0;
+  for (; j + 8 <= n; j += 8) {  // all reads before the writes, which the compiler cannot tell apart
+    const word<Size>* const from = in + j * step;
+    const word<Size> a = from[0], b = from[step], c = from[2 * step], d = from[3 * step], e = from[4 * step],
+                     f = from[5 * step], g = from[6 * step], h = from[7 * step];
+    word<Size>* const to = out + j;
+    to[0] = a;
+    to[1] = b;
+    to[2] = c;
+    to[3] = d;
+    to[4] = e;
+    to[5] = f;
+    to[6] = g;
+    to[7] = h;
+  }
+  for (; j < n; ++j) out[j] = in[j * step];
 }
 
 /// out(i, j) = in(i, j) for two matrices of any strides.
@@ -123,20 +153,10 @@ template <int Size>
 ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   if (out_column == 1 && in_column == 1) {
-    if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
-      copy_run<Size>(out, in, columns);
-      std::int64_t done = 1;
-      while (done < rows) {
-        const std::int64_t more = done < rows - done ? done : rows - done;
-        copy_run<Size>(out + done * columns, out, more * columns);
-        done += more;
-      }
-      return;
-    }
-    for (std::int64_t i = 0; i < rows; ++i) copy_run<Size>(out + i * out_row, in + i * in_row, columns);
-    return;
+    return copy_rows(reinterpret_cast<char*>(out), out_row * Size, reinterpret_cast<const char*>(in), in_row * Size,
+                     rows, columns * Size);
   }
-  if (out_column == 1 && in_column == 0) {
+  if (Size >= 4 && out_column == 1 && in_column == 0) {
     for (std::int64_t i = 0; i < rows; ++i) {
       const word<Size> value = in[i * in_row];
       word<Size>* const row = out + i * out_row;
@@ -144,16 +164,36 @@ ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64
     }
     return;
   }
-  // Tiles, so that a transposed matrix is read and written by whole cache lines, and few pages are in use at a time.
-  constexpr std::int64_t tile_rows = 64, tile_columns = 16;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += tile_rows) {
-    const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
-    for (std::int64_t j0 = 0; j0 < columns; j0 += tile_columns) {
-      const std::int64_t j1 = j0 + tile_columns < columns ? j0 + tile_columns : columns;
-      for (std::int64_t i = i0; i < i1; ++i)
-        for (std::int64_t j = j0; j < j1; ++j) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
+  if constexpr (Size >= 4) {
+    if (out_column == 1 && (rows == 1 || in_row != 1)) {
+      for (std::int64_t i = 0; i < rows; ++i)
+        copy_strided<Size>(out + i * out_row, in + i * in_row, in_column, columns);
+      return;
     }
   }
+  std::int64_t row0 = 0, column0 = 0;  // what is done
+  if constexpr (Size >= 4) {
+    const std::int64_t side =
+        out_column == 1 && in_row == 1 ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
+    if (side > 0) {
+      row0 = rows / side * side;
+      column0 = columns / side * side;
+    }
+  }
+  // Tiles, so that a transposed matrix is read and written by whole cache lines, and few pages are in use at a time.
+  const auto copy = [&](std::int64_t first_row, std::int64_t first_column, std::int64_t last_column) {
+    constexpr std::int64_t tile_rows = 64, tile_columns = 16;
+    for (std::int64_t i0 = first_row; i0 < rows; i0 += tile_rows) {
+      const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
+      for (std::int64_t j0 = first_column; j0 < last_column; j0 += tile_columns) {
+        const std::int64_t j1 = j0 + tile_columns < last_column ? j0 + tile_columns : last_column;
+        for (std::int64_t i = i0; i < i1; ++i)
+          for (std::int64_t j = j0; j < j1; ++j) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
+      }
+    }
+  };
+  if (column0 > 0) copy(row0, 0, column0);  // all rows where none was done
+  copy(0, column0, columns);
 }
 
 /// `copy_matrix` for elements of `size` bytes.

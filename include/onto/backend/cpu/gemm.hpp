@@ -1,126 +1,55 @@
 // SPDX-License-Identifier: BSL-1.0
-// The built-in matrix product, for where no CBLAS is linked and for integers: panels packed for the caches, and a tile
-// of the result kept in registers, compiled for several instruction sets of which the machine's best is taken at run
-// time.
+// The built-in matrix product: blocks for the caches around the tiles of gemm_tile.hpp, shared out among threads.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/gemm_tile.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <utility>
+#include <new>
 
 namespace onto::detail {
 
-/// A matrix in memory, by the distances of its rows and of its columns.
-template <class T>
-struct matrix_view {
-  const T* data;
-  std::int64_t row;
-  std::int64_t column;
+/// Memory of a thread for packed operands, kept for its next product: new memory costs more than packing into it.
+class pack_memory {
+ public:
+  pack_memory() = default;
+  pack_memory(const pack_memory&) = delete;
+  pack_memory& operator=(const pack_memory&) = delete;
+  ~pack_memory() { release(); }
+
+  template <class T>
+  T* get(std::int64_t count) {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+    if (bytes > bytes_) grow(bytes);
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  static constexpr std::align_val_t line{64};
+
+  ONTO_COLD ONTO_NOINLINE void grow(std::size_t bytes) {
+    release();
+    data_ = ::operator new(bytes, line);
+    bytes_ = bytes;
+  }
+  void release() {
+    ::operator delete(data_, line);
+    data_ = nullptr;
+    bytes_ = 0;
+  }
+
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
 };
 
-// A run of T as long as a register: GNU C++, which g++, clang and nvcc know without a header.
-template <class T, int Bytes>
-struct lanes_of {
-  typedef T type __attribute__((vector_size(Bytes)));
-};
+inline thread_local pack_memory panel_memory, block_memory;
 
-template <class T, class Lanes>
-ONTO_INLINE void add_lanes(T* to, T alpha, const Lanes& product) {
-  Lanes c;
-  std::memcpy(&c, to, sizeof c);
-  c += alpha * product;
-  std::memcpy(to, &c, sizeof c);
-}
-
-/// c(mr, nr) += alpha * a(mr, depth) × b(depth, nr), with a packed in columns of sizeof...(R) and b in rows of two
-/// registers.
-template <class T, int Bytes, int... R>
-ONTO_INLINE void multiply_tile(std::int64_t depth, const T* a, const T* b, T alpha, T* c, std::int64_t c_row,
-                               std::int64_t mr, std::int64_t nr, std::integer_sequence<int, R...>) {
-  using lanes = typename lanes_of<T, Bytes>::type;
-  constexpr int rows = sizeof...(R), width = Bytes / static_cast<int>(sizeof(T));
-  lanes left[rows] = {}, right[rows] = {};
-  for (std::int64_t p = 0; p < depth; ++p, a += rows, b += 2 * width) {
-    lanes b0, b1;
-    std::memcpy(&b0, b, sizeof b0);
-    std::memcpy(&b1, b + width, sizeof b1);
-    ((left[R] += a[R] * b0, right[R] += a[R] * b1), ...);
-  }
-  if (mr == rows && nr == 2 * width) {
-    (add_lanes(c + R * c_row, alpha, left[R]), ...);
-    (add_lanes(c + R * c_row + width, alpha, right[R]), ...);
-    return;
-  }
-  T tile[rows][2 * width];
-  ((std::memcpy(tile[R], &left[R], sizeof(lanes)), std::memcpy(tile[R] + width, &right[R], sizeof(lanes))), ...);
-  for (std::int64_t r = 0; r < mr; ++r)
-    for (std::int64_t j = 0; j < nr; ++j) c[r * c_row + j] += alpha * tile[r][j];
-}
-
-template <class T>
-using tile_function = void (*)(std::int64_t depth, const T* a, const T* b, T alpha, T* c, std::int64_t c_row,
-                               std::int64_t mr, std::int64_t nr);
-
-template <class T>
-void multiply_tile_128(std::int64_t depth, const T* a, const T* b, T alpha, T* c, std::int64_t c_row, std::int64_t mr,
-                       std::int64_t nr) {
-  multiply_tile<T, 16>(depth, a, b, alpha, c, c_row, mr, nr, std::make_integer_sequence<int, 4>{});
-}
-#if defined(__x86_64__) && defined(__GNUC__)
-template <class T>
-__attribute__((target("avx2,fma"))) void multiply_tile_256(std::int64_t depth, const T* a, const T* b, T alpha, T* c,
-                                                           std::int64_t c_row, std::int64_t mr, std::int64_t nr) {
-  multiply_tile<T, 32>(depth, a, b, alpha, c, c_row, mr, nr, std::make_integer_sequence<int, 6>{});
-}
-template <class T>
-__attribute__((target("avx512f,avx512dq"))) void multiply_tile_512(std::int64_t depth, const T* a, const T* b, T alpha,
-                                                                   T* c, std::int64_t c_row, std::int64_t mr,
-                                                                   std::int64_t nr) {
-  multiply_tile<T, 64>(depth, a, b, alpha, c, c_row, mr, nr, std::make_integer_sequence<int, 12>{});
-}
-#endif
-
-/// A tile of the result: its extents, and the function that multiplies into it.
-template <class T>
-struct gemm_tile {
-  std::int64_t rows;
-  std::int64_t columns;
-  tile_function<T> multiply;
-};
-
-template <class T>
-gemm_tile<T> best_tile() {
-  constexpr auto columns = [](int bytes) { return 2 * bytes / static_cast<int>(sizeof(T)); };
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-    return {12, columns(64), &multiply_tile_512<T>};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {6, columns(32), &multiply_tile_256<T>};
-#endif
-  return {4, columns(16), &multiply_tile_128<T>};
-}
-
-/// Packs `length` × `depth` elements as panels of `width` of the first, filled up with zeros: `panel[p][i]`.
-template <class T>
-void pack_panels(const T* in, std::int64_t along, std::int64_t down, std::int64_t length, std::int64_t depth,
-                 std::int64_t width, T* out) {
-  for (std::int64_t i = 0; i < length; i += width) {
-    const std::int64_t some = length - i < width ? length - i : width;
-    const T* from = in + i * along;
-    for (std::int64_t p = 0; p < depth; ++p, from += down, out += width) {
-      if (along == 1)
-        for (std::int64_t j = 0; j < some; ++j) out[j] = from[j];
-      else
-        for (std::int64_t j = 0; j < some; ++j) out[j] = from[j * along];
-      for (std::int64_t j = some; j < width; ++j) out[j] = 0;
-    }
-  }
-}
-
-/// c(m, n) += alpha * a(m, k) × b(k, n), c contiguous; for products too small, or operands too thin, to be worth
+/// c(m, n) += alpha * a(m, k) × b(k, n); for products too small, or operands too thin, to be worth
 /// packing.
 template <class T>
 void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a, matrix_view<T> b, T* c,
@@ -162,64 +91,177 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
   }
 }
 
-/// c(m, n) += alpha * a(m, k) × b(k, n), c contiguous.
+/// Rows of a (and `depth` of its columns) for a strip: as they stand, or copied to `buffer` as rows (or columns) that
+/// are far enough from a power of two apart. What the last tile lacks in rows is zeros.
 template <class T>
-void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a,
-          matrix_view<T> b, T* c) {
-  if (m * n * k <= 4096) return gemm_unpacked(m, n, k, alpha, a, b, c, n);
-  if (m <= 2 || n <= 2) {
-    auto body = [&](std::int64_t lo, std::int64_t hi) {
-      if (m >= n)
-        gemm_unpacked(hi - lo, n, k, alpha, {a.data + lo * a.row, a.row, a.column}, b, c + lo * n, n);
-      else
-        gemm_unpacked(m, hi - lo, k, alpha, a, {b.data + lo * b.column, b.row, b.column}, c + lo, n);
-    };
-    return split(pool, m >= n ? m : n, (std::int64_t{64} << 10) / k + 1, body);
+void place_block(const tile_heights& heights, const matrix_view<T>& a, std::int64_t rows, std::int64_t depth,
+                 bool as_it_stands, T* buffer, product_strip<T>& s) {
+  s.rows = rows;
+  s.depth = depth;
+  int height = 0;
+  const std::int64_t last = heights.tail(rows, height);
+  const std::int64_t first = as_it_stands ? rows - last : 0;  // what is copied begins here
+  const matrix_view<T> from{a.data + first * a.row, a.row, a.column};
+  const std::int64_t some = rows - first, padded = last == 0 ? some : some - last + height;
+  const std::int64_t columns = depth / 16 * 16 + 16;
+  s.a = a;
+  if (some == 0) return;
+  if (a.row == 1 && !as_it_stands) {
+    const std::int64_t run = padded / 16 * 16 + 16;
+    for (std::int64_t p = 0; p < depth; ++p) {
+      std::memcpy(buffer + p * run, from.data + p * from.column, static_cast<std::size_t>(some) * sizeof(T));
+      for (std::int64_t r = some; r < padded; ++r) buffer[p * run + r] = 0;
+    }
+    s.tail = {buffer, 1, run};
+  } else {
+    copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(buffer), columns, 1,
+                           reinterpret_cast<const word<sizeof(T)>*>(from.data), from.row, from.column, some, depth);
+    if (padded > some)
+      std::memset(static_cast<void*>(buffer + some * columns), 0,
+                  static_cast<std::size_t>((padded - some) * columns) * sizeof(T));
+    s.tail = {buffer, columns, 1};
   }
-  static const gemm_tile<T> tile = best_tile<T>();
-  // A block of a (98 KB) stays in the second cache, a panel of b in the first, all of the packed b in the third.
-  constexpr std::int64_t depth_block = 1024 / static_cast<std::int64_t>(sizeof(T)), row_block = 96, column_block = 2048;
-  const auto padded = [](std::int64_t count, std::int64_t unit) { return (count + unit - 1) / unit * unit; };
-  const std::int64_t deep = k < depth_block ? k : depth_block, wide = n < column_block ? n : column_block;
-  small_array<T, 64> packed(deep * padded(wide, tile.columns));
-  for (std::int64_t j0 = 0; j0 < n; j0 += column_block) {
-    const std::int64_t nc = n - j0 < column_block ? n - j0 : column_block;
-    const std::int64_t panels = (nc + tile.columns - 1) / tile.columns;
-    for (std::int64_t p0 = 0; p0 < k; p0 += depth_block) {
-      const std::int64_t kc = k - p0 < depth_block ? k - p0 : depth_block;
+  if (as_it_stands) return;
+  s.a = s.tail;
+  s.tail.data += (rows - last) * s.tail.row;
+}
+
+/// to = relu(alpha * a(m, k) × b(k, n) + beta * addend).
+template <class T>
+void gemm_with(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k,
+               const matrix_view<T>& a, const matrix_view<T>& b, const product_target<T>& to) {
+  constexpr std::int64_t size = sizeof(T), most_deep = 2048 / size, most_wide = 4096, most_high = 336;
+  const std::int64_t w = kernels.columns, most = kernels.heights.most;
+  // Equal parts, so that the last is not a thin one.
+  const auto part = [](std::int64_t count, std::int64_t limit, std::int64_t unit) {
+    const std::int64_t parts = (count + limit - 1) / limit;
+    return parts <= 1 ? count : ((count + parts - 1) / parts + unit - 1) / unit * unit;
+  };
+  const std::int64_t deep = part(k > 0 ? k : 1, most_deep, 8), high = part(m, most_high, most),
+                     wide = part(n, most_wide, w);
+  // Packing b costs as much as multiplying it by five rows; b is packed where it does not lie in runs or is used often.
+  const bool b_stands = b.column == 1 && m <= (n * k * size <= (std::int64_t{64} << 10) ? 192 : 2 * most);
+  // Copying a costs as much as multiplying it by twelve columns.
+  const bool a_stands = a.column == 1 || n <= 512;
+  const std::int64_t panels_most = (wide + w - 1) / w;
+  T* const packed = b_stands && n % w == 0 ? nullptr : panel_memory.get<T>(deep * w * (b_stands ? 1 : panels_most));
+  for (std::int64_t j0 = 0; j0 < n; j0 += wide) {
+    const std::int64_t nc = n - j0 < wide ? n - j0 : wide, panels = (nc + w - 1) / w;
+    for (std::int64_t p0 = 0; p0 == 0 || p0 < k; p0 += deep) {
+      const std::int64_t kc = k - p0 < deep ? k - p0 : deep;
+      const auto width_of = [&](std::int64_t j) { return nc - j <= w / 2 ? w / 2 : w; };
       auto pack = [&](std::int64_t lo, std::int64_t hi) {
-        const std::int64_t first = lo * tile.columns, last = hi * tile.columns < nc ? hi * tile.columns : nc;
-        pack_panels(b.data + p0 * b.row + (j0 + first) * b.column, b.column, b.row, last - first, kc, tile.columns,
-                    packed.data() + first * kc);
+        for (; lo < hi; ++lo) {
+          const std::int64_t j = lo * w;
+          kernels.pack({b.data + p0 * b.row + (j0 + j) * b.column, b.row, b.column}, kc, nc - j < w ? nc - j : w,
+                       width_of(j), packed + (b_stands ? 0 : j * kc));
+        }
       };
-      split(pool, panels, (std::int64_t{32} << 10) / (kc * tile.columns) + 1, pack);
+      const bool last_packed = b_stands && nc % w != 0 && nc % w != w / 2;
+      // One thread packs b while it multiplies the first rows by it: these leave room for it.
+      const bool packs_on_its_way = !b_stands && b.column == 1 && pool.size() == 1 && high > 2 * kernels.heights.some;
+      if (!b_stands && !packs_on_its_way)
+        split(pool, panels, (std::int64_t{32} << 10) / (kc * w + 1) + 1, pack);
+      else if (last_packed)
+        pack(panels - 1, panels);
 
       // Blocks of rows go to threads; where they are few, the columns are shared out as well.
-      const std::int64_t blocks = (m + row_block - 1) / row_block;
-      std::int64_t groups = (2 * pool.size() + blocks - 1) / blocks;
+      const std::int64_t blocks = (m + high - 1) / high;
+      std::int64_t groups = (4 * pool.size() + blocks - 1) / blocks;
       if (pool.size() == 1 || m * nc * kc < std::int64_t{1} << 19) groups = 1;
       if (groups > panels) groups = panels;
       auto multiply = [&](std::int64_t lo, std::int64_t hi) {
-        small_array<T, 64> block(padded(m < row_block ? m : row_block, tile.rows) * kc);
+        T* const buffer = block_memory.get<T>(((a_stands ? 0 : high) + 2 * most + 16) * (kc + 32));
         std::int64_t ready = -1;
+        product_strip<T> s{};
         for (; lo < hi; ++lo) {
-          const std::int64_t i0 = lo / groups * row_block, mc = m - i0 < row_block ? m - i0 : row_block;
+          const std::int64_t i0 = lo / groups * high, mc = m - i0 < high ? m - i0 : high;
           if (ready != i0)
-            pack_panels(a.data + i0 * a.row + p0 * a.column, a.row, a.column, mc, kc, tile.rows, block.data());
+            place_block<T>(kernels.heights, {a.data + i0 * a.row + p0 * a.column, a.row, a.column}, mc, kc, a_stands,
+                           buffer, s);
           ready = i0;
           const std::int64_t end = panels * (lo % groups + 1) / groups;
           for (std::int64_t q = panels * (lo % groups) / groups; q < end; ++q) {
-            const std::int64_t j = q * tile.columns, nr = nc - j < tile.columns ? nc - j : tile.columns;
-            for (std::int64_t i = 0; i < mc; i += tile.rows)
-              tile.multiply(kc, block.data() + i * kc, packed.data() + j * kc, alpha, c + (i0 + i) * n + j0 + j, n,
-                            mc - i < tile.rows ? mc - i : tile.rows, nr);
+            const std::int64_t j = q * w;
+            s.columns = nc - j < w ? nc - j : w;
+            if (!b_stands) {
+              s.b = packed + j * kc;
+              s.b_row = width_of(j);
+            } else if (last_packed && q == panels - 1) {
+              s.b = packed;
+              s.b_row = width_of(j);
+            } else {
+              s.b = b.data + p0 * b.row + j0 + j;
+              s.b_row = b.row;
+            }
+            s.packed = nullptr;
+            if (packs_on_its_way && i0 == 0) {
+              if (s.columns == w) {
+                s.packed = packed + j * kc;
+                s.b = b.data + p0 * b.row + j0 + j;
+                s.b_row = b.row;
+              } else {
+                pack(q, q + 1);
+              }
+            }
+            s.to = to;
+            s.to.data += i0 * to.row + j0 + j;
+            if (p0 > 0) {
+              s.to.beta = 1;
+              s.to.addend = {s.to.data, to.row, 1};
+            } else if (to.addend.data != nullptr) {
+              s.to.addend.data += i0 * to.addend.row + (j0 + j) * to.addend.column;
+            }
+            if (p0 + kc < k) s.to.relu = false;
+            s.plain = !s.to.relu &&
+                      (s.to.addend.data == nullptr || (s.to.addend.data == s.to.data && s.to.addend.row == s.to.row &&
+                                                       s.to.addend.column == 1 && s.to.beta == 1));
+            kernels.multiply(s);
           }
         }
       };
-      const std::int64_t work = row_block * (nc / groups) * kc;
+      const std::int64_t work = high * (nc / groups) * kc;
       split(pool, blocks * groups, (std::int64_t{1} << 18) / (work + 1) + 1, multiply);
     }
   }
+}
+
+/// The product by gemm_unpacked, and what becomes of it.
+template <class T>
+void gemm_small(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
+                const product_target<T>& to) {
+  const matrix_view<T>& from = to.addend;
+  for (std::int64_t i = 0; i < m; ++i) {
+    T* const c = to.data + i * to.row;
+    if (from.data == nullptr) {
+      std::memset(static_cast<void*>(c), 0, static_cast<std::size_t>(n) * sizeof(T));
+    } else {
+      for (std::int64_t j = 0; j < n; ++j) c[j] = to.beta * from.data[i * from.row + j * from.column];
+    }
+  }
+  gemm_unpacked(m, n, k, to.alpha, a, b, to.data, to.row);
+  if (!to.relu) return;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) to.data[i * to.row + j] = relu_of(to.data[i * to.row + j]);
+}
+
+/// to = relu(alpha * a(m, k) × b(k, n) + beta * addend).
+template <class T>
+void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
+          const matrix_view<T>& b, const product_target<T>& to) {
+  static const gemm_kernels<T> kernels = gemm_kernels_for<T>(64);
+  if (m * n * k <= 512) return gemm_small(m, n, k, a, b, to);
+  if (m > 2 && n > 2) return gemm_with(kernels, pool, m, n, k, a, b, to);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    product_target<T> part = to;
+    part.data += m >= n ? lo * to.row : lo;
+    if (to.addend.data != nullptr) part.addend.data += lo * (m >= n ? to.addend.row : to.addend.column);
+    if (m >= n)
+      gemm_small<T>(hi - lo, n, k, {a.data + lo * a.row, a.row, a.column}, b, part);
+    else
+      gemm_small<T>(m, hi - lo, k, a, {b.data + lo * b.column, b.row, b.column}, part);
+  };
+  split(pool, m >= n ? m : n, (std::int64_t{64} << 10) / (k + 1) + 1, body);
 }
 
 }  // namespace onto::detail

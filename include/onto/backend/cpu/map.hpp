@@ -7,6 +7,7 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/backend/cpu/walk.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -19,13 +20,6 @@ namespace onto::detail {
 constexpr std::int64_t map_grain(int cost) {
   const std::int64_t n = (std::int64_t{256} << 10) / (3 + cost);
   return n < 1024 ? 1024 : n;
-}
-
-inline const void* advance(const void* p, std::int64_t elements, element type) {
-  return static_cast<const char*>(p) + elements * size_of(type);
-}
-inline void* advance(void* p, std::int64_t elements, element type) {
-  return static_cast<char*>(p) + elements * size_of(type);
 }
 
 /// Whether the elements of an operand are used where they are.
@@ -58,6 +52,8 @@ struct map_plan {
         turned = l.inner_extent();
     }
     if (is_narrow(c.out.type)) bytes += size_of(element::float32);
+    for (int i = 0; i < c.more_outputs; ++i)
+      if (is_narrow(c.more_out[i].type)) bytes += size_of(element::float32);
     if (bytes == 0) return;
     const std::int64_t held = bytes + (widens ? 2 : 0);
     const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
@@ -89,6 +85,8 @@ class map_stage {
       : plan_(plan),
         pointers_(plan.call.inputs),
         slots_(plan.call.inputs),
+        more_(plan.call.more_outputs),
+        more_slots_(plan.call.more_outputs),
         buffer_((plan.bytes + (plan.widens ? 2 : 0)) * round_up(most)) {
     char* at = buffer_.data();
     for (int i = 0; i < plan.call.inputs; ++i) {
@@ -96,8 +94,14 @@ class map_stage {
       slots_[i] = at;
       at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
     }
+    const std::int64_t floats = size_of(element::float32) * round_up(most);
+    for (int i = 0; i < plan.call.more_outputs; ++i) {
+      if (!is_narrow(plan.call.more_out[i].type)) continue;
+      more_slots_[i] = at;
+      at += floats;
+    }
     results_ = reinterpret_cast<float*>(at);
-    gathered_ = at + (is_narrow(plan.call.out.type) ? size_of(element::float32) * round_up(most) : 0);
+    gathered_ = at + (is_narrow(plan.call.out.type) ? floats : 0);
     for (int i = 0; i < plan.call.inputs; ++i)
       if (plan.in[i].uniform()) bring(i, 0, most);
   }
@@ -124,22 +128,35 @@ class map_stage {
     return slots_[i];
   }
 
+  /// Where elements `[first, first + count)` of every operand are, next to each other.
+  const void* const* locate(std::int64_t first, std::int64_t count) {
+    for (int i = 0; i < plan_.call.inputs; ++i) pointers_[i] = read(i, first, count);
+    return pointers_.data();
+  }
+
   /// Evaluates the program for elements `[first, first + count)`, in the type it computes in.
   void run(span_function span, std::int64_t first, std::int64_t count, void* out) {
     for (int i = 0; i < plan_.call.inputs; ++i) pointers_[i] = read(i, first, count);
-    span({pointers_.data(), out, first, count, plan_.call.scalars});
+    span({pointers_.data(), out, first, count, plan_.call.scalars, more_.data()});
   }
 
   /// The same, in the type and at the place of the call's results.
   void store(span_function span, std::int64_t first, std::int64_t count) {
-    void* const out = advance(plan_.call.out.data, first, plan_.call.out.type);
-    if (!is_narrow(plan_.call.out.type)) return run(span, first, count, out);
-    run(span, first, count, results_);
-    plan_.call.narrow->narrow(plan_.call.out.type, results_, count, out);
+    const kernel_call& c = plan_.call;
+    for (int i = 0; i < c.more_outputs; ++i)
+      more_[i] = is_narrow(c.more_out[i].type) ? more_slots_[i] : target(c.more_out[i], first);
+    const bool rounds = is_narrow(c.out.type);
+    run(span, first, count, rounds ? results_ : target(c.out, first));
+    if (rounds) c.narrow->narrow(c.out.type, results_, count, target(c.out, first));
+    for (int i = 0; i < c.more_outputs; ++i)
+      if (is_narrow(c.more_out[i].type))
+        c.narrow->narrow(c.more_out[i].type, static_cast<const float*>(more_[i]), count, target(c.more_out[i], first));
   }
 
  private:
   static constexpr std::int64_t round_up(std::int64_t n) { return (n + 63) / 64 * 64; }
+
+  static void* target(const operand_view& out, std::int64_t first) { return advance(out.data, first, out.type); }
 
   /// Gathers elements of operand `i` into its slot.
   char* bring(int i, std::int64_t first, std::int64_t count) {
@@ -153,6 +170,8 @@ class map_stage {
   const map_plan& plan_;
   small_array<const void*, 16> pointers_;
   small_array<char*, 16> slots_;
+  small_array<void*, 16> more_;
+  small_array<char*, 16> more_slots_;
   small_array<char, 16384> buffer_;
   float* results_;
   char* gathered_;
@@ -162,22 +181,72 @@ class map_stage {
 inline bool all_in_place(const kernel_call& call) {
   for (int i = 0; i < call.inputs; ++i)
     if (is_narrow(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
+  for (int i = 0; i < call.more_outputs; ++i)
+    if (is_narrow(call.more_out[i].type)) return false;
   return !is_narrow(call.out.type);
 }
 
-/// Runs a map whose program `span` evaluates and costs `cost` operations per element.
-inline void run_map(thread_pool& pool, span_function span, const kernel_call& call, int cost = 1) {
+/// Whether a map can be walked by rows: its operands are not converted, and it has one result.
+inline bool is_walked(const kernel_call& call) {
+  if (call.more_outputs > 0) return false;
+  for (int i = 0; i < call.inputs; ++i)
+    if (is_narrow(call.in[i].type)) return false;
+  return !is_narrow(call.out.type);
+}
+
+/// What a map reads and writes for an element of its result.
+inline std::int64_t bytes_per_element(const kernel_call& call) {
+  std::int64_t bytes = size_of(call.out.type);
+  for (int i = 0; i < call.inputs; ++i) bytes += size_of(call.in[i].type);
+  return bytes;
+}
+
+inline bool writes_over_input(const kernel_call& call) {
+  for (int i = 0; i < call.inputs; ++i)
+    if (call.in[i].data == call.out.data) return true;
+  return false;
+}
+
+/// Runs a map whose program `span` evaluates, on packs or not, and costs `cost` operations per element.
+inline void run_map(thread_pool& pool, span_function span, const kernel_call& call, int cost = 1, bool packs = false) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
+  result_store how = result_store::cached;
+  if (total >= 1 << 18 && is_streamed(total * bytes_per_element(call)) && !is_narrow(call.out.type) &&
+      call.more_outputs == 0 && !writes_over_input(call)) {
+    // A copy between costs a program that has much to compute more than it saves.
+    if (packs || cost <= 4) how = packs ? result_store::streamed : result_store::copied;
+  }
   if (all_in_place(call)) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       small_array<const void*, 16> in(call.inputs);
       for (int i = 0; i < call.inputs; ++i)
         in[i] = advance(static_cast<const void*>(call.in[i].data), lo, call.in[i].type);
-      span({in.data(), advance(call.out.data, lo, call.out.type), lo, hi - lo, call.scalars});
+      small_array<void*, 16> more(call.more_outputs);
+      for (int i = 0; i < call.more_outputs; ++i) more[i] = advance(call.more_out[i].data, lo, call.more_out[i].type);
+      if (how == result_store::cached)
+        return span({in.data(), advance(call.out.data, lo, call.out.type), lo, hi - lo, call.scalars, more.data()});
+      store_span(span, how, call, in.data(), lo, hi - lo);
+      end_streaming();
     };
-    split(pool, total, map_grain(cost), body);
-    return;
+    return split(pool, total, map_grain(cost), body);
+  }
+  const row_space rows(call);
+  // A call for each row is worth what it costs where rows are long.
+  if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 96))) {
+    auto body = [&](std::int64_t lo, std::int64_t hi) {
+      row_walk walk(call, rows, span, how);
+      if (rows.turned)
+        walk.run_tiles(lo, hi);
+      else
+        walk.run(lo, hi);
+      if (how != result_store::cached) end_streaming();
+    };
+    if (!rows.turned) return split(pool, total, map_grain(cost), body);
+    const std::int64_t tile = row_walk::tile_rows * row_walk::tile_columns;
+    const std::int64_t tiles = total / rows.length / rows.count * row_walk::tiles_across(rows) *
+                               ((rows.count + row_walk::tile_rows - 1) / row_walk::tile_rows);
+    return split(pool, tiles, map_grain(cost) / tile + 1, body);
   }
   const map_plan plan(call);
   const std::int64_t per_unit = plan.runs_per_unit();
@@ -196,7 +265,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
 /// The kernel of a fused elementwise program.
 template <class Program, bool Packs = has_packs&& Program::packable>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
-  run_map(pool, &run_span<Program, Packs>, call, program_cost(Program{}));
+  run_map(pool, &run_span<Program, Packs>, call, program_cost(Program{}), Packs);
 }
 
 }  // namespace onto::detail

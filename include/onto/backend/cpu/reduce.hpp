@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/fold.hpp>
+#include <onto/backend/cpu/fold_span.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
@@ -16,8 +17,10 @@ namespace onto::detail {
 /// What distinguishes one reduction's code from another's: how its values are made and how they are folded.
 struct reduction {
   const fold_table& fold;
-  span_function span;  // null where the values are those of the only operand
-  element type;        // of the values
+  span_function span;    // null where the values are those of the only operand, and where there is:
+  fold_function folded;  // evaluates on packs and folds in registers
+  bool bare;             // whether the values are those of the only operand
+  element type;          // of the values
   int cost;
 };
 
@@ -63,27 +66,46 @@ struct reduce_shape {
 /// The values of a reduction's program, read in runs.
 class value_reader {
  public:
-  value_reader(const map_plan& plan, const reduction& r)
-      : span_(r.span),
-        direct_(!r.span && in_place(plan.in[0], plan.call.in[0].type)),
+  /// `kept`: whether the innermost dimension is, so that values are folded by columns.
+  value_reader(const map_plan& plan, const reduction& r, bool kept)
+      : plan_(plan),
+        reduction_(r),
+        folded_(kept ? nullptr : r.folded),
+        direct_(r.bare && in_place(plan.in[0], plan.call.in[0].type)),
         most_(direct_ || plan.bytes ? plan.step
+              : folded_             ? fold_run_most
               : plan.total < 4096   ? plan.total
                                     : 4096),
         stage_(plan, most_),
-        buffer_(r.span ? most_ * size_of(r.type) : 0) {}
+        buffer_(folded_ || r.bare ? 0 : most_ * size_of(r.type)) {
+    if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
+  }
 
   bool direct() const { return direct_; }
   /// The most values one read gives.
   std::int64_t most() const { return most_; }
 
   const void* read(std::int64_t first, std::int64_t count) {
-    if (!span_) return stage_.read(0, first, count);
-    stage_.run(span_, first, count, buffer_.data());
+    if (reduction_.bare) return stage_.read(0, first, count);
+    if (reduction_.span)
+      stage_.run(reduction_.span, first, count, buffer_.data());
+    else
+      reduction_.folded({stage_.locate(first, count), 1, count, plan_.call.scalars, 0, nullptr, buffer_.data()});
     return buffer_.data();
   }
 
+  /// Folds `rows` rows of `n` values, from value `first` on, into an accumulator each.
+  void fold_rows(void* accumulators, std::int64_t first, std::int64_t rows, std::int64_t n, std::int64_t index) {
+    if (folded_)
+      folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, index, accumulators});
+    else
+      reduction_.fold.rows(accumulators, read(first, rows * n), rows, n, index);
+  }
+
  private:
-  span_function span_;
+  const map_plan& plan_;
+  const reduction& reduction_;
+  fold_function folded_;
   bool direct_;
   std::int64_t most_;
   map_stage stage_;
@@ -146,12 +168,12 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
       } else {
         char* const to = accumulators + (place + r) * fold.accumulator_size;
         if (some > 1 || n <= most) {
-          fold.rows(to, values.read(first, some * n), some, n, box.begin(inner));
+          values.fold_rows(to, first, some, n, box.begin(inner));
           continue;
         }
         for (std::int64_t c = 0; c < n; c += most) {
           const std::int64_t count = n - c < most ? n - c : most;
-          fold.rows(to, values.read(first + c, count), 1, count, box.begin(inner) + c);
+          values.fold_rows(to, first + c, 1, count, box.begin(inner) + c);
         }
       }
     }
@@ -172,10 +194,26 @@ inline void finish_results(const reduction& r, const kernel_call& call, const ch
   }
 }
 
+/// Folds everything into one result at once where that is too little for several threads and lies next to each other.
+/// *Returns* whether it was.
+inline bool fold_small(thread_pool& pool, const reduction& r, const kernel_call& call) {
+  const std::int64_t total = call.space.size();
+  if (total <= 0 || total > fold_run_most || (pool.size() > 1 && total >= 2 * map_grain(r.cost)) || !all_in_place(call))
+    return false;
+  small_array<const void*, 16> in(call.inputs);
+  for (int i = 0; i < call.inputs; ++i) in[i] = call.in[i].data;
+  alignas(16) char accumulator[16];
+  r.fold.start(accumulator, 1);
+  r.folded({in.data(), 1, total, call.scalars, 0, accumulator});
+  r.fold.finish(accumulator, 1, total, call.out.data);
+  return true;
+}
+
 /// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded
 /// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
 /// thread was faster.
 inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
+  if (r.folded && call.op->attribute[2] == 0 && fold_small(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
   const std::int64_t size = r.fold.accumulator_size;
@@ -207,7 +245,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
     small_array<char, 1024> accumulators(parts * shape.results * size);
     r.fold.start(accumulators.data(), parts * shape.results);
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      value_reader values(plan, r);
+      value_reader values(plan, r, shape.kept[shape.rank - 1]);
       for (std::int64_t p = lo; p < hi; ++p)
         fold_box(r.fold, values, {shape, along, length * p / parts, length * (p + 1) / parts},
                  accumulators.data() + p * shape.results * size);
@@ -224,7 +262,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
     if (shape.kept[k]) before *= shape.dims[k];
   const std::int64_t after = others / before;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    value_reader values(plan, r);
+    value_reader values(plan, r, shape.kept[shape.rank - 1]);
     small_array<char, 32768> accumulators(width * others * size);
     for (std::int64_t b = lo; b < hi; ++b) {
       const std::int64_t first = b * width, last = first + width < extent ? first + width : extent;
@@ -241,10 +279,14 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
 /// The kernel of a reduction by `F` of a fused program.
 template <class Program, fold F, bool Packs = has_packs&& Program::packable>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
-  span_function span = nullptr;
-  if constexpr (!is_bare_load(Program{})) span = &run_span<Program, Packs>;
-  run_reduce(pool, {fold_table_of<F, element_t<Program::result>>, span, Program::result, program_cost(Program{}) + 1},
-             call);
+  using T = element_t<Program::result>;
+  constexpr bool bare = is_bare_load(Program{});
+  reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1};
+  if constexpr (Packs && folds_in_registers<F, T>())
+    r.folded = &run_fold<Program, F>;
+  else if constexpr (!bare)
+    r.span = &run_span<Program, Packs>;
+  run_reduce(pool, r, call);
 }
 
 }  // namespace onto::detail

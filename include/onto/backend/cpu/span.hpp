@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/backend/cpu/packs.hpp>
+#include <onto/backend/cpu/stream.hpp>
 #include <onto/core/element.hpp>
 #include <onto/runtime/program.hpp>
 
@@ -11,36 +12,19 @@
 
 namespace onto::detail {
 
-/// `count` elements of a map. Each input and `out` is a run of `count` elements; `out` may be one of the inputs.
+/// `count` elements of a map. Each input and result is a run of `count` elements; a result may be one of the inputs.
 struct span_call {
   const void* const* in;
   void* out;
   std::int64_t first;  // the index of the first element in the space
   std::int64_t count;
   const std::uint64_t* scalars;
+  void* const* more = nullptr;  // further results, as `out`
+  bool streamed = false;        // whether packs are written past the caches; `out` is then aligned to a cache line
 };
 
 /// A function that evaluates a program over a run of elements.
 using span_function = void (*)(const span_call&);
-
-// Enumerators: unlike functions and variables, they give the compiler no symbols to keep.
-template <class Kind, class Instruction>
-struct slots_used {
-  enum : int { count = 0 };
-};
-template <class Kind, element Type, int... Slot>
-struct slots_used<Kind, instruction<Kind, Type, Slot...>> {
-  enum : int { count = (Slot + ... + 1) };
-};
-
-/// How many inputs (`Kind` is load_input) or scalars (load_scalar) a program reads: one more than the highest slot.
-template <class Kind, class... I>
-constexpr int slot_count(program<I...>) {
-  int most = 0;
-  // Not a fold expression: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
-  for (int each : {static_cast<int>(slots_used<Kind, I>::count)...}) most = each > most ? each : most;
-  return most;
-}
 
 template <class Op>
 concept costed = requires {
@@ -66,7 +50,7 @@ constexpr int program_cost(program<I...>) {
 /// Whether a program is nothing but an input.
 template <class... I>
 constexpr bool is_bare_load(program<I...> p) {
-  return sizeof...(I) == 1 && slot_count<load_input>(p) == 1;
+  return sizeof...(I) == 1 && slots_of(p).inputs == 1;
 }
 
 template <class T>
@@ -78,13 +62,14 @@ ONTO_HD ONTO_INLINE T scalar_bits(std::uint64_t bits) {
 
 // Both sources hold pointers and scalars as members, by value: what the loop stores cannot then be one of them, and the
 // compiler keeps them in registers.
-template <int Inputs, int Scalars>
+template <int Inputs, int Scalars, int Results>
 struct element_source {
   template <element E>
   using value = element_t<E>;
 
   const void* in[Inputs + 1];
   std::uint64_t scalars[Scalars + 1];
+  void* more[Results + 1];
   std::int64_t first;
   std::int64_t k;
 
@@ -95,6 +80,10 @@ struct element_source {
   template <element E, int Slot>
   ONTO_HD ONTO_INLINE element_t<E> scalar() const {
     return scalar_bits<element_t<E>>(scalars[Slot]);
+  }
+  template <element E, int Slot>
+  ONTO_HD ONTO_INLINE void store(element_t<E> x) const {
+    static_cast<element_t<E>*>(more[Slot])[k] = x;
   }
   ONTO_HD ONTO_INLINE std::int64_t index() const { return first + k; }
 };
@@ -108,13 +97,14 @@ struct pack_value<Pack, element::boolean> {
   using type = typename Pack::batch_bool_type;
 };
 
-template <class T, int Inputs, int Scalars>
+template <class T, int Inputs, int Scalars, int Results>
 struct pack_source {
   template <element E>
   using value = typename pack_value<pack<T>, E>::type;
 
   const T* in[Inputs + 1];
   T scalars[Scalars + 1];
+  T* more[Results + 1];
   std::int64_t k;
 
   template <element E, int Slot>
@@ -125,48 +115,69 @@ struct pack_source {
   ONTO_INLINE pack<T> scalar() const {
     return pack<T>(scalars[Slot]);
   }
+  template <element E, int Slot>
+  ONTO_INLINE void store(const pack<T>& x) const {
+    x.store_unaligned(more[Slot] + k);
+  }
 };
 
 template <class Program>
 void run_span_on_packs(const span_call& c) {
   using T = element_t<Program::result>;
-  constexpr int inputs = slot_count<load_input>(Program{}), scalars = slot_count<load_scalar>(Program{});
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
   constexpr std::int64_t width = pack<T>::size;
-  pack_source<T, inputs, scalars> source;
+  pack_source<T, inputs, scalars, results> source;
   for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
   for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
+  for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
   T* out = static_cast<T*>(c.out);
 
-  // What is left after the last whole pack is copied into packs of its own and goes through the same loop, so that the
-  // program is compiled once. Spare lanes repeat an element: no lane computes what the program was not asked for.
+  // What is left after the last whole pack goes through the same loop, so that the program is compiled once: as the
+  // last pack of the run, read before anything is written, for `out` may be an input. A run shorter than a pack is
+  // copied into one. Spare lanes repeat an element: no lane computes what the program was not asked for.
   alignas(64) T rest[inputs + 1][width];
-  alignas(64) T rest_out[width];
-  const std::int64_t left = c.count % width;
+  alignas(64) T rest_out[results + 1][width];
+  const std::int64_t left = c.count % width, last = c.count - width;
   std::int64_t n = c.count - left;
+  if (left != 0 && last >= 0)
+    for (int i = 0; i < inputs; ++i) pack<T>::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
+  else if (left != 0)
+    for (int i = 0; i < inputs; ++i)
+      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][j < left ? j : 0];
   T* target = out;
+  bool streamed = c.streamed;
   for (bool whole = true;; whole = false) {
-    for (source.k = 0; source.k < n; source.k += width) Program::evaluate(source).store_unaligned(target + source.k);
-    if (!whole || left == 0) break;
-    for (int i = 0; i < inputs; ++i) {
-      const T* from = source.in[i] + n;
-      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = from[j < left ? j : 0];
-      source.in[i] = rest[i];
+    for (source.k = 0; source.k < n; source.k += width) {
+      const auto value = Program::evaluate(source);
+      if (streamed)
+        stream_register(target + source.k, value.data);
+      else
+        value.store_unaligned(target + source.k);
     }
-    target = rest_out;
+    if (!whole || left == 0) break;
+    for (int i = 0; i < inputs; ++i) source.in[i] = rest[i];
+    for (int i = 0; i < results; ++i) source.more[i] = last >= 0 ? static_cast<T*>(c.more[i]) + last : rest_out[i + 1];
+    target = last >= 0 ? out + last : rest_out[0];
     n = width;
+    streamed = false;
   }
-  if (left != 0) std::memcpy(out + (c.count - left), rest_out, static_cast<std::size_t>(left) * sizeof(T));
+  if (last >= 0) return;
+  std::memcpy(out, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
+  for (int i = 0; i < results; ++i) std::memcpy(c.more[i], rest_out[i + 1], static_cast<std::size_t>(left) * sizeof(T));
 }
 
 template <class Program>
 void run_span_on_scalars(const span_call& c) {
   using T = element_t<Program::result>;
-  constexpr int inputs = slot_count<load_input>(Program{}), scalars = slot_count<load_scalar>(Program{});
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
   // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
   constexpr std::int64_t block = 64;
-  element_source<inputs, scalars> source;
+  element_source<inputs, scalars, results> source;
   for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
   for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+  for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
   source.first = c.first;
   T* const out = static_cast<T*>(c.out);
   std::int64_t lo = 0;

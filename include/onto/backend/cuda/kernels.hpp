@@ -6,4 +6,5 @@
 #include <onto/backend/cuda/map.hpp>
 #include <onto/backend/cuda/matmul.hpp>
 #include <onto/backend/cuda/reduce.hpp>
+#include <onto/backend/cuda/row.hpp>
 #include <onto/backend/cuda/softmax.hpp>

@@ -18,41 +18,45 @@ namespace onto::detail {
 inline constexpr int max_kernel_inputs = 192;
 inline constexpr std::size_t max_parameter_bytes = 32764;
 
-/// Which input an instruction loads, or which scalar, or -1.
-template <class Load, class Op, element Type, int... A>
-constexpr int loaded_slot(instruction<Op, Type, A...>) {
-  if constexpr (std::is_same_v<Op, Load>)
-    return (A + ...);
-  else
-    return -1;
-}
-
-/// How many inputs and scalars a program loads, and of which types.
+/// How many inputs and scalars a program loads and how many further results it stores, and of which types.
 template <class Program>
 struct program_operands;
 
 template <class... I>
 struct program_operands<program<I...>> {
+  static constexpr int count_slots() {
+    constexpr int most = slots_of(program<I...>{}).inputs;
+    return most > static_cast<int>(sizeof...(I))
+               ? most
+               : static_cast<int>(sizeof...(I));  // a stage of a row kernel may load a few of many inputs
+  }
+  static constexpr int slots = count_slots();
   struct facts {
     int inputs = 0;
     int scalars = 0;
-    element type[sizeof...(I)]{};  // of each input
+    int results = 0;
+    element type[slots]{};                // of each input
+    element result_type[sizeof...(I)]{};  // of each further result
   };
   static constexpr facts find() {
-    constexpr int input[] = {loaded_slot<load_input>(I{})...};
-    constexpr int scalar[] = {loaded_slot<load_scalar>(I{})...};
+    constexpr int input[] = {slots_used<I>::inputs...};
+    constexpr int result[] = {slots_used<I>::results...};
     constexpr element type[] = {I::type...};
+    constexpr program_slots used = slots_of(program<I...>{});
     facts f;
+    f.inputs = used.inputs;
+    f.scalars = used.scalars;
+    f.results = used.results;
     for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
-      if (input[k] >= f.inputs) f.inputs = input[k] + 1;
-      if (scalar[k] >= f.scalars) f.scalars = scalar[k] + 1;
-      if (input[k] >= 0) f.type[input[k]] = type[k];
+      if (input[k] > 0) f.type[input[k] - 1] = type[k];
+      if (result[k] > 0) f.result_type[result[k] - 1] = type[k];
     }
     return f;
   }
   static constexpr facts found = find();
   static constexpr int inputs = found.inputs;
   static constexpr int scalars = found.scalars;
+  static constexpr int results = found.results;
 
   static constexpr element type_of_input(int slot) { return found.type[slot]; }
 
@@ -61,6 +65,8 @@ struct program_operands<program<I...>> {
     int bytes = size_of(program<I...>::result);
     for (int k = 0; k < inputs; ++k)
       if (size_of(type_of_input(k)) > bytes) bytes = size_of(type_of_input(k));
+    for (int k = 0; k < results; ++k)
+      if (size_of(found.result_type[k]) > bytes) bytes = size_of(found.result_type[k]);
     return bytes;
   }
 
@@ -113,21 +119,43 @@ struct operation_must_be_host_device {
 #pragma nv_diagnostic pop
 #endif
 
+/// Where the further results of a map go.
+template <int Results>
+struct result_pointers {
+  void* data[Results];
+};
+template <>
+struct result_pointers<0> {};
+
+template <int Results>
+constexpr result_pointers<Results> result_pointers_of(const kernel_call& call) {
+  result_pointers<Results> r{};
+  if constexpr (Results > 0)
+    for (int k = 0; k < Results; ++k) r.data[k] = call.more_out[k].data;
+  return r;
+}
+
 // What a program is evaluated over names no program: every instruction is a function whose mangled name spells it out.
 
-/// What a map reads, at strided positions.
-template <int Inputs, int Scalars>
+/// What a map reads, at strided positions, and where its further results go.
+template <int Inputs, int Scalars, int Results>
 struct strided_inputs {
   static constexpr int inputs = Inputs;
   static constexpr int scalars = Scalars;
+  static constexpr int results = Results;
 
   operand_values<Inputs, Scalars> values;
   strided_space<Inputs> space;
+  result_pointers<Results> more;
 };
+
+template <class Program>
+using strided_inputs_of = strided_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars,
+                                         program_operands<Program>::results>;
 
 /// The operands of a map, at strided positions.
 template <class Program>
-struct strided_operands : strided_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars> {
+struct strided_operands : strided_inputs_of<Program> {
   void* out;
 };
 
@@ -151,15 +179,17 @@ struct strided_source {
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
     return from_bits<computed_t<Type>>(operands.values.scalars[Slot]);
   }
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {
+    static_cast<element_t<Type>*>(operands.more.data[Slot])[position] = static_cast<element_t<Type>>(x);
+  }
   ONTO_HD std::int64_t index() const { return position; }
 };
 
 /// Computes one element of a map.
 template <class Program>
 ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, std::int64_t index) {
-  using facts = program_operands<Program>;
-  const strided_source<strided_inputs<facts::inputs, facts::scalars>> source{operands, index,
-                                                                             locate(operands.space, index)};
+  const strided_source<strided_inputs_of<Program>> source{operands, index, locate(operands.space, index)};
   using result = element_t<Program::result>;
   static_cast<result*>(operands.out)[index] = static_cast<result>(Program::evaluate(source));
 }
@@ -174,6 +204,7 @@ template <class Program>
 struct flat_operands {
   static constexpr int inputs = program_operands<Program>::inputs;
   static constexpr int scalars = program_operands<Program>::scalars;
+  static constexpr int results = program_operands<Program>::results;
   /// Elements at a time: 16 bytes of the widest; of bool as many as of float.
   static constexpr int widest = program_operands<Program>::widest();
   static constexpr int lanes = widest > 4 ? 2 : widest == 2 ? 8 : 4;
@@ -182,6 +213,7 @@ struct flat_operands {
   bool advances[inputs > 0 ? inputs : 1];  // false: one element for all
   std::int64_t size;
   void* out;
+  result_pointers<results> more;
 };
 
 /// Neighbouring elements, loaded and stored at once where they are aligned so.
@@ -224,13 +256,27 @@ ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, 
   }
 }
 
-/// Takes one lane of what was loaded.
-template <class Values, class Slots>
+/// Stores the elements from `first` on, as many as there are.
+template <class T, int Lanes>
+ONTO_HD ONTO_INLINE void store_pack(const lane_pack<T, Lanes>& pack, void* data, std::int64_t first,
+                                    std::int64_t left) {
+  T* to = static_cast<T*>(data) + first;
+  if (left >= Lanes) {
+    *reinterpret_cast<lane_pack<T, Lanes>*>(to) = pack;
+  } else {
+    for (int k = 0; k < Lanes; ++k)
+      if (k < left) to[k] = pack.at[k];
+  }
+}
+
+/// Takes one lane of what was loaded, and fills it of the further results.
+template <class Values, class Slots, class Results>
 struct lane_source {
   using calls = operation_must_be_host_device;
 
   const Values& values;
   const Slots& slots;
+  Results& results;
   std::int64_t position;
   int lane;
 
@@ -245,35 +291,39 @@ struct lane_source {
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
     return from_bits<computed_t<Type>>(values.scalars[Slot]);
   }
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {
+    pack_of<Slot>(results).at[lane] = static_cast<element_t<Type>>(x);
+  }
   ONTO_HD std::int64_t index() const { return position; }
 };
 
-template <class Program, int... Slot, int... Lane>
+template <class Program, int... Slot, int... Result, int... Lane>
 ONTO_HD ONTO_INLINE void map_lanes(const flat_operands<Program>& operands, std::int64_t first,
-                                   std::integer_sequence<int, Slot...> slots, std::integer_sequence<int, Lane...>) {
+                                   std::integer_sequence<int, Slot...> slots,
+                                   std::integer_sequence<int, Result...> results, std::integer_sequence<int, Lane...>) {
   constexpr int lanes = sizeof...(Lane);
   using facts = program_operands<Program>;
   using loaded = lane_slots<lanes, decltype(slots), element_t<facts::found.type[Slot]>...>;
-  using source = lane_source<operand_values<facts::inputs, facts::scalars>, loaded>;
+  using stored = lane_slots<lanes, decltype(results), element_t<facts::found.result_type[Result]>...>;
+  using source = lane_source<operand_values<facts::inputs, facts::scalars>, loaded, stored>;
   using result = element_t<Program::result>;
   const std::int64_t left = operands.size - first;
   loaded in;
   (load_pack(pack_of<Slot>(in), operands.values.data[Slot], operands.advances[Slot], first, left), ...);
+  // Stored when all is loaded: a result may lie where an operand does.
+  stored more;
   lane_pack<result, lanes> out;
-  ((out.at[Lane] = static_cast<result>(Program::evaluate(source{operands.values, in, first + Lane, Lane}))), ...);
-  result* to = static_cast<result*>(operands.out) + first;
-  if (left >= lanes) {
-    *reinterpret_cast<lane_pack<result, lanes>*>(to) = out;
-  } else {
-    for (int k = 0; k < lanes; ++k)
-      if (k < left) to[k] = out.at[k];
-  }
+  ((out.at[Lane] = static_cast<result>(Program::evaluate(source{operands.values, in, more, first + Lane, Lane}))), ...);
+  store_pack(out, operands.out, first, left);
+  (store_pack(pack_of<Result>(more), operands.more.data[Result], first, left), ...);
 }
 
 /// Computes the elements of a map from `first` on: as many as there are lanes, or as are left.
 template <class Program>
 ONTO_HD ONTO_INLINE void map_flat(const flat_operands<Program>& operands, std::int64_t first) {
   map_lanes(operands, first, std::make_integer_sequence<int, flat_operands<Program>::inputs>{},
+            std::make_integer_sequence<int, flat_operands<Program>::results>{},
             std::make_integer_sequence<int, flat_operands<Program>::lanes>{});
 }
 
@@ -287,7 +337,8 @@ template <class Program>
 strided_operands<Program> strided_operands_of(const kernel_call& call) {
   constexpr int inputs = strided_operands<Program>::inputs;
   return {{operand_values_of<inputs, strided_operands<Program>::scalars>(call),
-           collapse<inputs>(call.space, all_dimensions(call.space.rank), call.in)},
+           collapse<inputs>(call.space, all_dimensions(call.space.rank), call.in),
+           result_pointers_of<strided_operands<Program>::results>(call)},
           call.out.data};
 }
 
@@ -303,9 +354,13 @@ bool flatten(const strided_operands<Program>& from, flat_operands<Program>& to) 
     if (step == 1 && !is_aligned(from.values.data[k], size_of(facts::type_of_input(k)), lanes)) return false;
     to.advances[k] = step == 1;
   }
+  if constexpr (facts::results > 0)
+    for (int k = 0; k < facts::results; ++k)
+      if (!is_aligned(from.more.data[k], size_of(facts::found.result_type[k]), lanes)) return false;
   to.values = from.values;
   to.size = from.space.size;
   to.out = from.out;
+  to.more = from.more;
   return true;
 }
 

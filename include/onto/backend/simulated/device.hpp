@@ -47,9 +47,12 @@ class simulated_graph final : public device_graph {
       e = new entry{&d, stream, c, nullptr, {}, nullptr};
       if (c->call) {
         e->call = *c->call;
-        e->views = new operand_view[static_cast<std::size_t>(c->call->inputs) + 1];
-        for (int k = 0; k < c->call->inputs; ++k) e->views[k] = c->call->in[k];
+        const int inputs = c->call->inputs, more = c->call->more_outputs;
+        e->views = new operand_view[static_cast<std::size_t>(inputs + more) + 1];
+        for (int k = 0; k < inputs; ++k) e->views[k] = c->call->in[k];
+        for (int k = 0; k < more; ++k) e->views[inputs + k] = c->call->more_out[k];
         e->call.in = e->views;
+        e->call.more_out = e->views + inputs;
         c->call = &e->call;
       }
     } catch (...) {

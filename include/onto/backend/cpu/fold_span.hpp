@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSL-1.0
+// Reductions whose values never leave the registers: a program is evaluated on packs and folded pack by pack.
+#pragma once
+
+#include <onto/backend/cpu/fold.hpp>
+#include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/pack_fold.hpp>
+#include <onto/backend/cpu/span.hpp>
+
+#include <cstdint>
+#include <cstring>
+
+namespace onto::detail {
+
+/// Rows of values of a program, each to be folded into an accumulator of its own.
+struct fold_call {
+  const void* const* in;  // each input a run of `rows * count` elements
+  std::int64_t rows;
+  std::int64_t count;  // of a row: at least 1, at most fold_run_most
+  const std::uint64_t* scalars;
+  std::int64_t index;   // of each row's first value in the folded axis
+  void* accumulators;   // of the rows, as the fold's table has them
+  void* out = nullptr;  // where it is not null, the values of the one row go there and nothing is folded
+};
+
+/// A function that evaluates a program and folds its values.
+using fold_function = void (*)(const fold_call&);
+
+/// Packs count four of themselves in their own type, floats up to 2^24; the smallest pack has four.
+inline constexpr std::int64_t fold_run_most = std::int64_t{1} << 28;
+
+/// One of a program's values, and where it is.
+template <fold F, class T>
+struct pack_place : pack_extreme<T, F == fold::argmin> {
+  using base = pack_extreme<T, F == fold::argmin>;
+  using typename base::lanes;
+  // In each lane the extreme so far, and the number of the four packs where it was first met.
+  lanes where = lanes(T{0}), now = where;
+
+  ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
+    const lanes most = base::better(base::better(a, b), base::better(c, d));
+    where = select(F == fold::argmin ? most < this->first : most > this->first, now, where);
+    this->first = base::better(most, this->first);
+    this->nan = this->nan | (base::either_nan(a, b) | base::either_nan(c, d));
+    now += lanes(T{1});
+  }
+  /// The number of the first four packs that have `best`, which is the total.
+  std::int64_t four_of(T best) const {
+    T value[lanes::size], place[lanes::size];
+    this->first.store_unaligned(value);
+    where.store_unaligned(place);
+    T least = place[0];
+    bool found = false;
+    for (std::size_t j = 0; j < lanes::size; ++j)
+      if (value[j] == best && (!found || place[j] < least)) {
+        least = place[j];
+        found = true;
+      }
+    return static_cast<std::int64_t>(least);
+  }
+};
+
+/// What folds packs by `F`, the folds to a place among them.
+template <fold F, class T>
+struct register_fold {
+  using type = pack_fold<F, T>;
+};
+template <class T>
+struct register_fold<fold::argmin, T> {
+  using type = pack_place<fold::argmin, T>;
+};
+template <class T>
+struct register_fold<fold::argmax, T> {
+  using type = pack_place<fold::argmax, T>;
+};
+template <fold F, class T>
+constexpr bool folds_in_registers() {
+  return folds_packs < is_argument(F) ? fold::max : F, T > ;
+}
+template <fold F, class T>
+constexpr T pack_identity() {
+  if constexpr (is_argument(F))
+    return extreme<F, T>::identity;
+  else
+    return static_cast<T>(fold_rule<F, T>::identity);
+}
+
+/// Where the extreme of a row is. The fours of packs told where to look; NaN, which they pass over, is looked for.
+template <fold F, class T>
+void take_place(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r, std::int64_t width, bool nan,
+                T best, std::int64_t four) {
+  using rule = place_fold<F, T>;
+  constexpr std::int64_t block = 1024;
+  alignas(64) T values[block];
+  small_array<const void*, 16> in(inputs);
+  auto* const a = static_cast<typename rule::place*>(rows.accumulators) + r;
+  if (!nan && a->index >= 0 && (a->value != a->value || !rule::compare::better(best, a->value))) return;
+  const std::int64_t begin = nan ? 0 : four * 4 * width, step = nan ? block : 4 * width;
+  for (std::int64_t k = begin; k < rows.count; k += step) {
+    fold_call part = rows;
+    for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(rows.in[i]) + r * rows.count + k;
+    part.in = in.data();
+    part.rows = 1;
+    part.count = rows.count - k < step ? rows.count - k : step;
+    part.out = values;
+    evaluate(part);
+    rule::rows(a, values, 1, part.count, rows.index + k);
+    if (!nan) return;
+  }
+}
+
+/// Evaluates `Program` over rows and folds each by `F`. There is one evaluation, four packs of it, in the function:
+/// what is left of a row at its end is evaluated as its last four packs, the lanes that were there before left out.
+template <class Program, fold F>
+void run_fold(const fold_call& c) {
+  using T = element_t<Program::result>;
+  using lanes = pack<T>;
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars;
+  constexpr std::int64_t width = lanes::size;
+  pack_source<T, inputs, scalars, 0> source;
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
+  constexpr std::int64_t fours = 4 * width;
+  alignas(64) T rest[inputs + 1][fours];
+  T number[width];
+  for (std::int64_t j = 0; j < width; ++j) number[j] = static_cast<T>(j);
+  const lanes numbers = lanes::load_unaligned(number);
+
+  for (std::int64_t r = 0; r < c.rows; ++r) {
+    std::int64_t begin = 0, end = c.count;
+    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
+    T* out = static_cast<T*>(c.out);
+    if (end < fours) {  // copied to where four packs end with the row; spare lanes repeat an element
+      begin = fours - end;
+      for (int i = 0; i < inputs; ++i) {
+        for (std::int64_t j = 0; j < begin; j += width) lanes(source.in[i][0]).store_aligned(rest[i] + j);
+        std::memcpy(rest[i] + begin, source.in[i], static_cast<std::size_t>(end) * sizeof(T));
+        source.in[i] = rest[i];
+      }
+      end = fours;
+      if (out) out = rest[inputs];
+    }
+    typename register_fold<F, T>::type folded;
+    for (std::int64_t k = begin; k < end; k += fours) {
+      const std::int64_t at = k + fours <= end ? k : end - fours;
+      lanes p[4];
+      // Four in a row and by constants, so that they stay in registers without loops to unroll, as -O2 does not.
+      const auto four = [](auto& body) __attribute__((always_inline)) {
+        body(0);
+        body(1);
+        body(2);
+        body(3);
+      };
+      const auto evaluate = [&](int j) __attribute__((always_inline)) {
+        source.k = at + j * width;
+        p[j] = Program::evaluate(source);
+      };
+      if constexpr (Program::size <= 24)
+        four(evaluate);
+      else  // a long program stands in the code once
+        for (int j = 0; j < 4; ++j) evaluate(j);
+      if (out) {
+        const auto store = [&](int j) __attribute__((always_inline)) { p[j].store_unaligned(out + at + j * width); };
+        four(store);
+        continue;
+      }
+      if (at != k) {
+        const auto leave_out = [&](int j) __attribute__((always_inline)) {
+          p[j] = select(numbers >= lanes(static_cast<T>(k - at - j * width)), p[j], lanes(pack_identity<F, T>()));
+        };
+        four(leave_out);
+      }
+      folded.add(p[0], p[1], p[2], p[3]);
+    }
+    if (out) {
+      if (out != c.out) std::memcpy(c.out, out + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
+      return;
+    }
+    if constexpr (is_argument(F)) {
+      const T best = folded.total();
+      take_place<F, T>(&run_fold<Program, F>, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
+    } else if constexpr ((F == fold::sum || F == fold::mean) && std::is_same_v<T, double>) {
+      static_cast<carried_sum*>(c.accumulators)[r].add(folded.total());
+    } else {
+      using rule = fold_rule<F, T>;
+      auto& a = static_cast<typename rule::accumulator*>(c.accumulators)[r];
+      a = rule::combine(a, folded.total());
+    }
+  }
+}
+
+}  // namespace onto::detail

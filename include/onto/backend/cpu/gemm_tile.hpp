@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSL-1.0
+// The inner part of the built-in matrix product: a tile of the result kept in registers, compiled for several
+// instruction sets whatever the program's flags say; the machine's best is taken at run time.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace onto::detail {
+
+/// A matrix in memory, by the distances of its rows and of its columns.
+template <class T>
+struct matrix_view {
+  const T* data;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+/// What becomes of a product, and where: `relu(alpha * product + beta * addend)`. The rows of the result are
+/// contiguous.
+template <class T>
+struct product_target {
+  T* data;
+  std::int64_t row;
+  T alpha;
+  T beta;
+  matrix_view<T> addend;  // without data: nothing is added, and the result's memory is not read
+  bool relu;
+};
+
+/// Rows of a times as many columns of b as a tile has, or fewer.
+template <class T>
+struct product_strip {
+  std::int64_t rows, columns, depth;
+  matrix_view<T> a;
+  matrix_view<T> tail;  // of a, the rows of the last tile where it is not full
+  const T* b;           // contiguous in rows, of one or two registers
+  std::int64_t b_row;
+  T* packed;  // where the first tile packs b, on its way; or null
+  product_target<T> to;
+  bool plain;  // at most the result itself is added, once, and there is no relu
+};
+
+// A run of T as long as a register: GNU C++, which g++, clang and nvcc know without a header. For g++ the fused
+// instructions are spelled: what it makes of a * b + c depends on the program's flags, and <immintrin.h> is long. clang
+// takes such an asm only where the function itself is for that instruction set, and fuses a * b + c by default.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define ONTO_X86 1
+#else
+#define ONTO_X86 0
+#endif
+
+template <class T, int Bytes>
+struct lanes_of {
+  typedef T type __attribute__((vector_size(Bytes)));
+  static constexpr int width = Bytes / static_cast<int>(sizeof(T));
+  static constexpr bool fused = ONTO_X86 && Bytes > 16 && std::is_floating_point_v<T>;
+
+  ONTO_INLINE static void load(type& x, const T* from) { std::memcpy(&x, from, sizeof x); }
+
+  /// x = *(base + Scale * distance) in every lane.
+  template <int Scale>
+  ONTO_INLINE static void spread(type& x, const char* base, std::int64_t distance) {
+#if ONTO_X86
+    if constexpr (fused && sizeof(T) == 4) {
+      asm("vbroadcastss (%1,%2,%c3), %0" : "=v"(x) : "r"(base), "r"(distance), "i"(Scale), "m"(*base));
+      return;
+    } else if constexpr (fused) {
+      asm("vbroadcastsd (%1,%2,%c3), %0" : "=v"(x) : "r"(base), "r"(distance), "i"(Scale), "m"(*base));
+      return;
+    }
+#endif
+    T value;
+    std::memcpy(&value, base + Scale * distance, sizeof value);
+    x = value - type{};
+  }
+
+  ONTO_INLINE static void multiply_add(type& c, const type& a, const type& b) {
+#if ONTO_X86
+    if constexpr (fused && sizeof(T) == 4) {
+      asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+      return;
+    } else if constexpr (fused) {
+      asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+      return;
+    }
+#endif
+    c += a * b;
+  }
+};
+
+/// The negative become 0 and NaN stays; in integers, what is negative when taken for signed.
+template <class T>
+ONTO_INLINE T relu_of(T v) {
+  if constexpr (std::is_floating_point_v<T>)
+    return v < T{0} ? T{0} : v;
+  else
+    return static_cast<T>(v & static_cast<T>((v >> (8 * sizeof(T) - 1)) - T{1}));
+}
+
+/// c = alpha * product, and what is at `addend` where there is such.
+template <class T, class Lanes>
+ONTO_INLINE void put_lanes(T* c, T alpha, const Lanes& product, const T* addend) {
+  Lanes v;
+  if (addend != nullptr) {
+    std::memcpy(&v, addend, sizeof v);
+    v += alpha * product;
+  } else {
+    v = alpha * product;
+  }
+  std::memcpy(c, &v, sizeof v);
+}
+
+/// The end of a tile that is not full, or has a bias or relu: `part` becomes rows of the result from row `i` on.
+template <class T>
+ONTO_NOINLINE void finish_tile(const product_strip<T>& s, std::int64_t i, std::int64_t rows, const T* part,
+                               std::int64_t part_row) {
+  const product_target<T>& to = s.to;
+  T* c = to.data + i * to.row;
+  const matrix_view<T>& from = to.addend;
+  const T* addend = from.data != nullptr ? from.data + i * from.row : nullptr;
+  for (std::int64_t r = 0; r < rows; ++r, part += part_row, c += to.row) {
+    if (addend == nullptr) {
+      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j];
+    } else if (from.column == 1) {
+      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j] + to.beta * addend[j];
+    } else {
+      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j] + to.beta * addend[j * from.column];
+    }
+    if (addend != nullptr) addend += from.row;
+    if (to.relu)
+      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = relu_of(c[j]);
+  }
+}
+
+/// The element of row `R` of a, in every lane. The multiples of a row's length that an address cannot hold by itself
+/// are in registers; left to the compiler each row is a pointer, of which there are more than registers.
+template <class T, int Bytes, int R>
+ONTO_INLINE void spread_row(typename lanes_of<T, Bytes>::type& x, const char* low, const char* high, std::int64_t row,
+                            std::int64_t row3, std::int64_t row5) {
+  constexpr int r = R % 7, scale = r == 4 ? 4 : r == 2 || r == 6 ? 2 : 1;
+  const char* const base = R < 7 ? low : high;
+  if constexpr (r == 0)
+    lanes_of<T, Bytes>::template spread<1>(x, base, 0);
+  else
+    lanes_of<T, Bytes>::template spread<scale>(x, base, r == 3 || r == 6 ? row3 : r == 5 ? row5 : row);
+}
+
+/// Multiplies `sizeof...(R)` rows from row `i` on by `Registers` registers' columns. Packs them on its way if it
+/// `Packs`: there are stores to spare among the products.
+template <class T, int Bytes, int Registers, bool Packs = false, int... R>
+ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& a, std::int64_t i,
+                               std::integer_sequence<int, R...>) {
+  using ops = lanes_of<T, Bytes>;
+  using lanes = typename ops::type;
+  constexpr int rows = sizeof...(R), width = ops::width, columns = Registers * width;
+  constexpr std::int64_t size = sizeof(T);
+  lanes left[rows] = {}, right[rows] = {};
+  const std::int64_t row = a.row * size, row3 = 3 * row, row5 = 5 * row, step = a.column * size;
+  const char* low = reinterpret_cast<const char*>(a.data);
+  const char* high = low + 7 * row;
+  const T* b = s.b;
+  const std::int64_t b_row = s.b_row;
+  [[maybe_unused]] T* packed = s.packed;
+  if (s.to.addend.data != nullptr) (__builtin_prefetch(s.to.data + (i + R) * s.to.row, 1), ...);
+  for (std::int64_t p = s.depth; p > 0; --p) {
+    lanes b0, b1, x;
+    ops::load(b0, b);
+    if constexpr (Registers == 2) {
+      ops::load(b1, b + width);
+      if constexpr (Packs) {
+        std::memcpy(packed, &b0, sizeof b0);
+        std::memcpy(packed + width, &b1, sizeof b1);
+        packed += columns;
+      }
+      ((spread_row<T, Bytes, R>(x, low, high, row, row3, row5), ops::multiply_add(left[R], x, b0),
+        ops::multiply_add(right[R], x, b1)),
+       ...);
+    } else {
+      ((spread_row<T, Bytes, R>(x, low, high, row, row3, row5), ops::multiply_add(left[R], x, b0)), ...);
+    }
+    low += step;
+    high += step;
+    b += b_row;
+#if defined(__GNUC__)
+    asm("" : "+r"(low), "+r"(high));  // two pointers, not one for each row
+#endif
+  }
+  const product_target<T>& to = s.to;
+  const std::int64_t left_rows = s.rows - i;
+  if (left_rows >= rows && s.columns == columns && s.plain) {
+    T* const c = to.data + i * to.row;
+    const T* const addend = to.addend.data != nullptr ? c : nullptr;
+    const std::int64_t c_row = to.row;
+    const T alpha = to.alpha;
+    (put_lanes(c + R * c_row, alpha, left[R], addend != nullptr ? addend + R * c_row : nullptr), ...);
+    if constexpr (Registers == 2)
+      (put_lanes(c + R * c_row + width, alpha, right[R], addend != nullptr ? addend + R * c_row + width : nullptr),
+       ...);
+    return;
+  }
+  T part[rows * columns];
+  (std::memcpy(part + R * columns, &left[R], sizeof(lanes)), ...);
+  if constexpr (Registers == 2) (std::memcpy(part + R * columns + width, &right[R], sizeof(lanes)), ...);
+  finish_tile<T>(s, i, left_rows < rows ? left_rows : rows, part, columns);
+}
+
+/// The heights of tiles that are compiled.
+struct tile_heights {
+  int most, some, few;
+
+  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to nothing.
+  constexpr int next(std::int64_t left) const {
+    return left > 2 * some ? most : left > most ? some : left > some ? most : left > few ? some : few;
+  }
+  /// Of `rows`, how many the last tile has where it is not full, and in `height` how many it could have; 0 where it is.
+  constexpr std::int64_t tail(std::int64_t rows, int& height) const {
+    if (rows > 2 * some) rows = rows - (rows - 2 * some + most - 1) / most * most;
+    for (; rows > 0; rows -= height) {
+      height = next(rows);
+      if (rows < height) return rows;
+    }
+    return 0;
+  }
+};
+
+template <class T, int Bytes, int Registers, int Most, int Some, int Few>
+ONTO_INLINE void multiply_tiles(const product_strip<T>& strip) {
+  product_strip<T> s = strip;
+  std::int64_t i = 0;
+  if constexpr (Registers == 2) {
+    if (s.packed != nullptr) {
+      multiply_tile<T, Bytes, 2, true>(s, s.a, 0, std::make_integer_sequence<int, Most>{});
+      s.b = s.packed;
+      s.b_row = 2 * lanes_of<T, Bytes>::width;
+      i = Most;
+    }
+  }
+  while (i < s.rows) {
+    const int height = tile_heights{Most, Some, Few}.next(s.rows - i);
+    matrix_view<T> a = s.tail;
+    if (s.rows - i >= height) a = {s.a.data + i * s.a.row, s.a.row, s.a.column};
+    if (height == Most)
+      multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Most>{});
+    else if (height == Some)
+      multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Some>{});
+    else
+      multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Few>{});
+    i += height;
+  }
+}
+
+template <class T, int Bytes, int Most, int Some, int Few>
+ONTO_INLINE void multiply_strip(const product_strip<T>& s) {
+  if (s.columns > lanes_of<T, Bytes>::width)
+    multiply_tiles<T, Bytes, 2, Most, Some, Few>(s);
+  else
+    multiply_tiles<T, Bytes, 1, Most, Some, Few>(s);
+}
+
+#if ONTO_X86
+// Squares of words of four rows, transposed in the registers that every one of these machines has.
+template <class T>
+ONTO_INLINE void transpose_square(const T* in, std::int64_t in_row, T* out, std::int64_t out_row) {
+  typename lanes_of<T, 16>::type a, b, t;
+  if constexpr (sizeof(T) == 8) {
+    lanes_of<T, 16>::load(a, in);
+    lanes_of<T, 16>::load(b, in + in_row);
+    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(a), "x"(b));
+    std::memcpy(out, &t, sizeof t);
+    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(a), "x"(b));
+    std::memcpy(out + out_row, &t, sizeof t);
+  } else {
+    typename lanes_of<T, 16>::type c, d, low, high;
+    lanes_of<T, 16>::load(a, in);
+    lanes_of<T, 16>::load(b, in + in_row);
+    lanes_of<T, 16>::load(c, in + 2 * in_row);
+    lanes_of<T, 16>::load(d, in + 3 * in_row);
+    asm("vunpcklps %2, %1, %0" : "=x"(low) : "x"(a), "x"(b));
+    asm("vunpcklps %2, %1, %0" : "=x"(high) : "x"(c), "x"(d));
+    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
+    std::memcpy(out, &t, sizeof t);
+    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
+    std::memcpy(out + out_row, &t, sizeof t);
+    asm("vunpckhps %2, %1, %0" : "=x"(low) : "x"(a), "x"(b));
+    asm("vunpckhps %2, %1, %0" : "=x"(high) : "x"(c), "x"(d));
+    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
+    std::memcpy(out + 2 * out_row, &t, sizeof t);
+    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
+    std::memcpy(out + 3 * out_row, &t, sizeof t);
+  }
+}
+#endif
+
+/// Packs `depth` × `columns` elements as rows of `width` next to each other, filled up with zeros.
+template <class T, int Bytes>
+ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width,
+                            T* out) {
+  using ops = lanes_of<T, Bytes>;
+  const T* from = b.data;
+  if (b.column == 1 && columns == 2 * ops::width) {
+    for (std::int64_t p = 0; p < depth; ++p, from += b.row, out += width) {
+      typename ops::type left, right;
+      ops::load(left, from);
+      ops::load(right, from + ops::width);
+      std::memcpy(out, &left, sizeof left);
+      std::memcpy(out + ops::width, &right, sizeof right);
+    }
+    return;
+  }
+  std::int64_t done = 0;
+#if ONTO_X86
+  if constexpr (Bytes > 16) {
+    constexpr int square = sizeof(T) == 8 ? 2 : 4;
+    if (b.row == 1 && b.column != 1) {
+      for (; done + square <= columns; done += square) {
+        std::int64_t p = 0;
+        for (; p + square <= depth; p += square)
+          transpose_square(from + done * b.column + p, b.column, out + p * width + done, width);
+        for (; p < depth; ++p)
+          for (int l = 0; l < square; ++l) out[p * width + done + l] = from[(done + l) * b.column + p];
+      }
+    }
+  }
+#endif
+  for (std::int64_t p = 0; p < depth; ++p, from += b.row, out += width) {
+    std::int64_t j = done;
+    for (; j < columns; ++j) out[j] = from[j * b.column];
+    for (; j < width; ++j) out[j] = 0;
+  }
+}
+
+template <class T>
+void multiply_strip_128(const product_strip<T>& s) {
+  multiply_strip<T, 16, 6, 4, 2>(s);
+}
+template <class T>
+void pack_panel_128(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out) {
+  pack_panel<T, 16>(b, depth, columns, width, out);
+}
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class T>
+__attribute__((target("avx2,fma"))) void multiply_strip_256(const product_strip<T>& s) {
+  multiply_strip<T, 32, 6, 4, 2>(s);
+}
+template <class T>
+__attribute__((target("avx2,fma"))) void pack_panel_256(const matrix_view<T>& b, std::int64_t depth,
+                                                        std::int64_t columns, std::int64_t width, T* out) {
+  pack_panel<T, 32>(b, depth, columns, width, out);
+}
+template <class T>
+__attribute__((target("avx512f,avx512dq"))) void multiply_strip_512(const product_strip<T>& s) {
+  multiply_strip<T, 64, 14, 8, 4>(s);
+}
+template <class T>
+__attribute__((target("avx512f,avx512dq"))) void pack_panel_512(const matrix_view<T>& b, std::int64_t depth,
+                                                                std::int64_t columns, std::int64_t width, T* out) {
+  pack_panel<T, 64>(b, depth, columns, width, out);
+}
+#endif
+#undef ONTO_X86
+
+/// The functions for one instruction set, and the extents of their tiles.
+template <class T>
+struct gemm_kernels {
+  tile_heights heights;
+  int columns;
+  void (*multiply)(const product_strip<T>&);
+  void (*pack)(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out);
+};
+
+/// The kernels for vectors of at most `bytes` bytes that this machine can run.
+template <class T>
+gemm_kernels<T> gemm_kernels_for(int bytes) {
+  constexpr auto columns = [](int vector) { return 2 * vector / static_cast<int>(sizeof(T)); };
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (bytes >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
+    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>};
+  if (bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>};
+#endif
+  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>};
+}
+
+}  // namespace onto::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// Matrix products of floats through oneDNN, in programs that define ONTO_HAS_ONEDNN and link it: called on one thread
+// for a part of the result, so that the session's threads do the work.
+#pragma once
+
+#include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/core/config.hpp>
+#include <onto/core/error.hpp>
+
+#include <cstdint>
+
+#if defined(ONTO_HAS_ONEDNN)
+#include <dnnl.h>
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+#include <omp.h>
+#endif
+
+namespace onto::detail {
+
+/// While it lives, what this thread asks of OpenMP runs on this thread.
+class one_openmp_thread {
+ public:
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
+  one_openmp_thread() { omp_set_num_threads(1); }
+  ~one_openmp_thread() { omp_set_num_threads(before_); }
+
+ private:
+  int before_ = omp_get_max_threads();
+#else
+  one_openmp_thread() {}
+#endif
+  one_openmp_thread(const one_openmp_thread&) = delete;
+  one_openmp_thread& operator=(const one_openmp_thread&) = delete;
+};
+
+/// An operand as dnnl_sgemm takes it: rows or columns of elements next to each other. What has other strides is copied.
+class onednn_operand {
+ public:
+  onednn_operand(const matrix_view<float>& v, std::int64_t rows, std::int64_t columns)
+      : copy_(fits(v.row, v.column, rows, columns) || fits(v.column, v.row, columns, rows) ? 0 : rows * columns),
+        data(v.data),
+        lead(columns) {
+    if (fits(v.row, v.column, rows, columns)) {
+      if (rows > 1) lead = v.row;
+    } else if (fits(v.column, v.row, columns, rows)) {
+      trans = 'T';
+      lead = columns > 1 ? v.column : rows;
+    } else {
+      copy_elements(sizeof(float), copy_.data(), columns, 1, v.data, v.row, v.column, rows, columns);
+      data = copy_.data();
+    }
+  }
+
+ private:
+  static bool fits(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
+    return (columns == 1 || column == 1) && (rows == 1 || row >= columns);
+  }
+
+  small_array<float, 16> copy_;
+
+ public:
+  const float* data;
+  std::int64_t lead;
+  char trans = 'N';
+};
+
+/// c = alpha * a × b + beta * c, with every extent at least 1.
+inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
+                                 const matrix_view<float>& a, const matrix_view<float>& b, float beta, float* c,
+                                 std::int64_t c_row) {
+  const onednn_operand x(a, m, k), y(b, k, n);
+  const one_openmp_thread alone;
+  const dnnl_status_t status =
+      dnnl_sgemm(x.trans, y.trans, m, n, k, alpha, x.data, x.lead, y.data, y.lead, beta, c, c_row);
+  if (status != dnnl_success)
+    throw internal_error("[onto.matmul] oneDNN could not multiply; configure with -DONTO_MATMUL=builtin");
+}
+
+}  // namespace onto::detail
+#endif

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSL-1.0
+// The inner loops of row kernels that maps do not have: a program's values folded as they are made, and a program
+// evaluated once.
+#pragma once
+
+#include <onto/backend/cpu/fold.hpp>
+#include <onto/backend/cpu/pack_fold.hpp>
+#include <onto/backend/cpu/span.hpp>
+#include <onto/runtime/row.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace onto::detail {
+
+// Packs differ between files for nvcc and files for the host compiler.
+inline namespace ONTO_ABI {
+
+/// exp(x) for x of at most 0, NaN for NaN.
+template <class T>
+ONTO_INLINE pack<T> exp_downwards(const pack<T>& x) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+  if constexpr (std::is_same_v<T, float>) {
+    // Half of what exp takes: only one end of the range, a sum that rounds to a whole number, and the processor's own
+    // scaling by a power of two. Exponents are cut off where the result has been 0 for a while; in this order of
+    // operands NaN passes. The forms with masks are the ones that g++ 12 does not warn of.
+    constexpr __mmask16 all = 0xffff;
+    const __m512 rounder = _mm512_set1_ps(12582912.0f);
+    const __m512 a = _mm512_maskz_max_ps(all, _mm512_set1_ps(-120.0f), x.data);
+    const __m512 k = _mm512_sub_ps(_mm512_fmadd_ps(a, _mm512_set1_ps(1.44269504088896341f), rounder), rounder);
+    __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(0.693359375f), a);
+    r = _mm512_fnmadd_ps(k, _mm512_set1_ps(-2.12194440e-4f), r);
+    // Cephes' polynomial (expf.c).
+    __m512 p = _mm512_set1_ps(1.9875691500e-4f);
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.3981999507e-3f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(8.3334519073e-3f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(4.1665795894e-2f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.6666665459e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(5.0000001201e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+    return pack<T>(_mm512_maskz_scalef_ps(all, p, k));
+  }
+#endif
+  return exp(x);
+}
+
+/// How operations are called in a row kernel's folds.
+struct row_calls {
+  template <class Op, class T, class... More>
+  static ONTO_INLINE auto apply(const T& x, const More&... more) {
+    if constexpr (std::is_same_v<Op, row_exp>)
+      return exp_downwards<typename T::value_type>((x - ... - more));
+    else
+      return Op::apply(x, more...);
+  }
+};
+
+template <class T, int Inputs, int Scalars>
+struct row_pack_source : pack_source<T, Inputs, Scalars, 0> {
+  using calls = row_calls;
+};
+
+}  // namespace ONTO_ABI
+
+/// A function that evaluates a program over a run of elements and folds its values into an accumulator.
+using row_fold_function = void (*)(const span_call&, void* accumulator);
+
+// Packs differ between files for nvcc and files for the host compiler.
+inline namespace ONTO_ABI {
+
+/// The greatest number of a row, for softmax: see row_maximum.
+template <class T>
+struct pack_greatest : pack_fold_base<T> {
+  using typename pack_fold_base<T>::lanes;
+  lanes first = lanes(extreme<fold::max, T>::identity), second = first, third = first, fourth = first;
+
+  // In this order x86 passes over a NaN in `p`. The form with a mask as in exp_downwards.
+  static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) {
+#if defined(__AVX512F__) && !defined(__CUDACC__)
+    if constexpr (sizeof(T) == 4)
+      return lanes(_mm512_maskz_max_ps(0xffff, p.data, best.data));
+    else
+      return lanes(_mm512_maskz_max_pd(0xff, p.data, best.data));
+#else
+    return max(p, best);
+#endif
+  }
+  ONTO_INLINE void add(const lanes& p) { first = greater(p, first); }
+  ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
+    first = greater(a, first);
+    second = greater(b, second);
+    third = greater(c, third);
+    fourth = greater(d, fourth);
+  }
+  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) {
+    add(this->first_lanes(p, n, extreme<fold::max, T>::identity));
+  }
+  ONTO_INLINE T total() const {
+    return join_lanes<lane_extreme<false>, T>(greater(greater(first, second), greater(third, fourth)));
+  }
+};
+
+template <fold F, class T>
+struct row_fold_of {
+  using type = pack_fold<F, T>;
+};
+template <class T>
+struct row_fold_of<row_maximum, T> {
+  using type = pack_greatest<T>;
+};
+
+template <fold F, class T>
+inline constexpr bool row_folds_packs = folds_packs<fold_or_max(F), T>;
+
+}  // namespace ONTO_ABI
+
+/// Notes which inputs a program loads.
+template <class... I>
+constexpr void note_inputs(program<I...>, bool* loads, int inputs) {
+  for (int slot : {static_cast<int>(slots_used<I>::inputs) - 1 ...})
+    if (slot >= 0 && slot < inputs) loads[slot] = true;
+}
+
+/// Which of a row's inputs a program loads. The others may be no rows at all, but one element for each row, or of
+/// another type: loops that look at every slot up to the last are given one that is loaded.
+template <class Program>
+struct row_slots {
+  static constexpr int count = slots_of(Program{}).inputs;
+  struct list {
+    bool loads[count + 1]{};
+  };
+  static constexpr list find() {
+    list l;
+    note_inputs(Program{}, l.loads, count);
+    return l;
+  }
+  static constexpr list found = find();
+
+  static ONTO_INLINE const void* input(const span_call& c, int slot) {
+    return c.in[found.loads[slot] ? slot : count - 1];
+  }
+};
+
+/// Folds on packs. `Keeps`: the values are stored to `out` as well.
+template <class Program, fold F, bool Keeps>
+void fold_span_on_packs(const span_call& c, void* accumulator) {
+  using T = element_t<Program::result>;
+  using lanes = pack<T>;
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars;
+  constexpr std::int64_t width = lanes::size;
+  row_pack_source<T, inputs, scalars> source;
+  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_slots<Program>::input(c, i));
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
+  T* const out = static_cast<T*>(c.out);
+  const auto at = [&source](std::int64_t k) {
+    auto here = source;
+    here.k = k;
+    return Program::evaluate(here);
+  };
+  typename row_fold_of<F, T>::type total;
+  // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
+  // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is compiled
+  // once for them.
+  constexpr bool sums = F == fold::sum || F == fold::mean;
+  constexpr std::int64_t group = 16 * width;
+  constexpr bool waits = Keeps || program_cost(Program{}) >= 8;
+  [[maybe_unused]] alignas(64) T wait[waits && !Keeps ? group : 1];
+  std::int64_t k = 0;
+  while (k + 4 * width <= c.count) {
+    const std::int64_t some = k + group <= c.count ? group : 4 * width;
+    const T* from = wait;
+    if constexpr (waits) {
+      T* const to = Keeps ? out + k : wait;
+      for (std::int64_t j = 0; j < some; j += width) at(k + j).store_unaligned(to + j);
+      from = to;
+    }
+    const auto value = [&](std::int64_t j) {
+      if constexpr (waits)
+        return lanes::load_unaligned(from + j);
+      else
+        return at(k + j);
+    };
+    if constexpr (sums) {
+      lanes a(T{0}), b = a, d = a, e = a;
+      for (std::int64_t j = 0; j < some; j += 4 * width) {
+        a += value(j);
+        b += value(j + width);
+        d += value(j + 2 * width);
+        e += value(j + 3 * width);
+      }
+      total.add(a, b, d, e);
+    } else {
+      for (std::int64_t j = 0; j < some; j += 4 * width)
+        total.add(value(j), value(j + width), value(j + 2 * width), value(j + 3 * width));
+    }
+    k += some;
+  }
+  // Single packs, the last one of copies: its spare lanes repeat an element, as in run_span.
+  alignas(64) T rest[inputs + 1][width];
+  for (; k < c.count; k += width) {
+    const std::int64_t left = c.count - k;
+    if (left >= width) {
+      const lanes v = at(k);
+      total.add(v);
+      if constexpr (Keeps) v.store_unaligned(out + k);
+      continue;
+    }
+    for (int i = 0; i < inputs; ++i) {
+      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][k + (j < left ? j : 0)];
+      source.in[i] = rest[i];
+    }
+    const lanes v = at(0);
+    total.add_first(v, left);
+    if constexpr (Keeps) {
+      v.store_unaligned(rest[inputs]);
+      std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
+    }
+  }
+  using rule = fold_rule<fold_or_max(F), T>;
+  if constexpr (sums && std::is_same_v<T, double>) {
+    static_cast<carried_sum*>(accumulator)->add(total.total());
+  } else {
+    auto& a = *static_cast<typename rule::accumulator*>(accumulator);
+    a = rule::combine(a, static_cast<typename rule::accumulator>(total.total()));
+  }
+}
+
+template <class Program, fold F, bool Keeps>
+void fold_span_on_scalars(const span_call& c, void* accumulator) {
+  using T = element_t<Program::result>;
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars;
+  constexpr std::int64_t block = 512;
+  element_source<inputs, scalars, 0> source;
+  for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+  source.first = c.first;
+  T values[block];
+  for (std::int64_t lo = 0; lo < c.count; lo += block) {
+    const std::int64_t some = c.count - lo < block ? c.count - lo : block;
+    for (std::int64_t k = 0; k < some; ++k) {
+      auto here = source;
+      here.k = lo + k;
+      values[k] = static_cast<T>(Program::evaluate(here));
+    }
+    if constexpr (Keeps) std::memcpy(static_cast<T*>(c.out) + lo, values, static_cast<std::size_t>(some) * sizeof(T));
+    fold_table_of<fold_or_max(F), T>.rows(accumulator, values, 1, some, 0);
+  }
+}
+
+template <class Program, fold F, bool Keeps, bool Packs>
+void fold_span(const span_call& c, void* accumulator) {
+  if constexpr (Packs && Program::packable && row_folds_packs<F, element_t<Program::result>>)
+    fold_span_on_packs<Program, F, Keeps>(c, accumulator);
+  else
+    fold_span_on_scalars<Program, F, Keeps>(c, accumulator);
+}
+
+/// Evaluates a program over a run of elements of a row.
+template <class Program, bool Packs>
+void row_span(const span_call& c) {
+  span_call given = c;
+  const void* in[row_slots<Program>::count + 1];
+  for (int i = 0; i < row_slots<Program>::count; ++i) in[i] = row_slots<Program>::input(c, i);
+  given.in = in;
+  run_span<Program, Packs && Program::packable>(given);
+}
+
+/// A value in eight bytes, which are written at once: what reads eight need not wait for them.
+template <class T>
+ONTO_INLINE std::uint64_t bits_of_value(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+/// Evaluates a program once, into eight bytes.
+template <class Program>
+void value_span(const span_call& c) {
+  using T = element_t<Program::result>;
+  constexpr program_slots slots = slots_of(Program{});
+  constexpr int inputs = slots.inputs, scalars = slots.scalars;
+  element_source<inputs, scalars, 0> source;
+  for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+  for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+  source.first = c.first;
+  source.k = 0;
+  *static_cast<std::uint64_t*>(c.out) = bits_of_value(static_cast<T>(Program::evaluate(source)));
+}
+
+}  // namespace onto::detail

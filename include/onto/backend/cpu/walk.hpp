@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSL-1.0
+// Maps over rows: operands whose rows lie next to each other are read where they are, others are brought to the nearest
+// cache by the row or, where they are transposed, by tiles.
+#pragma once
+
+#include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/span.hpp>
+#include <onto/backend/cpu/stream.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <cstdint>
+
+namespace onto::detail {
+
+inline const void* advance(const void* p, std::int64_t elements, element type) {
+  return static_cast<const char*>(p) + elements * size_of(type);
+}
+inline void* advance(void* p, std::int64_t elements, element type) {
+  return static_cast<char*>(p) + elements * size_of(type);
+}
+
+/// The innermost dimensions of a map as one, over which every operand has one stride: the row, which is repeated over
+/// `count` rows and further dimensions outside them.
+struct row_space {
+  std::int64_t length = 1;  // of a row
+  std::int64_t count = 1;   // of rows that follow each other with one stride in every operand
+  int outer = 0;            // the dimensions outside the row; the last of them has `count` rows
+  bool turned = false;      // an operand's columns lie next to each other, and not its rows
+
+  explicit row_space(const kernel_call& c) {
+    int k = c.space.rank - 1;
+    while (k >= 0 && c.space.dims[k] == 1) --k;
+    const int inner = k;
+    for (; k >= 0; --k) {
+      const std::int64_t n = c.space.dims[k];
+      bool one = true;
+      for (int i = 0; i < c.inputs && n != 1; ++i) {
+        const std::int64_t* const stride = c.in[i].stride;
+        one = one && stride[k] == stride[inner] * length;
+      }
+      if (!one) break;
+      length *= n;
+    }
+    outer = k + 1;
+    if (outer > 0) count = c.space.dims[outer - 1];
+    for (int i = 0; i < c.inputs && inner >= 0; ++i) {
+      const std::int64_t step = c.in[i].stride[inner];
+      if (step != 0 && step != 1 && outer > 0 && c.in[i].stride[outer - 1] == 1) turned = true;
+    }
+  }
+};
+
+/// How a kernel's result is written.
+enum class result_store {
+  cached,
+  streamed,  // past the caches, by the program's own stores
+  copied     // past the caches, from the nearest one: what does not run on packs
+};
+
+/// A part of a map whose operands lie next to each other, at `in`, which it may change.
+ONTO_NOINLINE inline void store_span(span_function span, result_store how, const kernel_call& call, const void** in,
+                                     std::int64_t first, std::int64_t n) {
+  char* out = static_cast<char*>(advance(call.out.data, first, call.out.type));
+  if (how == result_store::cached) return span({in, out, first, n, call.scalars});
+  const std::int64_t size = size_of(call.out.type);
+  const auto pass = [&](std::int64_t some) {
+    for (int i = 0; i < call.inputs; ++i) in[i] = advance(in[i], some, call.in[i].type);
+    out += some * size;
+    first += some;
+    n -= some;
+  };
+  if (how == result_store::streamed) {
+    std::int64_t head = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(out) & 63) / size;
+    if (head > n) head = n;
+    if (head > 0) {
+      span({in, out, first, head, call.scalars});
+      pass(head);
+    }
+    if (n > 0) span({in, out, first, n, call.scalars, nullptr, true});
+    return;
+  }
+  alignas(64) char result[streamed_at_once];
+  while (n > 0) {
+    const std::int64_t some = n < streamed_at_once / size ? n : streamed_at_once / size;
+    span({in, result, first, some, call.scalars});
+    stream_copy(out, result, some * size);
+    pass(some);
+  }
+}
+
+/// Walks over a map's rows. What it does for a part of a row is what a run does: pointers to elements next to each
+/// other, the program, the result to where it belongs.
+class row_walk {
+ public:
+  static constexpr std::int64_t tile_rows = 32;
+  static constexpr std::int64_t tile_columns = 320;
+  static constexpr std::int64_t most = 1024;  // elements of an operand that are brought at once
+
+  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how)
+      : call_(call),
+        rows_(rows),
+        span_(span),
+        how_(how),
+        steps_(call.inputs),
+        pointers_(call.inputs),
+        places_(call.inputs),
+        slots_(call.inputs),
+        held_(call.inputs),
+        down_(call.inputs),
+        buffer_(bytes_to_hold(call, rows)) {
+    int inner = call.space.rank - 1;
+    while (inner > 0 && call.space.dims[inner] == 1) --inner;
+    char* slot = buffer_.data();
+    for (int i = 0; i < call.inputs; ++i) {
+      steps_[i] = rows.length == 1 ? 1 : call.in[i].stride[inner];
+      places_[i] = call.in[i].data;
+      slots_[i] = slot;
+      held_[i] = nullptr;
+      down_[i] = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * size_of(call.in[i].type) : 0;
+      brings_ = brings_ || steps_[i] != 1;
+      if (steps_[i] != 1) slot += held(rows) * size_of(call.in[i].type);
+    }
+  }
+
+  /// Elements `[lo, hi)`.
+  void run(std::int64_t lo, std::int64_t hi) {
+    std::int64_t column = lo % rows_.length;
+    go_to(lo / rows_.length);
+    while (lo < hi) {
+      if (column == 0 && !brings_ && rows_.length <= hi - lo) {  // a whole row
+        for (int i = 0; i < call_.inputs; ++i) pointers_[i] = places_[i];
+        emit(lo, rows_.length);
+        lo += rows_.length;
+        next_row();
+        continue;
+      }
+      std::int64_t n = rows_.length - column < hi - lo ? rows_.length - column : hi - lo;
+      if (brings_ && n > most) n = most;
+      for (int i = 0; i < call_.inputs; ++i) pointers_[i] = part(i, column, n);
+      emit(lo, n);
+      lo += n;
+      column += n;
+      if (column < rows_.length) continue;
+      column = 0;
+      next_row();
+    }
+  }
+
+  /// Tiles `[lo, hi)`, where an operand is turned.
+  void run_tiles(std::int64_t lo, std::int64_t hi) {
+    const std::int64_t across = tiles_across(rows_), down = (rows_.count + tile_rows - 1) / tile_rows;
+    for (; lo < hi; ++lo) {
+      const std::int64_t first_column = lo % across * tile_columns, row = lo / across % down * tile_rows;
+      const std::int64_t first_row = lo / across / down * rows_.count + row;
+      const std::int64_t columns =
+          rows_.length - first_column < tile_columns ? rows_.length - first_column : tile_columns;
+      const std::int64_t rows = rows_.count - row < tile_rows ? rows_.count - row : tile_rows;
+      go_to(first_row);
+      for (int i = 0; i < call_.inputs; ++i) {
+        const element type = call_.in[i].type;
+        const std::int64_t down_a_row = call_.in[i].stride[rows_.outer - 1];
+        if (steps_[i] != 1)
+          copy_elements(size_of(type), slots_[i], columns, 1, advance(places_[i], first_column * steps_[i], type),
+                        down_a_row, steps_[i], rows, columns);
+      }
+      for (std::int64_t r = 0; r < rows; ++r) {
+        for (int i = 0; i < call_.inputs; ++i) {
+          const element type = call_.in[i].type;
+          pointers_[i] = steps_[i] != 1
+                             ? advance(static_cast<const void*>(slots_[i]), r * columns, type)
+                             : advance(places_[i], r * call_.in[i].stride[rows_.outer - 1] + first_column, type);
+        }
+        emit((first_row + r) * rows_.length + first_column, columns);
+      }
+    }
+  }
+
+  static std::int64_t tiles_across(const row_space& rows) { return (rows.length + tile_columns - 1) / tile_columns; }
+
+ private:
+  static std::int64_t held(const row_space& rows) {
+    return rows.turned ? tile_rows * tile_columns : rows.length < most ? (rows.length + 15) / 16 * 16 : most;
+  }
+  static std::int64_t bytes_to_hold(const kernel_call& call, const row_space& rows) {
+    std::int64_t bytes = 0;
+    for (int i = 0; i < call.inputs; ++i) bytes += size_of(call.in[i].type);
+    return bytes * held(rows);
+  }
+
+  void go_to(std::int64_t row) {
+    for (int i = 0; i < call_.inputs; ++i) places_[i] = call_.in[i].data;
+    for (int k = rows_.outer - 1; k >= 0; --k) {
+      const std::int64_t n = call_.space.dims[k];
+      index_[k] = row % n;
+      row /= n;
+      for (int i = 0; i < call_.inputs; ++i)
+        places_[i] = advance(places_[i], index_[k] * call_.in[i].stride[k], call_.in[i].type);
+    }
+  }
+
+  void next_row() {
+    const int last = rows_.outer - 1;
+    if (last < 0) return;
+    for (int i = 0; i < call_.inputs; ++i) places_[i] = static_cast<const char*>(places_[i]) + down_[i];
+    if (++index_[last] == rows_.count) leave_rows(last);
+  }
+  ONTO_COLD void leave_rows(int k) {
+    while (true) {
+      const std::int64_t n = call_.space.dims[k];
+      for (int i = 0; i < call_.inputs; ++i)
+        places_[i] = advance(places_[i], -n * call_.in[i].stride[k], call_.in[i].type);
+      index_[k] = 0;
+      if (--k < 0) return;
+      for (int i = 0; i < call_.inputs; ++i) places_[i] = advance(places_[i], call_.in[i].stride[k], call_.in[i].type);
+      if (++index_[k] < call_.space.dims[k]) return;
+    }
+  }
+
+  /// Elements `[column, column + n)` of the row of operand `i`, next to each other.
+  const void* part(int i, std::int64_t column, std::int64_t n) {
+    const element type = call_.in[i].type;
+    if (steps_[i] == 1) return advance(places_[i], column, type);
+    const void* const from = advance(places_[i], column * steps_[i], type);
+    if (steps_[i] == 0) {  // filled when another element is repeated
+      if (held_[i] == from) return slots_[i];
+      held_[i] = from;
+      n = held(rows_);
+    }
+    copy_elements(size_of(type), slots_[i], n, 1, from, 0, steps_[i], 1, n);
+    return slots_[i];
+  }
+
+  /// The results of `n` elements from `first` on, the operands of which are where `pointers_` says.
+  void emit(std::int64_t first, std::int64_t n) {
+    if (how_ != result_store::cached) return store_span(span_, how_, call_, pointers_.data(), first, n);
+    span_({pointers_.data(), static_cast<char*>(call_.out.data) + first * out_size_, first, n, call_.scalars});
+  }
+
+  const kernel_call& call_;
+  const row_space& rows_;
+  span_function span_;
+  result_store how_;
+  bool brings_ = false;  // whether elements have to be moved
+  std::int64_t out_size_ = size_of(call_.out.type);
+  std::int64_t index_[max_rank];
+  small_array<std::int64_t, 16> steps_;    // from an element of a row to the next
+  small_array<const void*, 16> pointers_;  // for the program
+  small_array<const void*, 16> places_;    // the rows' first elements
+  small_array<char*, 16> slots_;           // where elements that do not lie next to each other are brought
+  small_array<const void*, 16> held_;      // the element that a slot repeats
+  small_array<std::int64_t, 16> down_;     // bytes from a row to the next
+  small_array<char, 16384> buffer_;
+};
+
+}  // namespace onto::detail

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSL-1.0
+// Merging: kernels of maps over the same extents become one kernel with several results, where they share what they
+// load, read each other element by element, or are so small that launching them is what they cost.
+#pragma once
+
+#include <onto/graph/fuse.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// A merged kernel loads at most this many values and makes at most this many results: four elements at a time, both
+/// together are 128 of the 255 registers of a GPU's thread.
+inline constexpr int most_merged = 16;
+/// And it has at most this many instructions, the longest program that a GPU computes several elements of at a time.
+inline constexpr int most_merged_instructions = 64;
+/// Maps of at most this many elements are small: of floats, one reads and writes 0.5 MB, which takes a GPU 0.1 us, and
+/// launching it 3 us. The CPU has them in its nearest caches.
+inline constexpr std::int64_t small_map = std::int64_t{64} << 10;
+/// How many kernels back a partner is looked for.
+inline constexpr int merge_window = 64;
+
+/// Marks the results of kernels beside their roots: what other kernels, views and fetches read of them, and
+/// what variables keep. `unit`: per node
+/// the root of its kernel, or -1. What is seen through views inside a kernel (`via`) is none.
+constexpr void mark_results(const graph_view& g, const int* unit, const int* via, bool* result) {
+  for (int n = 0; n < g.count; ++n) result[n] = g[n].kind() == op_kind::assign;
+  for (int n = 0; n < g.count; ++n)
+    for (int k = 0; k < g[n].count; ++k)
+      if (const int o = g.operand(n, k); unit[o] >= 0 && unit[o] != unit[n]) result[o] = via[o] < 0;
+  for (int k = 0; k < g.fetch_count; ++k) result[g.fetches[k]] = true;
+  for (int n = 0; n < g.count; ++n) result[n] = result[n] && unit[n] >= 0 && unit[n] != n;
+}
+
+/// One kernel, or several that were merged.
+struct kernel_group {
+  int root = -1;
+  int loads[most_merged] = {};  // nodes, views among them
+  int load_count = 0;
+  int results = 1;
+  int size = 0;        // instructions
+  bool open = false;   // may be merged
+  bool packs = false;  // the CPU computes several elements at a time
+  int readers = 0;     // operands elsewhere that are results of this
+  bool small = false;
+  place home{};     // of the variable that it writes, else its request
+  int source = -1;  // where extents are not known: the node whose they are
+};
+
+/// Merges kernels. Nothing comes to wait for more than it did: of two kernels that are merged, each waits for the same
+/// others; but small ones that nothing waits for may all be last. So no cycle can arise either.
+class kernel_merger {
+ public:
+  /// Room: `next`, `number`, `source` one entry a node; `groups` and `joined` one a kernel; `before` kernels *
+  /// ((kernels + 63) / 64).
+  struct room {
+    int* next;
+    int* number;
+    int* source;
+    kernel_group* groups;
+    int* joined;
+    std::uint64_t* before;
+  };
+
+  constexpr kernel_merger(const graph_view& g, int* root, const int* via, int kernels, const room& r)
+      : g_(g), root_(root), via_(via), words_((kernels + 63) / 64), r_(r) {}
+
+  /// Rewrites `root`. *Complexity* kernels * (window + kernels / 64) and nodes.
+  constexpr void run() {
+    prepare();
+    for (int n = 0; n < g_.count; ++n)
+      if (root_[n] == n) add(n);
+    for (int n = 0; n < g_.count; ++n)
+      if (root_[n] >= 0) root_[n] = r_.groups[group_of(root_[n])].root;
+  }
+
+ private:
+  constexpr void prepare() {
+    for (int n = g_.count - 1; n >= 0; --n) {
+      r_.next[n] = -1;
+      r_.number[n] = -1;
+      if (const int r = root_[n]; r >= 0 && r != n) {  // the members of a kernel, its root first
+        r_.next[n] = r_.next[r];
+        r_.next[r] = n;
+      }
+    }
+    const place* first = nullptr;
+    int kernels = 0;
+    for (int n = 0; n < g_.count; ++n) {
+      r_.source[n] = source_of(n);
+      if (root_[n] != n) continue;
+      if (first && !(*first == g_[n].request)) one_request_ = false;
+      first = &g_[n].request;
+      r_.number[n] = kernels;
+      r_.joined[kernels++] = -1;
+    }
+    for (int n = 0; n < g_.count; ++n)
+      for (int k = 0; k < g_[n].count; ++k)
+        if (const int o = g_.operand(n, k); root_[o] >= 0 && root_[o] != root_[n])
+          ++r_.groups[r_.number[root_[o]]].readers;
+  }
+
+  /// The node whose extents, where they are not known, those of `n` are for certain.
+  constexpr int source_of(int n) const {
+    const graph_node& x = g_[n];
+    if (is_operation<op::assign_add>(x.op) || is_operation<op::assign_sub>(x.op)) return g_.operand(n, 0);
+    if (x.kind() != op_kind::map) return n;
+    int source = -1;
+    for (int k = 0; k < x.count; ++k) {
+      const int o = g_.operand(n, k);
+      if (g_[o].shape.rank == 0) continue;
+      if (source >= 0 && r_.source[o] != source) return n;
+      source = r_.source[o];
+    }
+    return source < 0 ? n : source;
+  }
+
+  constexpr int group_of(int root) const {
+    int k = r_.number[root];
+    while (r_.joined[k] >= 0) k = r_.joined[k];
+    return k;
+  }
+
+  // The kernels that kernel `k` waits for, directly or not; merged ones by their group.
+  constexpr std::uint64_t* before(int k) const { return r_.before + k * words_; }
+  constexpr bool is_before(int a, int b) const { return (before(b)[a / 64] >> (a % 64) & 1) != 0; }
+  constexpr void set_before(int a, int b) const { before(b)[a / 64] |= std::uint64_t{1} << (a % 64); }
+  constexpr bool same_before(int a, int b) const {
+    for (int w = 0; w < words_; ++w)
+      if (before(a)[w] != before(b)[w]) return false;
+    return true;
+  }
+
+  constexpr bool loads(const kernel_group& x, int node) const {
+    for (int k = 0; k < x.load_count; ++k)
+      if (x.loads[k] == node) return true;
+    return false;
+  }
+
+  /// Adds the next kernel and merges it with earlier ones.
+  constexpr void add(int root) {
+    const int k = count_++;
+    kernel_group& x = r_.groups[k];
+    describe(x, root);
+    for (int w = 0; w < words_; ++w) before(k)[w] = 0;
+    for (int m = root; m >= 0; m = r_.next[m]) {
+      for (int j = 0; j < g_[m].count; ++j) {
+        const int b = base_of(g_, root_, g_.operand(m, j));
+        if (root_[b] < 0 || root_[b] == root) continue;
+        const int p = group_of(root_[b]);
+        set_before(p, k);
+        for (int w = 0; w < words_; ++w) before(k)[w] |= before(p)[w];
+      }
+    }
+    if (x.open && !merge_below(k)) merge_beside(k);
+  }
+
+  constexpr void describe(kernel_group& x, int root) {
+    const graph_node& r = g_[root];
+    const element lane = computed_as(r.type);
+    x.root = root;
+    x.open = true;
+    x.packs = is_floating(r.type);
+    x.source = r_.source[root];
+    x.home = r.request;
+    if (r.kind() == op_kind::assign && g_[g_.operand(root, 0)].request.is_set())
+      x.home = g_[g_.operand(root, 0)].request;
+    x.small = r.shape.is_static() && r.shape.size() <= small_map;
+    for (int m = root; m >= 0; m = r_.next[m]) {
+      const graph_node& n = g_[m];
+      x.open = x.open && via_[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
+      x.packs = x.packs && n.op->packs && (computed_as(n.type) == lane || n.type == element::boolean);
+      ++x.size;
+      for (int k = 0; k < n.count && x.open; ++k) {
+        const int o = g_.operand(m, k);
+        if (root_[o] == root) continue;
+        x.packs = x.packs && computed_as(g_[o].type) == lane;
+        if (g_[o].kind() == op_kind::scalar) {
+          ++x.size;
+        } else if (!loads(x, o)) {
+          x.open = x.load_count < most_merged;
+          if (x.open) x.loads[x.load_count++] = o;
+          ++x.size;
+        }
+      }
+    }
+    x.open = x.open && x.size <= most_merged_instructions;
+  }
+
+  /// Whether two kernels may be one as far as their elements go.
+  constexpr bool alike(const kernel_group& a, const kernel_group& b) const {
+    const graph_node& x = g_[a.root];
+    const graph_node& y = g_[b.root];
+    return a.open && b.open && a.packs == b.packs && computed_as(x.type) == computed_as(y.type) && a.home == b.home &&
+           same_devices(g_, a.root, b.root) &&
+           (surely_equal(x.shape, y.shape) ||
+            (!x.shape.is_static() && x.shape.rank == y.shape.rank && !y.shape.is_static() && a.source == b.source));
+  }
+
+  /// On a GPU that the program names, a copy of a feed is something to wait for too: whether kernel `b` reads of what
+  /// is in host memory nothing but what `a` does.
+  constexpr bool needs_no_more_copies(const kernel_group& a, const kernel_group& b) const {
+    if (a.home.kind != device_kind::gpu) return true;
+    for (int k = 0; k < b.load_count; ++k) {
+      const int leaf = base_of(g_, root_, b.loads[k]);
+      if (g_[leaf].kind() != op_kind::placeholder && g_[leaf].kind() != op_kind::constant) continue;
+      bool known = false;
+      for (int j = 0; j < a.load_count; ++j) known = known || base_of(g_, root_, a.loads[j]) == leaf;
+      if (!known) return false;
+    }
+    return true;
+  }
+
+  /// Makes kernel `b`, which is the latest or was read by the latest alone, part of `a`. *Returns* whether it fits.
+  constexpr bool merge(int a, int b) {
+    kernel_group& x = r_.groups[a];
+    const kernel_group& y = r_.groups[b];
+    int more[most_merged]{};
+    int count = 0;
+    for (int k = 0; k < y.load_count; ++k) {
+      const int o = y.loads[k];
+      const bool inside = root_[o] >= 0 && group_of(root_[o]) == a;
+      if (!inside && !loads(x, o)) more[count++] = o;
+    }
+    if (x.load_count + count > most_merged || x.results + y.results > most_merged ||
+        x.size + y.size > most_merged_instructions)
+      return false;
+    for (int k = 0; k < count; ++k) x.loads[x.load_count++] = more[k];
+    x.results += y.results;
+    x.size += y.size;
+    x.small = x.small && y.small;
+    x.readers += y.readers;
+    for (int m = y.root; m >= 0 && b == count_ - 1; m = r_.next[m])
+      for (int k = 0; k < g_[m].count; ++k)
+        if (const int r = root_[g_.operand(m, k)]; r >= 0 && r != y.root && group_of(r) == a) --x.readers;
+    if (y.root > x.root) x.root = y.root;
+    r_.joined[b] = a;
+    return true;
+  }
+
+  /// Merges kernel `k` with those whose results it reads element by element, where it waits for nothing else than they
+  /// do. *Returns* whether it did.
+  constexpr bool merge_below(int k) {
+    const kernel_group& x = r_.groups[k];
+    int made[most_merged]{};
+    int count = 0;
+    for (int j = 0; j < x.load_count; ++j) {
+      const int o = x.loads[j];
+      if (root_[o] < 0) continue;
+      const int p = group_of(root_[o]);
+      bool fits = alike(r_.groups[p], x) && needs_no_more_copies(r_.groups[p], x);
+      for (int i = 0; i < count; ++i) fits = fits && made[i] != p;
+      for (int i = 0; i < x.load_count; ++i) {  // not through a view
+        const int b = base_of(g_, root_, x.loads[i]);
+        if (b != x.loads[i] && root_[b] >= 0 && group_of(root_[b]) == p) fits = false;
+      }
+      if (fits) made[count++] = p;
+    }
+    if (count == 0) return false;
+    bool all = true;  // of them become one
+    for (int j = 1; j < count; ++j)
+      all = all && same_before(made[0], made[j]) && needs_no_more_copies(r_.groups[made[0]], r_.groups[made[j]]) &&
+            needs_no_more_copies(r_.groups[made[j]], r_.groups[made[0]]);
+    if (all && waits_only(k, made, count)) {
+      for (int j = 1; j < count; ++j)
+        if (merge(made[0], made[j])) rename(made[j], made[0]);
+      // Where not all of them fitted, the latest waits for one beside the other.
+      bool one = true;
+      for (int j = 1; j < count; ++j) one = one && r_.joined[made[j]] == made[0];
+      return one && merge(made[0], k);
+    }
+    for (int j = 0; j < count; ++j)
+      if (waits_only(k, made + j, 1) && merge(made[j], k)) return true;
+    return false;
+  }
+
+  /// Whether what kernel `k` waits for is the kernels `made` and what the first of them waits for.
+  constexpr bool waits_only(int k, const int* made, int count) const {
+    for (int w = 0; w < words_; ++w) {
+      std::uint64_t known = before(made[0])[w];
+      for (int j = 0; j < count; ++j)
+        if (made[j] / 64 == w) known |= std::uint64_t{1} << (made[j] % 64);
+      if ((before(k)[w] & ~known) != 0) return false;
+    }
+    return true;
+  }
+
+  constexpr void rename(int from, int to) const {
+    for (int k = 0; k < count_; ++k) {
+      if (!is_before(from, k)) continue;
+      before(k)[from / 64] &= ~(std::uint64_t{1} << (from % 64));
+      set_before(to, k);
+    }
+  }
+
+  /// Merges kernel `k` with an earlier one that shares a load or is as small.
+  constexpr void merge_beside(int k) {
+    for (int pass = 0; pass < 2; ++pass) {
+      const bool sharing = pass == 0;
+      if (!sharing && !r_.groups[k].small) return;
+      int tries = merge_window;
+      for (int p = k - 1; p >= 0 && tries > 0; --p) {
+        if (r_.joined[p] >= 0) continue;
+        --tries;
+        const kernel_group& x = r_.groups[p];
+        if (!alike(x, r_.groups[k]) || (sharing && !share(x, r_.groups[k]))) continue;
+        const bool last = one_request_ && x.small && x.readers == 0 && r_.groups[k].readers == 0;
+        if (!last && !same_before(p, k)) continue;
+        if (!needs_no_more_copies(x, r_.groups[k]) || !needs_no_more_copies(r_.groups[k], x)) continue;
+        if (!merge(p, k)) continue;
+        for (int w = 0; w < words_; ++w) before(p)[w] |= before(k)[w];
+        return;
+      }
+    }
+  }
+
+  constexpr bool share(const kernel_group& a, const kernel_group& b) const {
+    for (int k = 0; k < a.load_count; ++k)
+      if (loads(b, a.loads[k])) return true;
+    return false;
+  }
+
+  const graph_view& g_;
+  int* root_;
+  const int* via_;
+  int words_;
+  room r_;
+  int count_ = 0;
+  bool one_request_ = true;
+};
+
+/// How many kernels there are, or 0 where none can be merged.
+constexpr int count_mergeable(const graph_view& g, const int* root) {
+  int kernels = 0, maps = 0;
+  for (int n = 0; n < g.count; ++n) {
+    if (root[n] != n) continue;
+    ++kernels;
+    maps += g[n].is_map() || g[n].kind() == op_kind::assign ? 1 : 0;
+  }
+  return maps > 1 ? kernels : 0;
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

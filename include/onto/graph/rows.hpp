@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSL-1.0
+// Rows: folds over the last axis that run in the kernel of what uses their results, so that softmax and its like read
+// each row once.
+#pragma once
+
+#include <onto/graph/graph.hpp>
+#include <onto/ops/reduce.hpp>
+#include <onto/ops/softmax.hpp>
+#include <onto/shape/extents.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// The most folds in one kernel.
+inline constexpr int max_row_folds = 32;
+
+/// Whether `axis`, one of a node's attributes, is the last of `x`.
+constexpr bool is_last_axis(std::int64_t axis, const extents& x) {
+  return normalize_axis(static_cast<int>(axis), x.rank) == x.rank - 1;
+}
+
+/// Whether node `n` is a softmax over rows, or folds each row into one element.
+constexpr bool folds_rows(const graph_view& g, int n) {
+  const graph_node& x = g[n];
+  if (x.kind() != op_kind::row && x.kind() != op_kind::reduce) return false;
+  const extents& over = g[g.operand(n, 0)].shape;
+  if (over.rank == 0 || over.dims[over.rank - 1] == 1) return false;
+  if (x.kind() == op_kind::row) return is_last_axis(x.op->attribute[1], over);
+  return !is_argument(static_cast<fold>(x.op->attribute[0])) && x.op->attribute[2] == 1 &&
+         is_last_axis(x.op->attribute[3], over);
+}
+
+/// Whether the result of node `n` has one element for each row of its operand, or more.
+constexpr bool keeps_rows(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::row || g[n].op->attribute[1] != 0;
+}
+
+/// Whether a shape has one element for each row.
+constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }
+
+/// The node over whose elements the kernel with this root runs.
+constexpr int space_node(const graph_view& g, int root) {
+  return g[root].kind() == op_kind::reduce ? g.operand(root, 0) : root;
+}
+
+/// Whether the kernel of `root`, which `unit` tells the members of, goes over rows in stages.
+constexpr bool is_row_kernel(const graph_view& g, const int* unit, int root) {
+  if (g[root].kind() == op_kind::row) return folds_rows(g, root);
+  for (int n = 0; n < root; ++n)
+    if (unit[n] == root && (g[n].kind() == op_kind::reduce || g[n].kind() == op_kind::row)) return true;
+  return false;
+}
+
+/// Whether all folds of a kernel are over its own rows, now that extents are known: it was found from types, where one
+/// unknown extent is taken for another that it is combined with.
+constexpr bool has_equal_rows(const graph_view& g, const int* unit, const extents* shapes, int root) {
+  for (int n = 0; n <= root; ++n)
+    if (unit[n] == root && (g[n].kind() == op_kind::reduce || g[n].kind() == op_kind::row) &&
+        !(shapes[g.operand(n, 0)] == shapes[space_node(g, root)]))
+      return false;
+  return true;
+}
+
+/// Whether there are too few rows to keep a GPU busy, and they are long.
+constexpr bool has_few_long_rows(const extents& space) {
+  const std::int64_t n = space.rank > 0 ? space.dims[space.rank - 1] : 0;
+  return n >= 1 << 16 && space.size() / n < 32;
+}
+
+/// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.
+class row_finder {
+ public:
+  constexpr explicit row_finder(const graph_view& g) : g_(g) {
+    bool any = false;
+    for (int n = 0; n < g.count && !any; ++n) any = folds_rows(g, n) && keeps_rows(g, n);
+    if (!any) return;
+    // Nodes of the same extents, in sets: what is combined element by element, where types do not say otherwise.
+    same_ = new int[static_cast<std::size_t>(g.count)]{};
+    for (int n = 0; n < g.count; ++n) same_[n] = n;
+    for (int n = 0; n < g.count; ++n) {
+      if (!g[n].is_map() && g[n].kind() != op_kind::assign && g[n].kind() != op_kind::row) continue;
+      for (int k = 0; k < g[n].count; ++k)
+        if (g[g.operand(n, k)].shape == g[n].shape) same_[set_of(n)] = set_of(g.operand(n, k));
+    }
+  }
+  row_finder(const row_finder&) = delete;
+  row_finder& operator=(const row_finder&) = delete;
+  constexpr ~row_finder() { delete[] same_; }
+
+  /// Whether there is anything to find.
+  constexpr bool any() const { return same_ != nullptr; }
+
+  /// Whether node `n` folds rows of the kernel with this root, whose members so far `unit` tells.
+  constexpr bool joins(int n, int root, const int* unit) const {
+    if (!any() || !folds_rows(g_, n) || !keeps_rows(g_, n)) return false;
+    const op_kind kind = g_[root].kind();
+    if (kind != op_kind::map && kind != op_kind::assign && !folds_rows(g_, root)) return false;
+    if (!are_same(g_.operand(n, 0), space_node(g_, root))) return false;
+    int folds = 2;
+    for (int m = n + 1; m <= root; ++m)
+      if (unit[m] == root && !g_[m].is_map()) folds += g_[m].kind() == op_kind::row ? 2 : 1;
+    return folds <= max_row_folds;
+  }
+
+  /// Whether the map `n` will be computed once for each row: from folds that join it in the kernel, if its other users
+  /// let them.
+  constexpr bool once_a_row(int n, int root, const int* unit, int depth = 4) const {
+    if (!any() || depth == 0 || !is_column(g_[n].shape)) return false;
+    for (int k = 0; k < g_[n].count; ++k) {
+      const int o = g_.operand(n, k);
+      if (g_[o].is_map() ? once_a_row(o, root, unit, depth - 1) : joins(o, root, unit) && is_used_in(o, n, root, unit))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  constexpr int set_of(int n) const {
+    while (same_[n] != n) n = same_[n] = same_[same_[n]];
+    return n;
+  }
+  constexpr bool are_same(int a, int b) const {
+    return set_of(a) == set_of(b) || (g_[a].shape == g_[b].shape && g_[a].shape.is_static());
+  }
+  /// Whether the users of `o` above `n` are in the kernel.
+  constexpr bool is_used_in(int o, int n, int root, const int* unit) const {
+    for (int u = n + 1; u < g_.count; ++u)
+      for (int k = 0; k < g_[u].count; ++k)
+        if (g_.operand(u, k) == o && unit[u] != root) return false;
+    return true;
+  }
+
+  const graph_view& g_;
+  int* same_ = nullptr;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSL-1.0
+// Maps that are seen through views inside one kernel: `transpose(exp(x)) + y` loads `x` turned and runs once. A view in
+// a kernel is a frame: what is below it has the index space of the view's operand. `via[n]` is the frame of a node in
+// its kernel: the view right above it or above what it is an operand of; -1 is the kernel's own space.
+#pragma once
+
+#include <onto/graph/graph.hpp>
+#include <onto/ops/view.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+constexpr bool is_reshape(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::view && g[n].op->attribute[0] == static_cast<int>(view_kind::reshape);
+}
+
+/// Strides of the elements of `from` in another shape. *Returns* false where they are no strides there.
+constexpr bool reshape_strides(const extents& from, const std::int64_t* stride, const extents& to, std::int64_t* out) {
+  for (int k = 0; k < max_rank; ++k) out[k] = 0;
+  if (to.size() == 0) return true;
+  int d = from.rank;
+  std::int64_t rest = 1, step = 0;  // of neighbours in `from` that are one: what is left of them, and the stride there
+  for (int k = to.rank - 1; k >= 0; --k) {
+    const std::int64_t e = to.dims[k];
+    if (e == 1) continue;
+    while (rest == 1) {
+      if (--d < 0) return false;
+      rest = from.dims[d];
+      step = stride[d];
+    }
+    while (d > 0 && (from.dims[d - 1] == 1 || stride[d - 1] == step * rest)) rest *= from.dims[--d];
+    out[k] = step;
+    if (rest % e != 0) return false;
+    rest /= e;
+    step *= e;
+  }
+  return true;
+}
+
+/// A space in which both shapes, of as many elements, are a matter of joining neighbours. `axis`, or null, gets for
+/// each of its extents the one of `from` that it is part of. *Returns* false where there is none.
+constexpr bool refine(const extents& from, const extents& with, extents& out, int* axis) {
+  int dims[max_rank]{}, source[max_rank]{};
+  int count = 0, j = with.rank;
+  std::int64_t b = 1;
+  for (int i = from.rank - 1; i >= 0; --i) {
+    std::int64_t a = from.dims[i];
+    if (a == 0) return false;
+    bool first = true;
+    while (a != 1 || first) {
+      first = false;
+      while (a != 1 && b == 1) {
+        if (--j < 0) return false;
+        b = with.dims[j];
+        if (b == 0) return false;
+      }
+      const std::int64_t f = a == 1 ? 1 : a < b ? a : b;
+      if (a % f != 0 || b % f != 0 || count == max_rank) return false;
+      source[count] = i;
+      dims[count++] = static_cast<int>(f);
+      a /= f;
+      b /= f;
+    }
+  }
+  out = extents{};
+  for (int k = 0; k < count; ++k) {
+    out.push_back(dims[count - 1 - k]);
+    if (axis) axis[k] = source[count - 1 - k];
+  }
+  return b == 1;
+}
+
+/// Whether a reshape is one of strides whatever the strides below: it puts in or leaves out extents of 1.
+constexpr bool keeps_axes(const graph_view& g, int n) {
+  const extents &from = g[g.operand(n, 0)].shape, &to = g[n].shape;
+  if (from.rank <= 1) return true;
+  if (from.is_static() && to.is_static()) {
+    int d = 0, k = 0;
+    while (d < from.rank || k < to.rank) {
+      if (d < from.rank && from.dims[d] == 1)
+        ++d;
+      else if (k < to.rank && to.dims[k] == 1)
+        ++k;
+      else if (d == from.rank || k == to.rank || from.dims[d++] != to.dims[k++])
+        return false;
+    }
+    return true;
+  }
+  int axis = -1;
+  for (int k = 0; k < g[n].op->attribute[1]; ++k) {
+    const std::int64_t e = g[n].op->attribute[2 + k];
+    if (e == 1) continue;
+    if (e > same_as_axis(axis + 1)) return false;  // a number, or an axis that is not after the last one
+    axis = static_cast<int>(-2 - e);
+  }
+  return true;
+}
+
+/// Whether the views from `n` down are of contiguous memory, where what is below them is laid out by itself.
+constexpr bool is_flat(const graph_view& g, const int* root, int n) {
+  while (g[n].kind() == op_kind::view && root[n] < 0) {
+    const std::int64_t* a = g[n].op->attribute;
+    if (a[0] == static_cast<int>(view_kind::permute)) return false;
+    if (a[0] == static_cast<int>(view_kind::slice)) {  // rows one after the other are
+      if (a[1] > 0 && a[4] != 1) return false;
+      for (int k = 1; k < a[1]; ++k)
+        if (a[2 + 3 * k] != 0 || a[3 + 3 * k] != to_end || a[4 + 3 * k] != 1) return false;
+    }
+    n = g.operand(n, 0);
+  }
+  return true;
+}
+
+/// The node whose shape is the space of a kernel: of a reduction and of a reshape, the operand.
+constexpr int space_of(const graph_view& g, int root) {
+  return g[root].kind() == op_kind::reduce || is_reshape(g, root) ? g.operand(root, 0) : root;
+}
+
+/// The shape of a frame of the kernel with this root.
+constexpr const extents& shape_of_frame(const graph_view& g, int root, int frame) {
+  return g[frame >= 0 ? g.operand(frame, 0) : space_of(g, root)].shape;
+}
+
+/// Along which axis of its operand a view walks where it is walked along `axis`; axes count from the last one, as they
+/// do in broadcasting.
+constexpr int walked_axis(const graph_view& g, int view, int axis) {
+  if (axis >= g[view].shape.rank || g[view].op->attribute[0] != static_cast<int>(view_kind::permute)) return axis;
+  const int rank = g[view].shape.rank;
+  return rank - 1 - normalize_axis(static_cast<int>(g[view].op->attribute[2 + rank - 1 - axis]), rank);
+}
+constexpr int walked_axis_of_frame(const graph_view& g, const int* via, int frame) {
+  return frame < 0 ? 0 : walked_axis(g, frame, walked_axis_of_frame(g, via, via[frame]));
+}
+
+/// Counts the operands that a kernel would read turned, not along memory, if it made the value of a node itself.
+struct turned_operands {
+  static constexpr int most = 1;    // a measurement: docs/adr/0021-index-maps.md
+  static constexpr int reach = 48;  // nodes that are looked at
+
+  const graph_view& g;
+  int count = 0;
+  int steps = 0;
+  int first = -1;
+
+  constexpr void add(int n, int axis) {
+    if (++steps > reach) count = most + 1;
+    const extents& e = g[n].shape;
+    // Where there is no such axis, or extent 1, it is one element for all.
+    if (count > most || axis >= e.rank || e.dims[e.rank - 1 - axis] == 1) return;
+    if (g[n].kind() == op_kind::view) return add(g.operand(n, 0), walked_axis(g, n, axis));
+    if (g[n].is_map()) {
+      for (int k = 0; k < g[n].count; ++k) add(g.operand(n, k), axis);
+      return;
+    }
+    bool next = true;  // whether elements along the axis are next to each other
+    for (int k = e.rank - axis; k < e.rank; ++k) next = next && e.dims[k] == 1;
+    if (next || n == first) return;
+    first = n;
+    ++count;
+  }
+};
+
+/// Whether a view of what is below it costs a kernel no more than a copy of that would.
+constexpr bool reads_along_memory(const graph_view& g, const int* via, int view, int frame) {
+  turned_operands t{g};
+  t.add(view, walked_axis_of_frame(g, via, frame));
+  return t.count <= turned_operands::most;
+}
+
+/// How often kernels other than products, which take any order, read a turned view `n` element by element.
+constexpr int turned_reads(const graph_view& g, const int* root, int n) {
+  if (g[n].op->attribute[0] != static_cast<int>(view_kind::permute) || walked_axis(g, n, 0) == 0) return 0;
+  int reads = 0;
+  int last = -1;
+  for (int u = n + 1; u < g.count; ++u) {
+    for (int k = 0; k < g[u].count; ++k) {
+      if (g.operand(u, k) != n || root[u] < 0 || root[u] == last || !(g[u].request == g[n].request)) continue;
+      const op_kind kind = g[root[u]].kind();
+      if (kind == op_kind::row)
+        reads +=
+            normalize_axis(static_cast<int>(g[u].op->attribute[1]), g[n].shape.rank) + 1 == g[n].shape.rank ? 3 : 1;
+      else if (kind == op_kind::map || kind == op_kind::reduce || kind == op_kind::assign)
+        ++reads;
+      last = root[u];
+    }
+  }
+  return reads;
+}
+
+/// Whether a reshape whose operand's elements are no strides in it can be in the kernel: the kernel's space is then one
+/// of smaller extents in which they are. `split`, per node, is the kernel such a reshape is in, or -1.
+constexpr bool may_split(const graph_view& g, const int* split, int n, int root) {
+  const extents &space = shape_of_frame(g, root, -1), &to = g[n].shape, &from = g[g.operand(n, 0)].shape;
+  if (!(space.is_static() && to.is_static() && from.is_static())) {
+    // What is flattened can be taken apart again, if nothing else is.
+    if (space.rank != 1 || to.rank != 1) return false;
+    for (int u = n + 1; u < g.count; ++u)
+      if (split[u] == root) return false;
+    return true;
+  }
+  if (!(to == space)) return false;
+  extents all = space;
+  if (!refine(all, from, all, nullptr)) return false;
+  for (int u = n + 1; u < g.count; ++u)
+    if (split[u] == root && !refine(all, g[g.operand(u, 0)].shape, all, nullptr)) return false;
+  return true;
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// The built-in product with each instruction set's kernels, against three loops in double: the heights of its tiles,
+// its edges, what is packed and what is not, and memory that it may not read.
+#include <onto/backend/cpu/gemm.hpp>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "reference.hpp"
+
+using namespace backend_cpu;
+using onto::detail::gemm_kernels;
+using onto::detail::gemm_kernels_for;
+using onto::detail::gemm_with;
+using onto::detail::matrix_view;
+using onto::detail::product_target;
+using onto::detail::thread_pool;
+using onto::detail::tile_heights;
+
+namespace {
+
+template <class T>
+struct matrix {
+  std::vector<T> values;
+  matrix_view<T> view;
+  matrix(std::int64_t rows, std::int64_t columns, bool transposed, rng& r)
+      : values(static_cast<std::size_t>(rows * columns)) {
+    for (T& x : values) x = random_value<T>(r);
+    view = transposed ? matrix_view<T>{values.data(), 1, rows} : matrix_view<T>{values.data(), columns, 1};
+  }
+  double at(std::int64_t i, std::int64_t j) const {
+    return static_cast<double>(view.data[i * view.row + j * view.column]);
+  }
+};
+
+template <class T>
+void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k,
+           int addend, bool relu, bool transposed_a, bool transposed_b, rng& r) {
+  const matrix<T> a(m, k, transposed_a, r), b(k, n, transposed_b, r), bias(1, n, false, r);
+  const std::int64_t margin = 5;
+  // What is not read may be NaN; what is not written stays it.
+  std::vector<T> c(static_cast<std::size_t>(m * (n + margin)), std::numeric_limits<T>::quiet_NaN());
+  if (addend == 2)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j) c[static_cast<std::size_t>(i * (n + margin) + j)] = random_value<T>(r);
+  const std::vector<T> before = c;
+  product_target<T> to{c.data(), n + margin, T{2}, T{3}, {nullptr, 0, 0}, relu};
+  if (addend == 1) to.addend = {bias.view.data, 0, 1};
+  if (addend == 2) to.addend = {c.data(), n + margin, 1};
+  gemm_with(kernels, pool, m, n, k, a.view, b.view, to);
+  bool good = true;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n + margin; ++j) {
+      const std::size_t at = static_cast<std::size_t>(i * (n + margin) + j);
+      if (j >= n) {
+        good = good && c[at] != c[at];
+        continue;
+      }
+      double expected = 0, magnitude = 1;
+      for (std::int64_t p = 0; p < k; ++p) {
+        expected += 2 * a.at(i, p) * b.at(p, j);
+        magnitude += std::abs(2 * a.at(i, p) * b.at(p, j));
+      }
+      if (addend == 1) expected += 3 * bias.at(0, j);
+      if (addend == 2) expected += 3 * static_cast<double>(before[at]);
+      if (relu && expected < 0) expected = 0;
+      const double allowed = std::numeric_limits<T>::epsilon() * (8 + std::sqrt(static_cast<double>(k))) * magnitude;
+      if (!(std::abs(static_cast<double>(c[at]) - expected) <= allowed)) good = false;
+    }
+  INFO(m << " x " << k << " x " << n << ", addend " << addend << ", relu " << relu << ", transposed " << transposed_a
+         << transposed_b << ", tiles of " << kernels.heights.most << " x " << kernels.columns << ", " << pool.size()
+         << " threads, size " << sizeof(T));
+  CHECK(good);
+}
+
+template <class T>
+void check_random(int bytes, thread_pool& pool, rng& r, int m, int n, int k) {
+  check<T>(gemm_kernels_for<T>(bytes), pool, m, n, k, pick(r, 0, 2), pick(r, 0, 1) == 1, pick(r, 0, 1) == 1,
+           pick(r, 0, 1) == 1, r);
+}
+
+}  // namespace
+
+TEST_CASE("every instruction set's product agrees with three loops", "[threads]") {
+  rng r(41);
+  for (int bytes : {16, 32, 64})
+    for (int threads : {1, 2, 4}) {
+      thread_pool pool(threads);
+      for (int round = 0; round < 12; ++round) {
+        check_random<float>(bytes, pool, r, pick(r, 1, 50), pick(r, 1, 80), pick(r, 0, 40));
+        check_random<double>(bytes, pool, r, pick(r, 1, 50), pick(r, 1, 80), pick(r, 0, 40));
+      }
+      // Deeper, higher and wider than a block.
+      check_random<float>(bytes, pool, r, 20, 33, 1100);
+      check_random<float>(bytes, pool, r, 700, 70, 30);
+      check_random<double>(bytes, pool, r, 40, 600, 300);
+    }
+}
+
+TEST_CASE("every number of rows is covered by tiles") {
+  for (const tile_heights heights : {tile_heights{14, 8, 4}, tile_heights{6, 4, 2}})
+    for (std::int64_t rows = 1; rows < 200; ++rows) {
+      std::int64_t left = rows;
+      int last = 0;
+      while (left > 0) {
+        last = heights.next(left);
+        REQUIRE(last > 0);
+        if (left < last) break;
+        left -= last;
+      }
+      int height = 0;
+      REQUIRE(heights.tail(rows, height) == left);
+      if (left > 0) REQUIRE(height == last);
+    }
+}
+
+TEST_CASE("infinities and NaN go through a product as they go through a sum") {
+  thread_pool pool(1);
+  const float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> a(20 * 20, 1), b(20 * 20, 1), c(20 * 20);
+  a[0] = inf;
+  b[1] = -inf;  // row 0, column 1
+  b[2] = 0;
+  for (int bytes : {16, 32, 64}) {
+    gemm_with<float>(gemm_kernels_for<float>(bytes), pool, 20, 20, 20, {a.data(), 20, 1}, {b.data(), 20, 1},
+                     {c.data(), 20, 1, 0, {nullptr, 0, 0}, true});
+    CHECK(c[0] == inf);
+    CHECK(c[1] == 0);        // relu of -inf
+    CHECK(c[2] != c[2]);     // inf * 0
+    CHECK(c[20 + 3] == 20);  // and nothing else
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// Random programs of maps, many of them fetched, so that kernels are merged and have several results: seeds 56 to 65.
+#include "properties.hpp"
+
+namespace {
+
+template <unsigned Seed>
+constexpr bool open_program = Seed % 3 == 1;
+template <unsigned Seed>
+constexpr int fetched_terms = 3 + static_cast<int>(Seed % 5);
+
+/// How many results kernels have beside their last.
+template <unsigned Seed>
+int further_results() {
+  const auto program = onto_test::random_program<Seed, open_program<Seed>, fetched_terms<Seed>, false, true>();
+  const auto& p = onto::plan_of<onto::world<onto::cpu<0>>>(program);
+  int count = 0;
+  for (int k = 0; k < p.step_count; ++k) count += p.steps[k].more;
+  return count;
+}
+
+template <unsigned... K>
+void check_merged(std::integer_sequence<unsigned, K...>) {
+  const int guarded =
+      (int{onto_test::check_program<56 + K, open_program<56 + K>, fetched_terms<56 + K>, true>()} + ... + 0);
+  CHECK(guarded >= 6);
+  CHECK((further_results<56 + K>() + ... + 0) >= static_cast<int>(sizeof...(K)));
+}
+
+}  // namespace
+
+TEST_CASE("random programs of maps whose kernels are merged: seeds 56 to 65", "[session]") {
+  check_merged(std::make_integer_sequence<unsigned, 10>{});
+}
