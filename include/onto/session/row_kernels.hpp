@@ -48,10 +48,10 @@ struct row_kernel_program {
   static constexpr bool reduces = Graph::view[Root].kind() == op_kind::reduce;
 
   static constexpr int find_room() {
-    int room = 2;
+    int lines = 2;
     for (int n = 0; n <= Root; ++n)
-      if (fused<Graph>::value.root[n] == Root) room += code_room_for(Graph::view, n);
-    return room;
+      if (fused<Graph>::value.root[n] == Root) lines += code_room_for(Graph::view, n);
+    return lines;
   }
   static constexpr int room = find_room();
 

@@ -11,7 +11,6 @@ constexpr auto x = placeholder<"x", float, 8, 16>;
 constexpr auto y = placeholder<"y", float, 8, 16>;
 constexpr auto turned = placeholder<"turned", float, 16, 8>;
 constexpr auto row = placeholder<"row", float, 16>;
-constexpr auto column = placeholder<"column", float, 8, 1>;
 constexpr auto open = placeholder<"open", float, dyn, dyn>;
 constexpr auto other = placeholder<"other", float, dyn, dyn>;
 constexpr auto open_row = placeholder<"open_row", float, dyn>;

@@ -5,6 +5,7 @@
 
 #include <onto/backend/cuda/context.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
+#include <onto/expr/named.hpp>
 
 #include <cuda_runtime.h>
 
