@@ -54,10 +54,9 @@ constexpr int code_room_for(const graph_view& g, int n) {
 
 class code_collector {
  public:
-  /// `via`: the frames of the nodes; null for an operation alone. `result`: the nodes that are results beside their
-  /// kernels' roots, or null.
+  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots.
   constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
-                           int op_count, const code_room& room, kernel_operands& operands, const bool* result = nullptr)
+                           int op_count, const code_room& room, kernel_operands& operands, const bool* result)
       : g_(g),
         unit_(unit),
         via_(via),
@@ -93,7 +92,7 @@ class code_collector {
   /// Stores the results beside the root's, all after the last load.
   constexpr void store_results() {
     int slot = 0;
-    for (int n = 0; result_ && n < root_; ++n) {
+    for (int n = 0; n < root_; ++n) {
       if (unit_[n] != root_ || !result_[n]) continue;
       code_line line;
       line.op = code_line::store;
@@ -192,7 +191,7 @@ class code_collector {
     const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
     for (int k = 0; k < x.count; ++k) {
-      const int r = load(g_.operand(n, overwrites ? 1 : k), via_ ? via_[n] : -1);
+      const int r = load(g_.operand(n, overwrites ? 1 : k), via_[n]);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time

@@ -83,13 +83,13 @@ class kernel_merger {
         r_.next[r] = n;
       }
     }
-    const place* first = nullptr;
+    int first = -1;
     int kernels = 0;
     for (int n = 0; n < g_.count; ++n) {
       r_.source[n] = source_of(n);
       if (root_[n] != n) continue;
-      if (first && !(*first == g_[n].request)) one_request_ = false;
-      first = &g_[n].request;
+      if (first >= 0 && !(g_[first].request == g_[n].request)) one_request_ = false;
+      first = n;
       r_.number[n] = kernels;
       r_.joined[kernels++] = -1;
     }

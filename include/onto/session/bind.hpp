@@ -285,7 +285,8 @@ class binder {
     auto* frames = m_.make<int>(room);
     auto* scalars = m_.make<int>(room);
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    const int* const via = s.step.whole ? p_.via : nullptr;
+    auto* const via = m_.make<int>(g_.count);
+    for (int n = 0; n < g_.count; ++n) via[n] = s.step.whole ? p_.via[n] : -1;
     code_collector(g_, unit_, via, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o, result_).run();
 
     open_calls(s, 1);

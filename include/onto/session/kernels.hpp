@@ -116,14 +116,16 @@ struct kernel_program {
     int inputs[loads]{};
     int frames[loads]{};
     int scalars[nodes]{};
+    int via[nodes]{};
+    bool result[nodes]{};
     for (int n = 0; n < nodes; ++n) {
       registers[n] = -1;
+      via[n] = Whole ? fused<Graph>::parts.via[n] : -1;
+      result[n] = Whole && !Part && fused<Graph>::value.result[n];
       unit[n] = Part ? fused<Graph>::parts.root[n] : Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
     }
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    const bool* result = Whole && !Part ? fused<Graph>::value.result : nullptr;
-    c.count = code_collector(Graph::view, unit, Whole ? fused<Graph>::parts.via : nullptr, Root, Table::hashes,
-                             Table::count, {c.lines, registers}, o, result)
+    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result)
                   .run();
     return c;
   }

@@ -68,14 +68,17 @@ struct row_kernel_program {
     int registers[nodes]{};
     int inputs[nodes]{};
     int scalars[nodes]{};
+    int via[nodes]{};
+    bool result[nodes]{};
     for (int n = 0; n < nodes; ++n) {
       registers[n] = -1;
       unit[n] = fused<Graph>::value.root[n];
+      via[n] = -1;
     }
     int frames[nodes]{};
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    c.count =
-        code_collector(Graph::view, unit, nullptr, Root, Table::hashes, Table::count, {c.lines, registers}, o).run();
+    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result)
+                  .run();
     c.inputs = o.input_count;
     c.scalars = o.scalar_count;
     for (int k = 0; k < c.count; ++k) c.narrow = c.narrow || is_narrow(c.lines[k].type);
