@@ -71,9 +71,8 @@ constexpr bool has_few_long_rows(const extents& space) {
 class row_finder {
  public:
   constexpr explicit row_finder(const graph_view& g) : g_(g) {
-    bool any = false;
-    for (int n = 0; n < g.count && !any; ++n) any = folds_rows(g, n) && keeps_rows(g, n);
-    if (!any) return;
+    for (int n = 0; n < g.count && !any_; ++n) any_ = folds_rows(g, n) && keeps_rows(g, n);
+    if (!any_) return;
     // Nodes of the same extents, in sets: what is combined element by element, where types do not say otherwise.
     same_ = new int[static_cast<std::size_t>(g.count)]{};
     for (int n = 0; n < g.count; ++n) same_[n] = n;
@@ -88,7 +87,7 @@ class row_finder {
   constexpr ~row_finder() { delete[] same_; }
 
   /// Whether there is anything to find.
-  constexpr bool any() const { return same_ != nullptr; }
+  constexpr bool any() const { return any_; }
 
   /// Whether node `n` folds rows of the kernel with this root, whose members so far `unit` tells.
   constexpr bool joins(int n, int root, const int* unit) const {
@@ -132,6 +131,7 @@ class row_finder {
 
   const graph_view& g_;
   int* same_ = nullptr;
+  bool any_ = false;  // a member: comparing pointers is no constant expression under -fsanitize=undefined
 };
 
 }  // namespace onto::detail

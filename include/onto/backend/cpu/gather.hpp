@@ -113,6 +113,7 @@ inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
                                     std::int64_t rows, std::int64_t columns) {
+  if (columns <= 0) return;
   const auto bytes = static_cast<std::size_t>(columns);
   if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
     std::memcpy(out, in, bytes);
