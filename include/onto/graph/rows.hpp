@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/graph/graph.hpp>
+#include <onto/graph/seen.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/softmax.hpp>
 #include <onto/shape/extents.hpp>
@@ -38,11 +39,6 @@ constexpr bool keeps_rows(const graph_view& g, int n) {
 /// Whether a shape has one element for each row.
 constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }
 
-/// The node over whose elements the kernel with this root runs.
-constexpr int space_node(const graph_view& g, int root) {
-  return g[root].kind() == op_kind::reduce ? g.operand(root, 0) : root;
-}
-
 /// Whether the kernel of `root`, which `unit` tells the members of, goes over rows in stages.
 constexpr bool is_row_kernel(const graph_view& g, const int* unit, int root) {
   if (g[root].kind() == op_kind::row) return folds_rows(g, root);
@@ -56,7 +52,7 @@ constexpr bool is_row_kernel(const graph_view& g, const int* unit, int root) {
 constexpr bool has_equal_rows(const graph_view& g, const int* unit, const extents* shapes, int root) {
   for (int n = 0; n <= root; ++n)
     if (unit[n] == root && (g[n].kind() == op_kind::reduce || g[n].kind() == op_kind::row) &&
-        !(shapes[g.operand(n, 0)] == shapes[space_node(g, root)]))
+        !(shapes[g.operand(n, 0)] == shapes[space_of(g, root)]))
       return false;
   return true;
 }
@@ -94,7 +90,7 @@ class row_finder {
     if (!any() || !folds_rows(g_, n) || !keeps_rows(g_, n)) return false;
     const op_kind kind = g_[root].kind();
     if (kind != op_kind::map && kind != op_kind::assign && !folds_rows(g_, root)) return false;
-    if (!are_same(g_.operand(n, 0), space_node(g_, root))) return false;
+    if (!are_same(g_.operand(n, 0), space_of(g_, root))) return false;
     int folds = 2;
     for (int m = n + 1; m <= root; ++m)
       if (unit[m] == root && !g_[m].is_map()) folds += g_[m].kind() == op_kind::row ? 2 : 1;

@@ -61,7 +61,7 @@ class binder {
   /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known.
   bool fits(int root) const {
     if (!has_equal_rows(g_, p_.root, b_.shapes, root)) return false;
-    if (b_.where[root].where.kind == device_kind::gpu && has_few_long_rows(b_.shapes[space_node(g_, root)]) &&
+    if (b_.where[root].where.kind == device_kind::gpu && has_few_long_rows(b_.shapes[space_of(g_, root)]) &&
         is_row_kernel(g_, p_.root, root))
       return false;  // a block does a row: better many blocks and several kernels
     for (int n = 0; n < root; ++n)
