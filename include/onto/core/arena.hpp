@@ -10,6 +10,7 @@
 #include <new>
 #include <type_traits>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Hands out zeroed memory that is freed as a whole.
@@ -76,3 +77,4 @@ class arena {
 };
 
 }  // namespace onto::detail
+ONTO_END_RUNS_ONCE

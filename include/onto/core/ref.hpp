@@ -16,12 +16,12 @@ class counted {
   counted& operator=(const counted&) = delete;
   virtual ~counted() = default;
 
-  void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  ONTO_INLINE void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
   ONTO_NOINLINE void release() const {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   /// Whether there is no other reference. Means something only where nobody can make one meanwhile.
-  bool is_unique() const { return references_.load(std::memory_order_acquire) == 1; }
+  ONTO_INLINE bool is_unique() const { return references_.load(std::memory_order_acquire) == 1; }
 
  private:
   mutable std::atomic<int> references_{1};
@@ -33,13 +33,13 @@ class ref {
  public:
   ref() = default;
   /// Takes over the reference that `new` made.
-  explicit ref(T* adopted) : p_(adopted) {}
+  ONTO_INLINE explicit ref(T* adopted) : p_(adopted) {}
   ref(const ref& o) : p_(o.p_) {
     if (p_) p_->retain();
   }
-  ref(ref&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
+  ONTO_INLINE ref(ref&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
   template <class U>
-  ref(ref<U>&& o) noexcept : p_(o.leave()) {}
+  ONTO_INLINE ref(ref<U>&& o) noexcept : p_(o.leave()) {}
   ref& operator=(ref o) noexcept {
     T* mine = p_;
     p_ = o.p_;
@@ -50,12 +50,12 @@ class ref {
     if (p_) p_->release();
   }
 
-  T* get() const { return p_; }
-  T* operator->() const { return p_; }
-  T& operator*() const { return *p_; }
-  explicit operator bool() const { return p_ != nullptr; }
+  ONTO_INLINE T* get() const { return p_; }
+  ONTO_INLINE T* operator->() const { return p_; }
+  ONTO_INLINE T& operator*() const { return *p_; }
+  ONTO_INLINE explicit operator bool() const { return p_ != nullptr; }
   /// Gives the reference up without releasing it.
-  T* leave() {
+  ONTO_INLINE T* leave() {
     T* p = p_;
     p_ = nullptr;
     return p;

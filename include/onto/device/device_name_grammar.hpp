@@ -4,6 +4,7 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -36,23 +37,22 @@ ONTO_COLD ONTO_NOINLINE inline std::string joined(std::initializer_list<std::str
 
 /// `before` and the number; empty for `any`.
 ONTO_COLD ONTO_NOINLINE inline std::string numbered(const char* before, int number) {
-  return number == parts::any ? std::string() : joined({before, std::to_string(number)});
+  message m;
+  if (number != parts::any) m << before << number;
+  return m.text();
 }
 
 /// `text` between quotes, for an error: unprintable bytes as \xNN, long texts cut.
 ONTO_COLD ONTO_NOINLINE inline std::string quoted(std::string_view text) {
   constexpr std::size_t longest = 72;
-  std::string out(1, '\'');
-  for (char c : text.substr(0, longest)) {
-    if (c >= ' ' && c <= '~') {
-      out.push_back(c);
-    } else {
-      const unsigned byte = static_cast<unsigned char>(c);
-      const char hex[] = {'\\', 'x', "0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
-      out.append(hex, 4);
-    }
+  message out("'");
+  for (std::size_t k = 0; k < text.size() && k < longest; ++k) {
+    const auto byte = static_cast<unsigned char>(text[k]);
+    const char hex[] = {'\\', 'x', "0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
+    out << (byte >= ' ' && byte <= '~' ? std::string_view(&text[k], 1) : std::string_view(hex, 4));
   }
-  return joined({out, text.size() > longest ? "...'" : "'"});
+  out << (text.size() > longest ? "...'" : "'");
+  return out.text();
 }
 
 constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }

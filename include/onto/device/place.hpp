@@ -15,7 +15,7 @@ struct place {
   device_kind kind = device_kind::none;
   int index = -1;
 
-  constexpr bool is_set() const { return kind != device_kind::none; }
+  ONTO_INLINE constexpr bool is_set() const { return kind != device_kind::none; }
   friend constexpr bool operator==(const place&, const place&) = default;
 };
 

@@ -2,12 +2,12 @@
 // Constants and scalars: values in the program.
 #pragma once
 
-#include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
 #include <onto/expr/expression.hpp>
 #include <onto/tensor/tensor.hpp>
 
 #include <cstddef>
-#include <string>
+#include <cstdio>
 
 namespace onto {
 
@@ -136,11 +136,16 @@ namespace detail {
 template <class S>
 concept scalar_value = is_number<S>;
 
-[[noreturn]] ONTO_COLD inline void throw_lossy_scalar(const std::string& value, element to) {
-  throw invalid_argument_error("[onto.element] the scalar " + value + " cannot be converted to " +
-                               std::string(name_of(to)) +
-                               " without loss; write it in that type or convert the tensor with cast<T>(x)");
+// long double holds every number of the types that scalars have; it is spelled with as many digits as they need.
+ONTO_BEGIN_RUNS_ONCE
+[[noreturn]] ONTO_COLD inline void throw_lossy_scalar(long double value, bool is_integer, element to) {
+  char spelled[48];
+  std::snprintf(spelled, sizeof spelled, "%.*Lg", is_integer ? 20 : 15, value);
+  fail<invalid_argument_error>(message("[onto.element] the scalar ")
+                               << spelled << " cannot be converted to " << name_of(to)
+                               << " without loss; write it in that type or convert the tensor with cast<T>(x)");
 }
+ONTO_END_RUNS_ONCE
 
 /// The scalar `value` as a `T`. *Throws* `invalid_argument_error` where that would lose something.
 template <tensor_element T, scalar_value S>
@@ -148,7 +153,7 @@ scalar_node<T> lossless_scalar(S value) {
   if constexpr (std::is_same_v<S, T>) {
     return scalar_node<T>{value};
   } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<S, bool>) {
-    throw_lossy_scalar(std::to_string(value), element_of<T>);
+    throw_lossy_scalar(static_cast<long double>(value), std::is_integral_v<S>, element_of<T>);
   } else {
     // Compared in long double, which holds every floating-point number and 64 bit integer; NaN stays NaN.
     const T converted = static_cast<T>(value);
@@ -157,7 +162,7 @@ scalar_node<T> lossless_scalar(S value) {
         (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
          static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
     if (!in_range || (value == value && static_cast<long double>(converted) != static_cast<long double>(value)))
-      throw_lossy_scalar(std::to_string(value), element_of<T>);
+      throw_lossy_scalar(static_cast<long double>(value), std::is_integral_v<S>, element_of<T>);
     return scalar_node<T>{converted};
   }
 }

@@ -122,7 +122,7 @@ inline constexpr op_info op_info_of = detail::describe<Op>();
 
 /// Whether `o` describes `Op`.
 template <class Op>
-constexpr bool is_operation(const op_info* o) {
+ONTO_INLINE constexpr bool is_operation(const op_info* o) {
   return o->hash == op_info_of<Op>.hash;
 }
 

@@ -21,7 +21,7 @@ struct graph_node {
   std::string_view name{};  // given by the program, or empty
   int visit = 0;            // where its run-time state is found
 
-  constexpr op_kind kind() const { return op->kind; }
+  ONTO_INLINE constexpr op_kind kind() const { return op->kind; }
   constexpr bool is_symbol() const { return op->kind == op_kind::placeholder || op->kind == op_kind::variable; }
   constexpr bool is_leaf() const { return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar; }
   constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
@@ -52,7 +52,7 @@ struct graph_view {
   const graph_visit* visits = nullptr;
   int visit_count = 0;
 
-  constexpr const graph_node& operator[](int n) const { return nodes[n]; }
+  ONTO_INLINE constexpr const graph_node& operator[](int n) const { return nodes[n]; }
   constexpr int operand(int n, int k) const { return operands[nodes[n].first + k]; }
 
   /// The element type by which an operation's kernels are chosen.

@@ -32,8 +32,8 @@ struct extents {
   template <int... D>
   constexpr extents(shape<D...>) : rank(sizeof...(D)), dims{D...} {}
 
-  constexpr int operator[](int axis) const { return dims[axis]; }
-  constexpr int& operator[](int axis) { return dims[axis]; }
+  ONTO_INLINE constexpr int operator[](int axis) const { return dims[axis]; }
+  ONTO_INLINE constexpr int& operator[](int axis) { return dims[axis]; }
 
   constexpr bool is_static() const {
     for (int k = 0; k < rank; ++k)
@@ -51,7 +51,7 @@ struct extents {
     return n;
   }
 
-  constexpr void push_back(int extent) { dims[rank++] = extent; }
+  ONTO_INLINE constexpr void push_back(int extent) { dims[rank++] = extent; }
 
   friend constexpr bool operator==(const extents& a, const extents& b) {
     if (a.rank != b.rank) return false;

@@ -48,8 +48,7 @@ class blas_operand {
       transposed = true;
       lead = static_cast<int>(columns == 1 ? rows : v.column);
     } else {
-      copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(copy_.data()), columns, 1,
-                             reinterpret_cast<const word<sizeof(T)>*>(v.data), v.row, v.column, rows, columns);
+      copy_elements(sizeof(T), copy_.data(), columns, 1, v.data, v.row, v.column, rows, columns);
       data = copy_.data();
       lead = static_cast<int>(columns);
     }

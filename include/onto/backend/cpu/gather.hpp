@@ -80,7 +80,8 @@ struct layout {
   bool uniform() const { return rank == 1 && stride[0] == 0; }
 };
 
-ONTO_COLD inline layout simplify(const extents& space, const std::int64_t* stride) {
+ONTO_BEGIN_RUNS_ONCE
+inline layout simplify(const extents& space, const std::int64_t* stride) {
   layout l;
   l.rank = 0;
   for (int k = 0; k < space.rank; ++k) {
@@ -100,6 +101,7 @@ ONTO_COLD inline layout simplify(const extents& space, const std::int64_t* strid
   }
   return l;
 }
+ONTO_END_RUNS_ONCE
 
 inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
   std::int64_t expected = 1;
@@ -115,7 +117,7 @@ ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char*
                                     std::int64_t rows, std::int64_t columns) {
   if (columns <= 0) return;
   const auto bytes = static_cast<std::size_t>(columns);
-  if (in_row == 0 && out_row == columns && rows > 1) {  // one row repeated: doubled until it is all
+  if (in_row == 0 && out_row == columns && rows > 1) {  // one row, repeated: doubled until it is all
     std::memcpy(out, in, bytes);
     std::int64_t done = 1;
     while (done < rows) {
@@ -149,71 +151,62 @@ ONTO_NOINLINE void copy_strided(word<Size>* out, const word<Size>* in, std::int6
   for (; j < n; ++j) out[j] = in[j * step];
 }
 
-/// out(i, j) = in(i, j) for two matrices of any strides.
+/// out(i, j) = in(i, j) for two matrices of any strides; by tiles, so that a transposed one is read and written by
+/// whole cache lines, and few pages are in use at a time.
+template <int Size>
+ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
+                              std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t tile_rows = 64, tile_columns = 16;
+  for (std::int64_t i0 = 0; i0 < rows; i0 += tile_rows) {
+    const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
+    for (std::int64_t j0 = 0; j0 < columns; j0 += tile_columns) {
+      const std::int64_t j1 = j0 + tile_columns < columns ? j0 + tile_columns : columns;
+      for (std::int64_t i = i0; i < i1; ++i)
+        for (std::int64_t j = j0; j < j1; ++j) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
+    }
+  }
+}
+
+/// The same for words that vectors shuffle.
 template <int Size>
 ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
-  if (out_column == 1 && in_column == 1) {
-    return copy_rows(reinterpret_cast<char*>(out), out_row * Size, reinterpret_cast<const char*>(in), in_row * Size,
-                     rows, columns * Size);
-  }
-  if (Size >= 4 && out_column == 1 && in_column == 0) {
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const word<Size> value = in[i * in_row];
-      word<Size>* const row = out + i * out_row;
-      for (std::int64_t j = 0; j < columns; ++j) row[j] = value;
-    }
+  if (out_column == 1 && (rows == 1 || in_row != 1)) {
+    for (std::int64_t i = 0; i < rows; ++i) copy_strided<Size>(out + i * out_row, in + i * in_row, in_column, columns);
     return;
   }
-  if constexpr (Size >= 4) {
-    if (out_column == 1 && (rows == 1 || in_row != 1)) {
-      for (std::int64_t i = 0; i < rows; ++i)
-        copy_strided<Size>(out + i * out_row, in + i * in_row, in_column, columns);
-      return;
-    }
-  }
-  std::int64_t row0 = 0, column0 = 0;  // what is done
-  if constexpr (Size >= 4) {
-    const std::int64_t side =
-        out_column == 1 && in_row == 1 ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
-    if (side > 0) {
-      row0 = rows / side * side;
-      column0 = columns / side * side;
-    }
-  }
-  // Tiles, so that a transposed matrix is read and written by whole cache lines, and few pages are in use at a time.
-  const auto copy = [&](std::int64_t first_row, std::int64_t first_column, std::int64_t last_column) {
-    constexpr std::int64_t tile_rows = 64, tile_columns = 16;
-    for (std::int64_t i0 = first_row; i0 < rows; i0 += tile_rows) {
-      const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
-      for (std::int64_t j0 = first_column; j0 < last_column; j0 += tile_columns) {
-        const std::int64_t j1 = j0 + tile_columns < last_column ? j0 + tile_columns : last_column;
-        for (std::int64_t i = i0; i < i1; ++i)
-          for (std::int64_t j = j0; j < j1; ++j) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
-      }
-    }
-  };
-  if (column0 > 0) copy(row0, 0, column0);  // all rows where none was done
-  copy(0, column0, columns);
+  const std::int64_t side =
+      out_column == 1 && in_row == 1 ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
+  // What the tiles left out: the last columns of all rows, and the last rows of the other columns.
+  const std::int64_t row0 = side > 0 ? rows / side * side : 0, column0 = side > 0 ? columns / side * side : 0;
+  copy_tiles<Size>(out + column0 * out_column, out_row, out_column, in + column0 * in_column, in_row, in_column, rows,
+                   columns - column0);
+  copy_tiles<Size>(out + row0 * out_row, out_row, out_column, in + row0 * in_row, in_row, in_column, rows - row0,
+                   column0);
 }
 
-/// `copy_matrix` for elements of `size` bytes.
+/// out(i, j) = in(i, j) for matrices of elements of `size` bytes, of any strides.
 ONTO_NOINLINE inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column,
                                         const void* in, std::int64_t in_row, std::int64_t in_column, std::int64_t rows,
                                         std::int64_t columns) {
-  const auto copy = [&](auto words) {
-    constexpr int bytes = decltype(words)::value;
-    copy_matrix<bytes>(static_cast<word<bytes>*>(out), out_row, out_column, static_cast<const word<bytes>*>(in), in_row,
-                       in_column, rows, columns);
+  if (out_column == 1 && in_column == 1)
+    return copy_rows(static_cast<char*>(out), out_row * size, static_cast<const char*>(in), in_row * size, rows,
+                     columns * size);
+  if (out_column == 1 && in_column == 0 && rows == 1)  // one element, repeated
+    return copy_rows(static_cast<char*>(out), size, static_cast<const char*>(in), 0, columns, size);
+  const auto copy = [&](auto words, auto function) {
+    using word_type = word<decltype(words)::value>;
+    function(static_cast<word_type*>(out), out_row, out_column, static_cast<const word_type*>(in), in_row, in_column,
+             rows, columns);
   };
   if (size == 4)
-    copy(std::integral_constant<int, 4>{});
+    copy(std::integral_constant<int, 4>{}, copy_matrix<4>);
   else if (size == 8)
-    copy(std::integral_constant<int, 8>{});
+    copy(std::integral_constant<int, 8>{}, copy_matrix<8>);
   else if (size == 2)
-    copy(std::integral_constant<int, 2>{});
+    copy(std::integral_constant<int, 2>{}, copy_tiles<2>);
   else
-    copy(std::integral_constant<int, 1>{});
+    copy(std::integral_constant<int, 1>{}, copy_tiles<1>);
 }
 
 /// Elements `[first, first + count)` of a view, in row-major order, to `target`.

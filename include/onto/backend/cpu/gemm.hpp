@@ -114,8 +114,7 @@ void place_block(const tile_heights& heights, const matrix_view<T>& a, std::int6
     }
     s.tail = {buffer, 1, run};
   } else {
-    copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(buffer), columns, 1,
-                           reinterpret_cast<const word<sizeof(T)>*>(from.data), from.row, from.column, some, depth);
+    copy_elements(sizeof(T), buffer, columns, 1, from.data, from.row, from.column, some, depth);
     if (padded > some)
       std::memset(static_cast<void*>(buffer + some * columns), 0,
                   static_cast<std::size_t>((padded - some) * columns) * sizeof(T));

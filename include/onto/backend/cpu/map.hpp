@@ -36,41 +36,7 @@ struct map_plan {
   std::int64_t unit;
   std::int64_t step;
 
-  ONTO_COLD explicit map_plan(const kernel_call& c)
-      : call(c), total(c.space.size()), in(c.inputs), unit(total), step(total) {
-    std::int64_t inner = total, turned = 0;
-    for (int i = 0; i < c.inputs; ++i) {
-      const layout& l = in[i] = simplify(c.space, c.in[i].stride);
-      if (in_place(l, c.in[i].type)) continue;
-      bytes += size_of(computed_as(c.in[i].type));
-      if (l.contiguous()) continue;
-      widens = widens || is_narrow(c.in[i].type);
-      if (l.uniform()) continue;
-      if (l.inner_extent() < inner) inner = l.inner_extent();
-      if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
-          turned < l.inner_extent())
-        turned = l.inner_extent();
-    }
-    if (is_narrow(c.out.type)) bytes += size_of(element::float32);
-    for (int i = 0; i < c.more_outputs; ++i)
-      if (is_narrow(c.more_out[i].type)) bytes += size_of(element::float32);
-    if (bytes == 0) return;
-    const std::int64_t held = bytes + (widens ? 2 : 0);
-    const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
-    if (turned > 0 && 16 * turned * bytes <= 256 << 10) {
-      // Sixteen rows of a transposed operand at a time: each cache line that is touched is used whole.
-      step = 16 * turned;
-      while (2 * step <= most) step *= 2;
-    } else if (inner >= 512 && inner < total) {
-      // By rows: an operand that repeats, or whose rows lie apart, is then read where it is.
-      unit = inner;
-      const std::int64_t runs = (inner + most - 1) / most;
-      step = (inner + runs - 1) / runs;
-    } else {
-      step = most;
-    }
-    if (step > total) step = total;
-  }
+  explicit map_plan(const kernel_call& c);
   map_plan(const map_plan&) = delete;
 
   std::int64_t runs_per_unit() const { return (unit + step - 1) / step; }
@@ -81,30 +47,7 @@ struct map_plan {
 class map_stage {
  public:
   /// For runs of at most `most` elements.
-  ONTO_COLD map_stage(const map_plan& plan, std::int64_t most)
-      : plan_(plan),
-        pointers_(plan.call.inputs),
-        slots_(plan.call.inputs),
-        more_(plan.call.more_outputs),
-        more_slots_(plan.call.more_outputs),
-        buffer_((plan.bytes + (plan.widens ? 2 : 0)) * round_up(most)) {
-    char* at = buffer_.data();
-    for (int i = 0; i < plan.call.inputs; ++i) {
-      if (in_place(plan.in[i], plan.call.in[i].type)) continue;
-      slots_[i] = at;
-      at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
-    }
-    const std::int64_t floats = size_of(element::float32) * round_up(most);
-    for (int i = 0; i < plan.call.more_outputs; ++i) {
-      if (!is_narrow(plan.call.more_out[i].type)) continue;
-      more_slots_[i] = at;
-      at += floats;
-    }
-    results_ = reinterpret_cast<float*>(at);
-    gathered_ = at + (is_narrow(plan.call.out.type) ? floats : 0);
-    for (int i = 0; i < plan.call.inputs; ++i)
-      if (plan.in[i].uniform()) bring(i, 0, most);
-  }
+  map_stage(const map_plan& plan, std::int64_t most);
 
   /// Elements `[first, first + count)` of operand `i`, next to each other.
   ONTO_NOINLINE const void* read(int i, std::int64_t first, std::int64_t count) {
@@ -176,6 +119,69 @@ class map_stage {
   float* results_;
   char* gathered_;
 };
+
+ONTO_BEGIN_RUNS_ONCE
+inline map_plan::map_plan(const kernel_call& c)
+    : call(c), total(c.space.size()), in(c.inputs), unit(total), step(total) {
+  std::int64_t inner = total, turned = 0;
+  for (int i = 0; i < c.inputs; ++i) {
+    const layout& l = in[i] = simplify(c.space, c.in[i].stride);
+    if (in_place(l, c.in[i].type)) continue;
+    bytes += size_of(computed_as(c.in[i].type));
+    if (l.contiguous()) continue;
+    widens = widens || is_narrow(c.in[i].type);
+    if (l.uniform()) continue;
+    if (l.inner_extent() < inner) inner = l.inner_extent();
+    if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
+        turned < l.inner_extent())
+      turned = l.inner_extent();
+  }
+  if (is_narrow(c.out.type)) bytes += size_of(element::float32);
+  for (int i = 0; i < c.more_outputs; ++i)
+    if (is_narrow(c.more_out[i].type)) bytes += size_of(element::float32);
+  if (bytes == 0) return;
+  const std::int64_t held = bytes + (widens ? 2 : 0);
+  const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
+  if (turned > 0 && 16 * turned * bytes <= 256 << 10) {
+    // Sixteen rows of a transposed operand at a time: each cache line that is touched is used whole.
+    step = 16 * turned;
+    while (2 * step <= most) step *= 2;
+  } else if (inner >= 512 && inner < total) {
+    // By rows: an operand that repeats, or whose rows lie apart, is then read where it is.
+    unit = inner;
+    const std::int64_t runs = (inner + most - 1) / most;
+    step = (inner + runs - 1) / runs;
+  } else {
+    step = most;
+  }
+  if (step > total) step = total;
+}
+
+inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
+    : plan_(plan),
+      pointers_(plan.call.inputs),
+      slots_(plan.call.inputs),
+      more_(plan.call.more_outputs),
+      more_slots_(plan.call.more_outputs),
+      buffer_((plan.bytes + (plan.widens ? 2 : 0)) * round_up(most)) {
+  char* at = buffer_.data();
+  for (int i = 0; i < plan.call.inputs; ++i) {
+    if (in_place(plan.in[i], plan.call.in[i].type)) continue;
+    slots_[i] = at;
+    at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
+  }
+  const std::int64_t floats = size_of(element::float32) * round_up(most);
+  for (int i = 0; i < plan.call.more_outputs; ++i) {
+    if (!is_narrow(plan.call.more_out[i].type)) continue;
+    more_slots_[i] = at;
+    at += floats;
+  }
+  results_ = reinterpret_cast<float*>(at);
+  gathered_ = at + (is_narrow(plan.call.out.type) ? floats : 0);
+  for (int i = 0; i < plan.call.inputs; ++i)
+    if (plan.in[i].uniform()) bring(i, 0, most);
+}
+ONTO_END_RUNS_ONCE
 
 /// Whether nothing has to be moved or converted before the program and after it.
 inline bool all_in_place(const kernel_call& call) {

@@ -52,8 +52,7 @@ void place_addend(std::int64_t m, std::int64_t n, const product_target<T>& to) {
   const matrix_view<T>& from = to.addend;
   if (from.data == nullptr || (from.data == to.data && (m == 1 || from.row == to.row) && (n == 1 || from.column == 1)))
     return;
-  copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(to.data), to.row, 1,
-                         reinterpret_cast<const word<sizeof(T)>*>(from.data), from.row, from.column, m, n);
+  copy_elements(sizeof(T), to.data, to.row, 1, from.data, from.row, from.column, m, n);
 }
 
 template <class T>

@@ -19,7 +19,8 @@
 namespace onto::detail {
 
 /// The processors this process may run on, at least 1.
-ONTO_COLD inline int processor_count() {
+ONTO_BEGIN_RUNS_ONCE
+inline int processor_count() {
 #if defined(__linux__) && defined(CPU_COUNT)
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -28,6 +29,7 @@ ONTO_COLD inline int processor_count() {
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? static_cast<int>(online) : 1;
 }
+ONTO_END_RUNS_ONCE
 
 /// Tells the processor that this is a loop that waits.
 ONTO_INLINE void spin_pause() {
@@ -46,23 +48,11 @@ class thread_pool {
   using range_body = void (*)(void* context, std::int64_t lo, std::int64_t hi);
 
   /// A pool of `threads` threads with the caller; 0 is one for each processor.
-  explicit thread_pool(int threads = 0) : size_(threads > 0 ? threads : processor_count()) {
-    // With more threads than processors whoever spins is in somebody's way.
-    spins_ = size_ <= processor_count() ? 1000 : 0;
-  }
+  explicit thread_pool(int threads = 0);
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
-  ~thread_pool() {
-    pthread_mutex_lock(&mutex_);
-    stop_.store(true);
-    pthread_cond_broadcast(&work_);
-    pthread_mutex_unlock(&mutex_);
-    for (pthread_t t : threads_) pthread_join(t, nullptr);
-    pthread_cond_destroy(&finished_);
-    pthread_cond_destroy(&work_);
-    pthread_mutex_destroy(&mutex_);
-  }
+  ~thread_pool();
 
   /// The number of threads that work on a range, the caller's included.
   int size() const { return size_; }
@@ -171,23 +161,7 @@ class thread_pool {
   }
 
   // A thread that the system refuses is a thread less: the caller does every piece that nobody takes.
-  ONTO_COLD void start() {
-    started_ = true;
-    try {
-      threads_.reserve(static_cast<std::size_t>(size_ - 1));
-    } catch (const std::bad_alloc&) {
-      return;
-    }
-    for (int k = 1; k < size_; ++k) {
-      pthread_t t;
-      const auto body = [](void* pool) -> void* {
-        static_cast<thread_pool*>(pool)->work();
-        return nullptr;
-      };
-      if (pthread_create(&t, nullptr, body, this) != 0) return;
-      threads_.push_back(t);
-    }
-  }
+  void start();
 
   int size_;
   int spins_ = 0;
@@ -205,6 +179,42 @@ class thread_pool {
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
 };
+
+ONTO_BEGIN_RUNS_ONCE
+inline thread_pool::thread_pool(int threads) : size_(threads > 0 ? threads : processor_count()) {
+  // With more threads than processors whoever spins is in somebody's way.
+  spins_ = size_ <= processor_count() ? 1000 : 0;
+}
+
+inline thread_pool::~thread_pool() {
+  pthread_mutex_lock(&mutex_);
+  stop_.store(true);
+  pthread_cond_broadcast(&work_);
+  pthread_mutex_unlock(&mutex_);
+  for (pthread_t t : threads_) pthread_join(t, nullptr);
+  pthread_cond_destroy(&finished_);
+  pthread_cond_destroy(&work_);
+  pthread_mutex_destroy(&mutex_);
+}
+
+inline void thread_pool::start() {
+  started_ = true;
+  try {
+    threads_.reserve(static_cast<std::size_t>(size_ - 1));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  for (int k = 1; k < size_; ++k) {
+    pthread_t t;
+    const auto body = [](void* pool) -> void* {
+      static_cast<thread_pool*>(pool)->work();
+      return nullptr;
+    };
+    if (pthread_create(&t, nullptr, body, this) != 0) return;
+    threads_.push_back(t);
+  }
+}
+ONTO_END_RUNS_ONCE
 
 /// Calls `f(lo, hi)` for pieces of `[0, count)`, as `thread_pool::for_each_range` does.
 template <class Body>

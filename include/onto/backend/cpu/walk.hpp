@@ -27,27 +27,7 @@ struct row_space {
   int outer = 0;            // the dimensions outside the row; the last of them has `count` rows
   bool turned = false;      // an operand's columns lie next to each other, and not its rows
 
-  explicit row_space(const kernel_call& c) {
-    int k = c.space.rank - 1;
-    while (k >= 0 && c.space.dims[k] == 1) --k;
-    const int inner = k;
-    for (; k >= 0; --k) {
-      const std::int64_t n = c.space.dims[k];
-      bool one = true;
-      for (int i = 0; i < c.inputs && n != 1; ++i) {
-        const std::int64_t* const stride = c.in[i].stride;
-        one = one && stride[k] == stride[inner] * length;
-      }
-      if (!one) break;
-      length *= n;
-    }
-    outer = k + 1;
-    if (outer > 0) count = c.space.dims[outer - 1];
-    for (int i = 0; i < c.inputs && inner >= 0; ++i) {
-      const std::int64_t step = c.in[i].stride[inner];
-      if (step != 0 && step != 1 && outer > 0 && c.in[i].stride[outer - 1] == 1) turned = true;
-    }
-  }
+  explicit row_space(const kernel_call& c);
 };
 
 /// How a kernel's result is written.
@@ -96,31 +76,7 @@ class row_walk {
   static constexpr std::int64_t tile_columns = 320;
   static constexpr std::int64_t most = 1024;  // elements of an operand that are brought at once
 
-  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how)
-      : call_(call),
-        rows_(rows),
-        span_(span),
-        how_(how),
-        steps_(call.inputs),
-        pointers_(call.inputs),
-        places_(call.inputs),
-        slots_(call.inputs),
-        held_(call.inputs),
-        down_(call.inputs),
-        buffer_(bytes_to_hold(call, rows)) {
-    int inner = call.space.rank - 1;
-    while (inner > 0 && call.space.dims[inner] == 1) --inner;
-    char* slot = buffer_.data();
-    for (int i = 0; i < call.inputs; ++i) {
-      steps_[i] = rows.length == 1 ? 1 : call.in[i].stride[inner];
-      places_[i] = call.in[i].data;
-      slots_[i] = slot;
-      held_[i] = nullptr;
-      down_[i] = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * size_of(call.in[i].type) : 0;
-      brings_ = brings_ || steps_[i] != 1;
-      if (steps_[i] != 1) slot += held(rows) * size_of(call.in[i].type);
-    }
-  }
+  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how);
 
   /// Elements `[lo, hi)`.
   void run(std::int64_t lo, std::int64_t hi) {
@@ -251,5 +207,55 @@ class row_walk {
   small_array<std::int64_t, 16> down_;     // bytes from a row to the next
   small_array<char, 16384> buffer_;
 };
+
+ONTO_BEGIN_RUNS_ONCE
+inline row_space::row_space(const kernel_call& c) {
+  int k = c.space.rank - 1;
+  while (k >= 0 && c.space.dims[k] == 1) --k;
+  const int inner = k;
+  for (; k >= 0; --k) {
+    const std::int64_t n = c.space.dims[k];
+    bool one = true;
+    for (int i = 0; i < c.inputs && n != 1; ++i) {
+      const std::int64_t* const stride = c.in[i].stride;
+      one = one && stride[k] == stride[inner] * length;
+    }
+    if (!one) break;
+    length *= n;
+  }
+  outer = k + 1;
+  if (outer > 0) count = c.space.dims[outer - 1];
+  for (int i = 0; i < c.inputs && inner >= 0; ++i) {
+    const std::int64_t step = c.in[i].stride[inner];
+    if (step != 0 && step != 1 && outer > 0 && c.in[i].stride[outer - 1] == 1) turned = true;
+  }
+}
+
+inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how)
+    : call_(call),
+      rows_(rows),
+      span_(span),
+      how_(how),
+      steps_(call.inputs),
+      pointers_(call.inputs),
+      places_(call.inputs),
+      slots_(call.inputs),
+      held_(call.inputs),
+      down_(call.inputs),
+      buffer_(bytes_to_hold(call, rows)) {
+  int inner = call.space.rank - 1;
+  while (inner > 0 && call.space.dims[inner] == 1) --inner;
+  char* slot = buffer_.data();
+  for (int i = 0; i < call.inputs; ++i) {
+    steps_[i] = rows.length == 1 ? 1 : call.in[i].stride[inner];
+    places_[i] = call.in[i].data;
+    slots_[i] = slot;
+    held_[i] = nullptr;
+    down_[i] = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * size_of(call.in[i].type) : 0;
+    brings_ = brings_ || steps_[i] != 1;
+    if (steps_[i] != 1) slot += held(rows) * size_of(call.in[i].type);
+  }
+}
+ONTO_END_RUNS_ONCE
 
 }  // namespace onto::detail
