@@ -251,11 +251,12 @@ void reference(const std::string& name, std::function<std::vector<float>(const p
 void settle(const problem& p, const std::string& peer) {
   static double pause = 0;
   static std::string before;
-  for (const auto set : setters()) set(p.threads);
   // OpenMP's threads wait busily for up to 20 ms after their work, OpenBLAS' for 30. They would take a core from the
   // next.
   const std::string now = peer + '/' + p.key() + '/' + std::to_string(p.threads);
-  if (now != before) std::this_thread::sleep_for(std::chrono::duration<double>(pause));
+  if (now == before) return;
+  for (const auto set : setters()) set(p.threads);
+  std::this_thread::sleep_for(std::chrono::duration<double>(pause));
   before = now;
   pause = p.threads == 1 ? 0 : 0.035;
 }

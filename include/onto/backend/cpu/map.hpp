@@ -18,7 +18,7 @@ namespace onto::detail {
 /// The elements below which a share of a map is not worth a thread: about 5 us of work, at 0.06 ns an element for
 /// memory and 0.02 ns for an operation.
 constexpr std::int64_t map_grain(int cost) {
-  const std::int64_t n = (std::int64_t{256} << 10) / (3 + cost);
+  const std::int64_t n = (std::int64_t{64} << 10) / (3 + cost);
   return n < 1024 ? 1024 : n;
 }
 

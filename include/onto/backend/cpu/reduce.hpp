@@ -194,18 +194,28 @@ inline void finish_results(const reduction& r, const kernel_call& call, const ch
   }
 }
 
-/// Folds everything into one result at once where that is too little for several threads and lies next to each other.
-/// *Returns* whether it was.
-inline bool fold_small(thread_pool& pool, const reduction& r, const kernel_call& call) {
+/// Folds everything into one result, in parts that are joined in order, where what is folded lies next to each other.
+/// *Returns* whether it does.
+inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& call) {
   const std::int64_t total = call.space.size();
-  if (total <= 0 || total > fold_run_most || (pool.size() > 1 && total >= 2 * map_grain(r.cost)) || !all_in_place(call))
-    return false;
-  small_array<const void*, 16> in(call.inputs);
-  for (int i = 0; i < call.inputs; ++i) in[i] = call.in[i].data;
-  alignas(16) char accumulator[16];
-  r.fold.start(accumulator, 1);
-  r.folded({in.data(), 1, total, call.scalars, 0, accumulator});
-  r.fold.finish(accumulator, 1, total, call.out.data);
+  if (total <= 0 || total > fold_run_most || !all_in_place(call)) return false;
+  std::int64_t parts = pool.size() > 1 ? pool.pieces_of(total / (2 * map_grain(r.cost))) : 1;
+  if (parts < 1) parts = 1;
+  small_array<char, 512> accumulators(parts * r.fold.accumulator_size);
+  r.fold.start(accumulators.data(), parts);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    small_array<const void*, 16> in(call.inputs);
+    for (; lo < hi; ++lo) {
+      const std::int64_t first = total * lo / parts / 64 * 64;
+      const std::int64_t n = (lo + 1 < parts ? total * (lo + 1) / parts / 64 * 64 : total) - first;
+      for (int i = 0; i < call.inputs; ++i) in[i] = advance(call.in[i].data, first, call.in[i].type);
+      r.folded({in.data(), 1, n, call.scalars, first, accumulators.data() + lo * r.fold.accumulator_size});
+    }
+  };
+  split(pool, parts, 1, body);
+  for (std::int64_t p = 1; p < parts; ++p)
+    r.fold.merge(accumulators.data(), accumulators.data() + p * r.fold.accumulator_size, 1);
+  r.fold.finish(accumulators.data(), 1, total, call.out.data);
   return true;
 }
 
@@ -213,7 +223,7 @@ inline bool fold_small(thread_pool& pool, const reduction& r, const kernel_call&
 /// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
 /// thread was faster.
 inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
-  if (r.folded && call.op->attribute[2] == 0 && fold_small(pool, r, call)) return;
+  if (r.folded && call.op->attribute[2] == 0 && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
   const std::int64_t size = r.fold.accumulator_size;

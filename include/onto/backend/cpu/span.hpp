@@ -135,17 +135,20 @@ void run_span_on_packs(const span_call& c) {
 
   // What is left after the last whole pack goes through the same loop, so that the program is compiled once: as the
   // last pack of the run, read before anything is written, for `out` may be an input. A run shorter than a pack is
-  // copied into one. Spare lanes repeat an element: no lane computes what the program was not asked for.
+  // copied into one, and so is the rest of one that is streamed: a store to a line that is on its way to memory waits
+  // for it. Spare lanes repeat an element: no lane computes what the program was not asked for.
   alignas(64) T rest[inputs + 1][width];
   alignas(64) T rest_out[results + 1][width];
   const std::int64_t left = c.count % width, last = c.count - width;
-  std::int64_t n = c.count - left;
-  if (left != 0 && last >= 0)
+  const std::int64_t whole_packs = c.count - left;
+  const bool overlaps = last >= 0 && !c.streamed;
+  if (left != 0 && overlaps)
     for (int i = 0; i < inputs; ++i) pack<T>::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
   else if (left != 0)
     for (int i = 0; i < inputs; ++i)
-      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][j < left ? j : 0];
+      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][whole_packs + (j < left ? j : 0)];
   T* target = out;
+  std::int64_t n = whole_packs;
   bool streamed = c.streamed;
   for (bool whole = true;; whole = false) {
     for (source.k = 0; source.k < n; source.k += width) {
@@ -157,14 +160,15 @@ void run_span_on_packs(const span_call& c) {
     }
     if (!whole || left == 0) break;
     for (int i = 0; i < inputs; ++i) source.in[i] = rest[i];
-    for (int i = 0; i < results; ++i) source.more[i] = last >= 0 ? static_cast<T*>(c.more[i]) + last : rest_out[i + 1];
-    target = last >= 0 ? out + last : rest_out[0];
+    for (int i = 0; i < results; ++i) source.more[i] = overlaps ? static_cast<T*>(c.more[i]) + last : rest_out[i + 1];
+    target = overlaps ? out + last : rest_out[0];
     n = width;
     streamed = false;
   }
-  if (last >= 0) return;
-  std::memcpy(out, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
-  for (int i = 0; i < results; ++i) std::memcpy(c.more[i], rest_out[i + 1], static_cast<std::size_t>(left) * sizeof(T));
+  if (overlaps || left == 0) return;
+  std::memcpy(out + whole_packs, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
+  for (int i = 0; i < results; ++i)
+    std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1], static_cast<std::size_t>(left) * sizeof(T));
 }
 
 template <class Program>

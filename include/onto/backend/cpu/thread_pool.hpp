@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <vector>
@@ -51,28 +52,33 @@ class thread_pool {
   explicit thread_pool(int threads = 0);
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
-
   ~thread_pool();
 
   /// The number of threads that work on a range, the caller's included.
   int size() const { return size_; }
 
+  /// The pieces to cut a work into that could be cut into `most`: as many for each thread, and more than one, so that a
+  /// thread that is late, or has lost its processor, costs a part of a share.
+  std::int64_t pieces_of(std::int64_t most) const {
+    const std::int64_t each = most / size_;
+    return each < 1 ? most : each < 4 ? each * size_ : std::int64_t{4} * size_;
+  }
+
   /// Calls `body(context, lo, hi)` for pieces that together are `[0, count)`. No piece has fewer than `grain` elements
-  /// unless it is the only one or the last, and less than two pieces run without touching another thread. *Throws* what
-  /// a body throws: the first of them, once no body runs any more.
+  /// unless it is the only one or the last, and less than two pieces run without touching another thread. In calls
+  /// that are alike a thread mostly has the same pieces, and finds them in its caches. *Throws* what a body throws: the
+  /// first of them, once no body runs any more.
   void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context) {
     if (count <= 0) return;
     const std::int64_t least = grain > 0 ? grain : 1;
-    // More pieces than threads: a thread that is late, or has lost its processor, then costs a part of a share.
-    std::int64_t pieces = count / least;
-    if (pieces > 4 * std::int64_t{size_}) pieces = 4 * std::int64_t{size_};
+    const std::int64_t pieces = pieces_of(count / least);
     if (pieces <= 1 || size_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
       body(context, 0, count);
       return;
     }
     std::int64_t step = (count + pieces - 1) / pieces;
     if (least >= 64) step = (step + 63) / 64 * 64;  // no two threads write to one cache line
-    run({body, context, count, step, (count + step - 1) / step});
+    run({body, context, count, step, static_cast<std::uint32_t>((count + step - 1) / step)});
   }
 
  private:
@@ -81,21 +87,33 @@ class thread_pool {
     void* context;
     std::int64_t count;
     std::int64_t step;
-    std::int64_t pieces;
+    std::uint32_t pieces;
+  };
+
+  /// Pieces `[first, end)` that nobody has taken, as `first << 32 | end`. A thread takes from the front of its own,
+  /// and when that is empty from the back of another's.
+  struct alignas(64) share {
+    std::atomic<std::uint64_t> left{0};
+    thread_pool* pool = nullptr;
+    pthread_t thread{};
   };
 
   ONTO_NOINLINE void run(const job& j) {
     if (!started_) start();
     job_ = j;
     done_.store(0, std::memory_order_relaxed);
-    remaining_.store(j.pieces);
+    std::uint64_t first = 0, end = 0, threads = shares_.size();
+    for (std::uint64_t t = 0; t < threads; ++t, first = end) {
+      end = j.pieces * (t + 1) / threads;
+      shares_[t].left.store(first << 32 | end);
+    }
+    jobs_.fetch_add(1);
     if (sleepers_.load() > 0) {
       pthread_mutex_lock(&mutex_);
       pthread_cond_broadcast(&work_);
       pthread_mutex_unlock(&mutex_);
     }
-    while (take_piece()) {
-    }
+    do_pieces(0);
     wait_for_others(j.pieces);
     std::exception_ptr error;
     error.swap(error_);
@@ -103,33 +121,42 @@ class thread_pool {
     if (error) std::rethrow_exception(error);
   }
 
-  // Takes one piece of the work there is and does it. Taking it is what keeps job_ as it is until the piece is done:
-  // the caller does not return before, so nobody writes another job.
-  bool take_piece() {
-    std::int64_t left = remaining_.load(std::memory_order_acquire);
-    do {
-      if (left <= 0) return false;
-    } while (!remaining_.compare_exchange_weak(left, left - 1));
-    const job& j = job_;
-    const std::int64_t pieces = j.pieces;
-    const std::int64_t lo = (pieces - left) * j.step;
-    const std::int64_t hi = lo + j.step < j.count ? lo + j.step : j.count;
-    try {
-      j.body(j.context, lo, hi);
-    } catch (...) {
-      pthread_mutex_lock(&mutex_);
-      if (!error_) error_ = std::current_exception();
-      pthread_mutex_unlock(&mutex_);
+  // Does pieces until none is left. Taking one is what keeps job_ as it is until it is counted as done: the caller does
+  // not return before, so nobody writes another job.
+  ONTO_NOINLINE void do_pieces(std::size_t thread) {
+    std::uint32_t did = 0;
+    for (std::size_t k = 0; k < shares_.size();) {
+      std::atomic<std::uint64_t>& left = shares_[(thread + k) % shares_.size()].left;
+      std::uint64_t range = left.load(std::memory_order_acquire);
+      const auto first = static_cast<std::uint32_t>(range >> 32), end = static_cast<std::uint32_t>(range);
+      if (first >= end) {
+        ++k;
+        continue;
+      }
+      // Of its own a thread takes half at a time.
+      const std::uint32_t some = k == 0 ? (end - first + 1) / 2 : 1;
+      if (!left.compare_exchange_weak(range, k == 0 ? range + (std::uint64_t{some} << 32) : range - 1)) continue;
+      const job& j = job_;
+      const std::int64_t lo = (k == 0 ? first : end - 1) * j.step, hi = lo + some * j.step;
+      try {
+        j.body(j.context, lo, hi < j.count ? hi : j.count);
+      } catch (...) {
+        pthread_mutex_lock(&mutex_);
+        if (!error_) error_ = std::current_exception();
+        pthread_mutex_unlock(&mutex_);
+      }
+      did += some;
     }
-    if (done_.fetch_add(1) + 1 == pieces && waiting_.load()) {
+    if (did == 0) return;
+    const std::uint32_t pieces = job_.pieces;
+    if (done_.fetch_add(did) + did == pieces && waiting_.load()) {
       pthread_mutex_lock(&mutex_);
       pthread_cond_signal(&finished_);
       pthread_mutex_unlock(&mutex_);
     }
-    return true;
   }
 
-  void wait_for_others(std::int64_t pieces) {
+  void wait_for_others(std::uint32_t pieces) {
     for (int k = 0; k < spins_; ++k) {
       if (done_.load(std::memory_order_acquire) == pieces) return;
       spin_pause();
@@ -141,47 +168,47 @@ class thread_pool {
     pthread_mutex_unlock(&mutex_);
   }
 
-  void work() {
+  void work(std::size_t thread) {
     while (!stop_.load(std::memory_order_relaxed)) {
-      if (take_piece()) continue;
-      bool found = false;
-      for (int k = 0; k < spins_ && !found; ++k) {
-        spin_pause();
-        found = remaining_.load(std::memory_order_relaxed) > 0 || stop_.load(std::memory_order_relaxed);
-      }
-      if (found) continue;
+      const std::uint32_t seen = jobs_.load(std::memory_order_acquire);
+      do_pieces(thread);
+      const auto none = [&] { return jobs_.load() == seen && !stop_.load(); };
+      for (int k = 0; k < spins_ && none(); ++k) spin_pause();
+      if (!none()) continue;
       // The sleeper counts itself, then looks for work; who brings work writes it, then looks for sleepers: one sees
       // the other.
       pthread_mutex_lock(&mutex_);
       sleepers_.fetch_add(1);
-      while (remaining_.load() <= 0 && !stop_.load()) pthread_cond_wait(&work_, &mutex_);
+      while (none()) pthread_cond_wait(&work_, &mutex_);
       sleepers_.fetch_sub(1);
       pthread_mutex_unlock(&mutex_);
     }
   }
 
-  // A thread that the system refuses is a thread less: the caller does every piece that nobody takes.
+  // A thread that the system refuses is a thread less: others do its pieces.
   void start();
 
   int size_;
   int spins_ = 0;
-  bool started_ = false;  // this and job_ are written only by who holds busy_
+  bool started_ = false;     // this, job_ and shares_ are written only by who holds busy_
+  std::size_t threads_ = 1;  // that there are
   job job_{};
-  std::vector<pthread_t> threads_;
+  std::vector<share> shares_;
   std::exception_ptr error_;
   std::atomic<bool> busy_{false};
   std::atomic<bool> stop_{false};
   std::atomic<bool> waiting_{false};
   std::atomic<int> sleepers_{0};
-  alignas(64) std::atomic<std::int64_t> remaining_{0};  // pieces that nobody has taken
-  alignas(64) std::atomic<std::int64_t> done_{0};
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // how many there were
+  alignas(64) std::atomic<std::uint32_t> done_{0};  // pieces of this one
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
 };
 
 ONTO_BEGIN_RUNS_ONCE
-inline thread_pool::thread_pool(int threads) : size_(threads > 0 ? threads : processor_count()) {
+inline thread_pool::thread_pool(int threads)
+    : size_(threads > 0 ? threads : processor_count()), shares_(static_cast<std::size_t>(size_)) {
   // With more threads than processors whoever spins is in somebody's way.
   spins_ = size_ <= processor_count() ? 1000 : 0;
 }
@@ -191,7 +218,7 @@ inline thread_pool::~thread_pool() {
   stop_.store(true);
   pthread_cond_broadcast(&work_);
   pthread_mutex_unlock(&mutex_);
-  for (pthread_t t : threads_) pthread_join(t, nullptr);
+  while (--threads_ > 0) pthread_join(shares_[threads_].thread, nullptr);
   pthread_cond_destroy(&finished_);
   pthread_cond_destroy(&work_);
   pthread_mutex_destroy(&mutex_);
@@ -199,19 +226,15 @@ inline thread_pool::~thread_pool() {
 
 inline void thread_pool::start() {
   started_ = true;
-  try {
-    threads_.reserve(static_cast<std::size_t>(size_ - 1));
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-  for (int k = 1; k < size_; ++k) {
-    pthread_t t;
-    const auto body = [](void* pool) -> void* {
-      static_cast<thread_pool*>(pool)->work();
-      return nullptr;
-    };
-    if (pthread_create(&t, nullptr, body, this) != 0) return;
-    threads_.push_back(t);
+  const auto body = [](void* given) -> void* {
+    const auto* own = static_cast<const share*>(given);
+    own->pool->work(static_cast<std::size_t>(own - own->pool->shares_.data()));
+    return nullptr;
+  };
+  for (; threads_ < shares_.size(); ++threads_) {
+    share& own = shares_[threads_];
+    own.pool = this;
+    if (pthread_create(&own.thread, nullptr, body, &own) != 0) return;
   }
 }
 ONTO_END_RUNS_ONCE
