@@ -262,11 +262,9 @@ void fold_span(const span_call& c, void* accumulator) {
 /// Evaluates a program over a run of elements of a row.
 template <class Program, bool Packs>
 void row_span(const span_call& c) {
-  span_call given = c;
   const void* in[row_slots<Program>::count + 1];
   for (int i = 0; i < row_slots<Program>::count; ++i) in[i] = row_slots<Program>::input(c, i);
-  given.in = in;
-  run_span<Program, Packs && Program::packable>(given);
+  run_span<Program, Packs && Program::packable>({in, c.out, c.first, c.count, c.scalars});
 }
 
 /// A value in eight bytes, which are written at once: what reads eight need not wait for them.

@@ -177,7 +177,7 @@ class row_worker {
     const operand_view& out = p_.call.out;
     const std::int64_t size = p_.stores_row() ? p_.n : 1;
     const bool narrow = is_narrow(out.type);
-    row_call rows[most_rows]{};
+    row_call rows[most_rows];
     for (int r = 0; r < count; ++r) {
       start(first + r, r);
       rows[r] = {at_, given_, narrow ? results_[r] : advance(out.data, row_ * size, out.type), row_, p_.n, share_};
