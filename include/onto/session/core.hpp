@@ -26,7 +26,7 @@ struct placed_program {
 class session_core : public counted {
  public:
   session_core(device_list&& devices, const session_options& options)
-      : devices_(static_cast<device_list&&>(devices)), options_(options) {
+      : devices_(static_cast<device_list&&>(devices)), options_(options), simulates_(options.simulation.is_set()) {
     if (!options.trace.empty()) trace_ = new trace_file(options.trace);
   }
   ~session_core() override {
@@ -190,11 +190,12 @@ class session_core : public counted {
 
   void begin(run_state& s) {
     s.trace = trace_;
-    mutex_lock lock(mutex_);
-    s.now = clock_;
+    s.now = 0;
+    const mutex_lock lock(mutex_, simulates_);
+    if (simulates_) s.now = clock_;
   }
   void end(const run_state& s) {
-    mutex_lock lock(mutex_);
+    const mutex_lock lock(mutex_, simulates_);
     if (s.now > clock_) clock_ = s.now;
   }
 
@@ -363,7 +364,8 @@ class session_core : public counted {
 
   device_list devices_;
   session_options options_;
-  mutex mutex_;  // of variables_ and idle_
+  bool simulates_;  // whether runs take simulated time
+  mutex mutex_;     // of variables_, idle_ and clock_
   mutex writers_;
   variable_list variables_;
   bound_program* idle_ = nullptr;

@@ -84,18 +84,14 @@ ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& 
                                  << "; change the shape, or make the extent dyn in the type");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] == 0) return 0;
-  const auto most =
-      static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max()) / static_cast<std::size_t>(size_of(type));
-  std::size_t count = 1;
-  for (int k = 0; k < given.rank; ++k) {
-    const auto extent = static_cast<std::size_t>(given[k]);
-    if (count > most / extent)
+  std::int64_t count = 1, bytes = 0;
+  for (int k = 0; k < given.rank; ++k)
+    if (__builtin_mul_overflow(count, std::int64_t{given[k]}, &count) ||
+        __builtin_mul_overflow(count, std::int64_t{size_of(type)}, &bytes))
       fail<invalid_argument_error>(message("[onto.tensor]")
                                    << " a tensor of shape " << given
                                    << " has more bytes than memory has addresses; use a smaller shape");
-    count *= extent;
-  }
-  return count;
+  return static_cast<std::size_t>(count);
 }
 
 /// *Throws* `invalid_argument_error` unless `given` values are as many as `count` says for `shape`.
