@@ -223,6 +223,33 @@ TEST_CASE("a map may write over the operand it reads") {
   }
 }
 
+TEST_CASE("a run that is written past the caches has its elements and no others, whatever its length and beginning") {
+  rng r(9);
+  const extents space = shape_value({200});
+  const auto a = make_view<float>(space, memory::contiguous, r), b = make_view<float>(space, memory::contiguous, r);
+  const operand_view operands[] = {a.v, b.v};
+  for (auto how : {onto::detail::result_store::streamed, onto::detail::result_store::copied})
+    for (int shift : {0, 1, 15, 16, 31})
+      for (int n = 0; n <= 130; ++n) {
+        result<float> out(n + shift);
+        for (int k = 0; k < shift; ++k) out.data()[k] = 7;
+        kernel_call call;
+        call.space = shape_value({n});
+        call.inputs = 2;
+        call.in = operands;
+        call.out = as_result(out, call.space);
+        call.out.data = out.data() + shift;
+        const void* in[] = {a.v.data, b.v.data};
+        onto::detail::store_span(&onto::detail::run_span<sum_program<f32>>, how, call, in, 0, n);
+        onto::detail::end_streaming();
+        bool good = out.margin_is_whole();
+        for (int k = 0; k < shift; ++k) good = good && out[k] == 7;
+        for (std::int64_t k = 0; k < n; ++k) good = good && out[k + shift] == a.at(&k) + b.at(&k);
+        INFO("length " << n << " at " << shift);
+        CHECK(good);
+      }
+}
+
 TEST_CASE("a result too large for the caches is written past them, wherever it begins") {
   rng r(8);
   thread_pool pool(2);

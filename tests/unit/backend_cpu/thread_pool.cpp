@@ -54,6 +54,17 @@ TEST_CASE("no piece but the last is smaller than the grain", "[threads]") {
   CHECK(small == 0);
 }
 
+TEST_CASE("work is cut into as many pieces for each thread, up to four", "[threads]") {
+  thread_pool pool(3);
+  for (std::int64_t most = 0; most < 100; ++most) {
+    const std::int64_t pieces = pool.pieces_of(most);
+    CHECK(pieces <= most);
+    CHECK(pieces <= 12);
+    CHECK((pieces == most || pieces % 3 == 0));
+    CHECK((pieces == 12 || most - pieces < 3));
+  }
+}
+
 TEST_CASE("little work stays on the caller's thread", "[threads]") {
   thread_pool pool(4);
   const auto caller = std::this_thread::get_id();

@@ -15,8 +15,8 @@
 
 namespace onto::detail {
 
-/// The elements below which a share of a map is not worth a thread: about 5 us of work, at 0.06 ns an element for
-/// memory and 0.02 ns for an operation.
+/// The elements below which a piece of a map is not worth a thread: 1.5 to 3 us of work, at 0.06 ns an element for
+/// memory and 0.02 ns for an operation. Another thread begins 0.3 us after it is asked, unless it sleeps.
 constexpr std::int64_t map_grain(int cost) {
   const std::int64_t n = (std::int64_t{64} << 10) / (3 + cost);
   return n < 1024 ? 1024 : n;
