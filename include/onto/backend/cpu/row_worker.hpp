@@ -177,15 +177,14 @@ class row_worker {
     const operand_view& out = p_.call.out;
     const std::int64_t size = p_.stores_row() ? p_.n : 1;
     const bool narrow = is_narrow(out.type);
-    row_call rows[most_rows];
     for (int r = 0; r < count; ++r) {
       start(first + r, r);
-      rows[r] = {at_, given_, narrow ? results_[r] : advance(out.data, row_ * size, out.type), row_, p_.n, share_};
+      calls_[r] = {at_, given_, narrow ? results_[r] : advance(out.data, row_ * size, out.type), row_, p_.n, share_};
     }
-    p_.kernel.run(rows, count);
+    p_.kernel.run(calls_, count);
     for (int r = 0; narrow && r < count; ++r)
-      p_.call.narrow->narrow(out.type, static_cast<const float*>(rows[r].out), size,
-                             advance(out.data, rows[r].number * size, out.type));
+      p_.call.narrow->narrow(out.type, static_cast<const float*>(calls_[r].out), size,
+                             advance(out.data, calls_[r].number * size, out.type));
   }
 
   /// Runs all stages over the row that was started, each in `parts` parts that threads do. `accumulators`: room for as
@@ -300,6 +299,7 @@ class row_worker {
   void** at_;             // of the row that was started last
   std::uint64_t* given_;  // and its scalars
   void* results_[most_rows];
+  row_call calls_[most_rows]{};
   double share_;
   std::int64_t row_ = 0;
   int folded_ = 0;
