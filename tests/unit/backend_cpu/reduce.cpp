@@ -255,8 +255,8 @@ TEST_CASE("large reductions agree on several threads, every combination of axes"
   rng r(12);
   for (int threads : {1, 2, 4}) {
     thread_pool pool(threads);
-    for (const extents& space : {shape_value({300007}), shape_value({3, 100000}), shape_value({100000, 3}),
-                                 shape_value({600, 500}), shape_value({40, 150, 50}), shape_value({8, 9, 10, 400})})
+    for (const extents& space : {shape_value({90007}), shape_value({3, 30000}), shape_value({30000, 3}),
+                                 shape_value({300, 300}), shape_value({30, 100, 30}), shape_value({8, 9, 10, 125})})
       for (unsigned axes = 1; axes < 1u << space.rank; ++axes) {
         const auto a = random_view<float>(space, r), b = random_view<float>(space, r);
         check<fold::sum>(pool, space, axes, a, b, r);
