@@ -54,6 +54,19 @@ TEST_CASE("no piece but the last is smaller than the grain", "[threads]") {
   CHECK(small == 0);
 }
 
+TEST_CASE("brief work wakes no thread, unless more of it follows", "[threads]") {
+  thread_pool pool(2);
+  int calls = 0;
+  auto whole = [&](std::int64_t lo, std::int64_t hi) { calls += lo == 0 && hi == 1000; };
+  split(pool, 1000, 10, whole, true);
+  CHECK(calls == 1);
+  std::atomic<int> pieces{0};
+  auto count = [&](std::int64_t, std::int64_t) { ++pieces; };
+  for (int k = 0; k < 10000 && pieces <= k + 1; ++k) split(pool, 1000, 10, count, true);
+  CHECK(pieces > 1);
+  CHECK(covers_once(pool, 1000, 10));
+}
+
 TEST_CASE("work is cut into as many pieces for each thread, up to four", "[threads]") {
   thread_pool pool(3);
   for (std::int64_t most = 0; most < 100; ++most) {

@@ -22,6 +22,9 @@ constexpr std::int64_t map_grain(int cost) {
   return n < 1024 ? 1024 : n;
 }
 
+/// Whether a map is done before a thread that sleeps would be awake, which takes some 50 us.
+constexpr bool is_brief(std::int64_t elements, int cost) { return elements < 24 * map_grain(cost); }
+
 /// Whether the elements of an operand are used where they are.
 inline bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
 
@@ -235,7 +238,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
       store_span(span, how, call, in.data(), lo, hi - lo);
       end_streaming();
     };
-    return split(pool, total, map_grain(cost), body);
+    return split(pool, total, map_grain(cost), body, is_brief(total, cost));
   }
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
@@ -248,11 +251,11 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
         walk.run(lo, hi);
       if (how != result_store::cached) end_streaming();
     };
-    if (!rows.turned) return split(pool, total, map_grain(cost), body);
+    if (!rows.turned) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
     const std::int64_t tile = row_walk::tile_rows * row_walk::tile_columns;
     const std::int64_t tiles = total / rows.length / rows.count * row_walk::tiles_across(rows) *
                                ((rows.count + row_walk::tile_rows - 1) / row_walk::tile_rows);
-    return split(pool, tiles, map_grain(cost) / tile + 1, body);
+    return split(pool, tiles, map_grain(cost) / tile + 1, body, is_brief(total, cost));
   }
   const map_plan plan(call);
   const std::int64_t per_unit = plan.runs_per_unit();
@@ -265,7 +268,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
     }
   };
   const std::int64_t grain = map_grain(cost) / plan.step;
-  split(pool, plan.runs(), grain > 0 ? grain : 1, body);
+  split(pool, plan.runs(), grain > 0 ? grain : 1, body, is_brief(total, cost));
 }
 
 /// The kernel of a fused elementwise program.

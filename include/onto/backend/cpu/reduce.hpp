@@ -212,7 +212,7 @@ inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& c
       r.folded({in.data(), 1, n, call.scalars, first, accumulators.data() + lo * r.fold.accumulator_size});
     }
   };
-  split(pool, parts, 1, body);
+  split(pool, parts, 1, body, is_brief(total, r.cost));
   for (std::int64_t p = 1; p < parts; ++p)
     r.fold.merge(accumulators.data(), accumulators.data() + p * r.fold.accumulator_size, 1);
   r.fold.finish(accumulators.data(), 1, total, call.out.data);
@@ -260,7 +260,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
         fold_box(r.fold, values, {shape, along, length * p / parts, length * (p + 1) / parts},
                  accumulators.data() + p * shape.results * size);
     };
-    split(pool, parts, 1, body);
+    split(pool, parts, 1, body, is_brief(total, r.cost));
     for (std::int64_t p = 1; p < parts; ++p)
       r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
     finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
@@ -283,7 +283,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
         finish_results(r, call, accumulators.data() + k * run * size, shape.folded, (k * extent + first) * after, run);
     }
   };
-  split(pool, blocks, grain / (total / blocks) + 1, body);
+  split(pool, blocks, grain / (total / blocks) + 1, body, is_brief(total, r.cost));
 }
 
 /// The kernel of a reduction by `F` of a fused program.

@@ -350,7 +350,7 @@ inline void run_rows(thread_pool& pool, const row_kernel& kernel, const kernel_c
     row_worker worker(plan, together);
     for (; lo < hi; lo += together) worker.run(lo, hi - lo < together ? static_cast<int>(hi - lo) : together);
   };
-  split(pool, results, grain / n + 1, body);
+  split(pool, results, grain / n + 1, body, is_brief(results * n, kernel.cost));
 }
 
 }  // namespace onto::detail

@@ -5,6 +5,7 @@
 #include <onto/core/config.hpp>
 
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -29,6 +30,32 @@ inline int processor_count() {
 #endif
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return online > 0 ? static_cast<int>(online) : 1;
+}
+ONTO_END_RUNS_ONCE
+
+/// The processor that this thread is on, or -1.
+inline int current_processor() {
+#if defined(__linux__) && defined(CPU_COUNT)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+ONTO_BEGIN_RUNS_ONCE
+/// Moves this thread to another processor than `here`, if it may run on one. The system would do so by itself, but some
+/// ten milliseconds later.
+inline void leave_processor(int here) {
+#if defined(__linux__) && defined(CPU_COUNT)
+  cpu_set_t allowed, others;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  others = allowed;
+  CPU_CLR(static_cast<unsigned>(here), &others);
+  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
+  sched_setaffinity(0, sizeof allowed, &allowed);
+#else
+  static_cast<void>(here);
+#endif
 }
 ONTO_END_RUNS_ONCE
 
@@ -67,14 +94,16 @@ class thread_pool {
   /// Calls `body(context, lo, hi)` for pieces that together are `[0, count)`. No piece has fewer than `grain` elements
   /// unless it is the only one or the last, and less than two pieces run without touching another thread. In calls
   /// that are alike a thread mostly has the same pieces, and finds them in its caches. *Throws* what a body throws: the
-  /// first of them, once no body runs any more.
-  void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context) {
+  /// first of them, once no body runs any more. `brief`: all of it is done before a thread that sleeps would be
+  /// awake; it is then woken only where such calls follow each other.
+  void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context, bool brief = false) {
     if (count <= 0) return;
     const std::int64_t least = grain > 0 ? grain : 1;
     const std::int64_t pieces = pieces_of(count / least);
-    if (pieces <= 1 || size_ == 1 || busy_.exchange(true, std::memory_order_acquire)) {
-      body(context, 0, count);
-      return;
+    if (pieces <= 1 || size_ == 1 || busy_.exchange(true, std::memory_order_acquire)) return body(context, 0, count);
+    if (brief && !are_awake()) {
+      busy_.store(false, std::memory_order_release);
+      return body(context, 0, count);
     }
     std::int64_t step = (count + pieces - 1) / pieces;
     if (least >= 64) step = (step + 63) / 64 * 64;  // no two threads write to one cache line
@@ -107,6 +136,7 @@ class thread_pool {
       end = j.pieces * (t + 1) / threads;
       shares_[t].left.store(first << 32 | end);
     }
+    caller_.store(current_processor(), std::memory_order_relaxed);
     jobs_.fetch_add(1);
     if (sleepers_.load() > 0) {
       pthread_mutex_lock(&mutex_);
@@ -171,6 +201,9 @@ class thread_pool {
   void work(std::size_t thread) {
     while (!stop_.load(std::memory_order_relaxed)) {
       const std::uint32_t seen = jobs_.load(std::memory_order_acquire);
+      // A thread that is woken on the caller's processor would wait for it.
+      const int here = current_processor();
+      if (spins_ > 0 && here >= 0 && here == caller_.load(std::memory_order_relaxed)) leave_processor(here);
       do_pieces(thread);
       const auto none = [&] { return jobs_.load() == seen && !stop_.load(); };
       for (int k = 0; k < spins_ && none(); ++k) spin_pause();
@@ -188,10 +221,14 @@ class thread_pool {
   // A thread that the system refuses is a thread less: others do its pieces.
   void start();
 
+  /// Whether the other threads wait busily, or should begin to: the call that asked last was a moment ago.
+  bool are_awake();
+
   int size_;
   int spins_ = 0;
   bool started_ = false;     // this, job_ and shares_ are written only by who holds busy_
   std::size_t threads_ = 1;  // that there are
+  std::int64_t asked_ = 0;   // when are_awake() was asked in vain, in nanoseconds
   job job_{};
   std::vector<share> shares_;
   std::exception_ptr error_;
@@ -199,6 +236,7 @@ class thread_pool {
   std::atomic<bool> stop_{false};
   std::atomic<bool> waiting_{false};
   std::atomic<int> sleepers_{0};
+  std::atomic<int> caller_{-1};                     // the processor that the caller was on
   alignas(64) std::atomic<std::uint32_t> jobs_{0};  // how many there were
   alignas(64) std::atomic<std::uint32_t> done_{0};  // pieces of this one
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
@@ -224,6 +262,15 @@ inline thread_pool::~thread_pool() {
   pthread_mutex_destroy(&mutex_);
 }
 
+inline bool thread_pool::are_awake() {
+  if (started_ && sleepers_.load(std::memory_order_relaxed) == 0) return true;
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  const std::int64_t now = std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec, before = asked_;
+  asked_ = now;
+  return now - before < 200000;
+}
+
 inline void thread_pool::start() {
   started_ = true;
   const auto body = [](void* given) -> void* {
@@ -241,10 +288,10 @@ ONTO_END_RUNS_ONCE
 
 /// Calls `f(lo, hi)` for pieces of `[0, count)`, as `thread_pool::for_each_range` does.
 template <class Body>
-void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f) {
+void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f, bool brief = false) {
   pool.for_each_range(
-      count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); },
-      &f);
+      count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); }, &f,
+      brief);
 }
 
 }  // namespace onto::detail
