@@ -389,6 +389,45 @@ def check(arguments):
              "new ratio with --write --filter")
 
 
+# ---- flags -----------------------------------------------------------------------------------------------------------
+
+FLAGS_TEXT = """<!-- SPDX-License-Identifier: BSL-1.0 -->
+# Running time and the compiler's flags
+
+Machine: {machine}. Measured on {date}; written by `./run bench --flags --write`.
+
+onto's rows of [running time](run_time.md) on one thread, from two programs that run in turns: one compiled with g++ `-O3 -march=native -DNDEBUG -fno-math-errno`, one
+with `-O2 -march=native`. Medians; the ratio is the time with `-O3` divided by that with `-O2`: 1 is no difference. Neither has `-ffast-math`.
+The target is 0.9 at least; {met} of {total} rows meet it.
+
+| case | size | `-O3` | `-O2` | ratio |
+|---|---|---:|---:|---:|
+{rows}
+"""
+
+
+def flags(arguments):
+    """onto compiled with -O2 beside onto compiled with -O3, in turns."""
+    programs = {"-O3": arguments.program, "-O2": f"{arguments.program}_O2"}
+    if not Path(programs["-O2"]).exists():
+        fail(f"{programs['-O2']} is not there; ./run bench --flags builds it")
+    wanted = arguments.filter or "^(?!limit).*/(8|4x4|1e3|1e5|1e7|64x1024|4096x1024|64|256|512|256x784)/1/onto$"
+    rounds, found = 5, {name: {} for name in programs}
+    arguments.repetitions = math.ceil(arguments.repetitions / rounds)
+    for turn in range(rounds):
+        for name, program in programs.items():
+            gather(found[name], run(program, wanted, arguments, environment={"BENCH_CHECK": str(int(turn == 0))})[0])
+    lines, met = [], 0
+    for key in sorted(found["-O3"], key=order):
+        o3, o2 = (statistics.median(found[name][key]["us"]) for name in programs)
+        met += o3 / o2 >= 0.9
+        lines.append(f"| {key[0]} | {key[1]} | {duration(o3)} | {duration(o2)} | {o3 / o2:.2f} |")
+    text = FLAGS_TEXT.format(**machine({}), met=met, total=len(lines), rows="\n".join(lines))
+    if arguments.write:
+        (OUT / "run_time_flags.md").write_text(text, encoding="utf-8")
+    print(text)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=str(ROOT / "build/release/benchmarks/run/bench_run"), help="bench_run")
@@ -400,6 +439,7 @@ def main():
     parser.add_argument("--report", action="store_true", help="only write run_time.md anew from run_time.tsv")
     parser.add_argument("--check", action="store_true", help="fail where a ratio to the hand-written twin has fallen")
     parser.add_argument("--sweep", action="store_true", help="over sizes, for the plots; writes run_time_sweep.tsv")
+    parser.add_argument("--flags", action="store_true", help="onto compiled with -O2 alone beside -O3; with --write, run_time_flags.md")
     parser.add_argument("--as-it-comes", action="store_true", help="leave OPENBLAS_CORETYPE alone")
     arguments = parser.parse_args()
     if arguments.report:
@@ -410,6 +450,9 @@ def main():
         fail(f"{arguments.program} is not there; ./run bench builds it")
     if arguments.check:
         check(arguments)
+        return
+    if arguments.flags:
+        flags(arguments)
         return
     pattern, path = arguments.filter, SWEEP if arguments.sweep else TABLE
     if arguments.quick:
