@@ -47,12 +47,14 @@ ONTO_BEGIN_RUNS_ONCE
 /// ten milliseconds later.
 inline void leave_processor(int here) {
 #if defined(__linux__) && defined(CPU_COUNT)
-  cpu_set_t allowed, others;
+  cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-  others = allowed;
-  CPU_CLR(static_cast<unsigned>(here), &others);
-  if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof others, &others) != 0) return;
-  sched_setaffinity(0, sizeof allowed, &allowed);
+  CPU_CLR(static_cast<unsigned>(here), &allowed);
+  const int others = CPU_COUNT(&allowed);
+  if (others == 0) return;
+  const int status = sched_setaffinity(0, sizeof allowed, &allowed);
+  CPU_SET(static_cast<unsigned>(here), &allowed);
+  if (status == 0) sched_setaffinity(0, sizeof allowed, &allowed);
 #else
   static_cast<void>(here);
 #endif
