@@ -115,25 +115,48 @@ ONTO_INLINE void put_lanes(T* c, T alpha, const Lanes& product, const T* addend)
   std::memcpy(c, &v, sizeof v);
 }
 
+/// Sixteen elements of a row of the result: vectors by name, since g++ makes them of loops only under some flags.
+template <class T>
+ONTO_INLINE void finish_sixteen(const product_target<T>& to, T* c, const T* part, const T* addend) {
+  using sixteen = typename lanes_of<T, 16 * static_cast<int>(sizeof(T))>::type;
+  sixteen v;
+  std::memcpy(&v, part, sizeof v);
+  v = to.alpha * v;
+  if (addend != nullptr) {
+    sixteen more;
+    if (to.addend.column == 1)
+      std::memcpy(&more, addend, sizeof more);
+    else
+      for (int j = 0; j < 16; ++j) more[j] = addend[j * to.addend.column];
+    v += to.beta * more;
+  }
+  if (to.relu) {
+    if constexpr (std::is_floating_point_v<T>) {
+      v = v < sixteen{} ? sixteen{} : v;
+    } else {
+      for (int j = 0; j < 16; ++j) v[j] = relu_of(static_cast<T>(v[j]));
+    }
+  }
+  std::memcpy(static_cast<void*>(c), &v, sizeof v);
+}
+
 /// The end of a tile that is not full, or has a bias or relu: `part` becomes rows of the result from row `i` on.
 template <class T>
 ONTO_NOINLINE void finish_tile(const product_strip<T>& s, std::int64_t i, std::int64_t rows, const T* part,
                                std::int64_t part_row) {
   const product_target<T>& to = s.to;
-  T* c = to.data + i * to.row;
   const matrix_view<T>& from = to.addend;
-  const T* addend = from.data != nullptr ? from.data + i * from.row : nullptr;
-  for (std::int64_t r = 0; r < rows; ++r, part += part_row, c += to.row) {
-    if (addend == nullptr) {
-      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j];
-    } else if (from.column == 1) {
-      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j] + to.beta * addend[j];
-    } else {
-      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = to.alpha * part[j] + to.beta * addend[j * from.column];
+  for (std::int64_t r = 0; r < rows; ++r, part += part_row) {
+    T* const c = to.data + (i + r) * to.row;
+    const T* const addend = from.data != nullptr ? from.data + (i + r) * from.row : nullptr;
+    std::int64_t j = 0;
+    for (; j + 16 <= s.columns; j += 16)
+      finish_sixteen(to, c + j, part + j, addend != nullptr ? addend + j * from.column : nullptr);
+    for (; j < s.columns; ++j) {
+      T v = to.alpha * part[j];
+      if (addend != nullptr) v += to.beta * addend[j * from.column];
+      c[j] = to.relu ? relu_of(v) : v;
     }
-    if (addend != nullptr) addend += from.row;
-    if (to.relu)
-      for (std::int64_t j = 0; j < s.columns; ++j) c[j] = relu_of(c[j]);
   }
 }
 
