@@ -303,7 +303,7 @@ products. Before it is timed, each peer's result is compared with the hand-writt
 Targets: 0.95 of "hand" for maps, reductions and rows from 1e5 elements on; no library faster on any row; products and
 `headline` 0.98 of the best library. The column says "met", or who is faster and by which ratio; libraries count from 0.98 down, since medians of one
 program differ by that much.
-[What keeps rows from their targets](run_time_misses.md) is told by itself.
+[What keeps rows from their targets](run_time_misses.md) is told by itself, and so is [what `-O2` alone reaches](run_time_flags.md).
 
 All peers are compiled with g++ `-O3 -march=native -DNDEBUG` and used as their documents say: results go into memory that
 is given to them. What they cannot help: Armadillo, torch and xtensor make temporaries where a step has no fused function.
