@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a matrix product on the CPU reads, and what becomes of it.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace onto::detail {
+
+/// A matrix in memory, by the distances of its rows and of its columns.
+template <class T>
+struct matrix_view {
+  const T* data;
+  std::int64_t row;
+  std::int64_t column;
+};
+
+/// What becomes of a product, and where: `relu(alpha * product + beta * addend)`. The rows of the result are
+/// contiguous.
+template <class T>
+struct product_target {
+  T* data;
+  std::int64_t row;
+  T alpha;
+  T beta;
+  matrix_view<T> addend;  // without data: nothing is added, and the result's memory is not read
+  bool relu;
+};
+
+/// Rows of a times as many columns of b as a tile has, or fewer.
+template <class T>
+struct product_strip {
+  std::int64_t rows, columns, depth;
+  matrix_view<T> a;
+  matrix_view<T> tail;  // of a, the rows of the last tile where it is not full
+  const T* b;           // contiguous in rows, of one or two registers
+  std::int64_t b_row;
+  T* packed;  // where the first tile packs b, on its way; or null
+  product_target<T> to;
+  bool plain;  // at most the result itself is added, once, and there is no relu
+};
+
+/// The negative become 0 and NaN stays; in integers, what is negative when taken for signed.
+template <class T>
+ONTO_INLINE T relu_of(T v) {
+  if constexpr (std::is_floating_point_v<T>)
+    return v < T{0} ? T{0} : v;
+  else
+    return static_cast<T>(v & static_cast<T>((v >> (8 * sizeof(T) - 1)) - T{1}));
+}
+
+}  // namespace onto::detail
