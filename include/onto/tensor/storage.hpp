@@ -87,8 +87,8 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   if (large) ::madvise(block, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   if (large) return block;
-  // Aligned within plain memory, with how far before: asking for an alignment takes glibc five times as long, as it
-  // gives back what lies around the block.
+  // Aligned within plain memory, with how far before: glibc gives back what lies around a block that it aligns, which
+  // made a run of a few elements 0.2 us longer.
   const std::size_t shift = cache_line - reinterpret_cast<std::uintptr_t>(block) % cache_line;
   auto* const aligned = static_cast<unsigned char*>(block) + shift;
   aligned[-1] = static_cast<unsigned char>(shift);
