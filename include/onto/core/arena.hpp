@@ -25,19 +25,16 @@ class arena {
 
   /// An array of `count` value-initialized objects. *Throws* `std::bad_alloc`.
   template <class T>
-  T* make(int count) {
+  ONTO_INLINE T* make(int count) {
     static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
-    T* first = static_cast<T*>(take(static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T)));
-    for (int k = 0; k < count; ++k) ::new (static_cast<void*>(first + k)) T();
-    return first;
+    static constexpr T one{};
+    return static_cast<T*>(repeat(&one, sizeof(T), count));
   }
 
   template <class T>
-  T* copy(const T* from, int count) {
+  ONTO_INLINE T* copy(const T* from, int count) {
     static_assert(std::is_trivially_copyable_v<T>);
-    void* to = take(static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T));
-    if (count > 0) std::memcpy(to, static_cast<const void*>(from), static_cast<std::size_t>(count) * sizeof(T));
-    return static_cast<T*>(to);
+    return static_cast<T*>(copy_bytes(from, sizeof(T), count));
   }
 
  private:
@@ -45,6 +42,19 @@ class arena {
     piece* next;
     std::size_t size;
   };
+
+  // Not by T: twenty functions less in every program.
+  ONTO_NOINLINE void* repeat(const void* one, std::size_t size, int count) {
+    const std::size_t bytes = size * static_cast<std::size_t>(count > 0 ? count : 1);
+    char* const first = static_cast<char*>(take(bytes));
+    for (std::size_t k = 0; k < bytes; k += size) std::memcpy(first + k, one, size);
+    return first;
+  }
+  ONTO_NOINLINE void* copy_bytes(const void* from, std::size_t size, int count) {
+    void* to = take(size * static_cast<std::size_t>(count > 0 ? count : 1));
+    if (count > 0) std::memcpy(to, from, size * static_cast<std::size_t>(count));
+    return to;
+  }
 
   ONTO_NOINLINE void* take(std::size_t bytes) {
     bytes = (bytes + 15) & ~std::size_t{15};

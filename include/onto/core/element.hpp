@@ -102,9 +102,9 @@ template <element E>
 using element_t = typename detail::element_type<E>::type;
 
 /// Bytes of one element.
-constexpr int size_of(element e) {
-  constexpr int sizes[] = {4, 8, 4, 8, 1, 2, 2};
-  return sizes[static_cast<int>(e)];
+ONTO_INLINE constexpr int size_of(element e) {
+  // A digit for each: an array here would be written to the stack by every caller.
+  return static_cast<int>(0x2218484u >> 4 * static_cast<unsigned>(e) & 15u);
 }
 
 /// `float`, `double`, `int32`, `int64`, `bool`, `half`, `bfloat16`: as logs and errors write it.
@@ -114,12 +114,14 @@ constexpr std::string_view name_of(element e) {
 }
 
 /// Whether elements are stored in 16 bits and computed in float.
-constexpr bool is_narrow(element e) { return e == element::float16 || e == element::bfloat16; }
+ONTO_INLINE constexpr bool is_narrow(element e) { return e == element::float16 || e == element::bfloat16; }
 
-constexpr bool is_floating(element e) { return e == element::float32 || e == element::float64 || is_narrow(e); }
+ONTO_INLINE constexpr bool is_floating(element e) {
+  return e == element::float32 || e == element::float64 || is_narrow(e);
+}
 
 /// The type in which elements are computed: float for half and bfloat16, else their own.
-constexpr element computed_as(element e) { return is_narrow(e) ? element::float32 : e; }
+ONTO_INLINE constexpr element computed_as(element e) { return is_narrow(e) ? element::float32 : e; }
 
 template <element E>
 using computed_t = element_t<computed_as(E)>;

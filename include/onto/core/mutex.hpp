@@ -26,12 +26,12 @@ class mutex {
 /// Holds a mutex while it lives; with `wanted` false it holds nothing.
 class mutex_lock {
  public:
-  explicit mutex_lock(mutex& m, bool wanted = true) : m_(wanted ? &m : nullptr) {
+  ONTO_INLINE explicit mutex_lock(mutex& m, bool wanted = true) : m_(wanted ? &m : nullptr) {
     if (m_) m_->lock();
   }
   mutex_lock(const mutex_lock&) = delete;
   mutex_lock& operator=(const mutex_lock&) = delete;
-  ~mutex_lock() {
+  ONTO_INLINE ~mutex_lock() {
     if (m_) m_->unlock();
   }
 

@@ -31,22 +31,22 @@ class counted {
 template <class T>
 class ref {
  public:
-  ref() = default;
+  ONTO_INLINE constexpr ref() noexcept {}
   /// Takes over the reference that `new` made.
   ONTO_INLINE explicit ref(T* adopted) : p_(adopted) {}
-  ref(const ref& o) : p_(o.p_) {
+  ONTO_INLINE ref(const ref& o) : p_(o.p_) {
     if (p_) p_->retain();
   }
   ONTO_INLINE ref(ref&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
   template <class U>
   ONTO_INLINE ref(ref<U>&& o) noexcept : p_(o.leave()) {}
-  ref& operator=(ref o) noexcept {
+  ONTO_INLINE ref& operator=(ref o) noexcept {
     T* mine = p_;
     p_ = o.p_;
     o.p_ = mine;
     return *this;
   }
-  ~ref() {
+  ONTO_INLINE ~ref() {
     if (p_) p_->release();
   }
 

@@ -51,7 +51,7 @@ constexpr std::uint64_t hash_text(std::string_view s) {
 }
 
 /// Mixes a value into a hash; order matters.
-constexpr std::uint64_t hash_mix(std::uint64_t h, std::uint64_t v) {
+ONTO_INLINE constexpr std::uint64_t hash_mix(std::uint64_t h, std::uint64_t v) {
   h ^= v + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
   h *= 0xff51afd7ed558ccdu;
   return h ^ (h >> 33);

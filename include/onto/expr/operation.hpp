@@ -51,7 +51,9 @@ struct inferred {
 /// A set of element types, a bit each.
 using element_set = std::uint8_t;
 
-constexpr element_set element_bit(element e) { return static_cast<element_set>(1u << static_cast<unsigned>(e)); }
+ONTO_INLINE constexpr element_set element_bit(element e) {
+  return static_cast<element_set>(1u << static_cast<unsigned>(e));
+}
 inline constexpr element_set floating_elements = element_bit(element::float32) | element_bit(element::float64) |
                                                  element_bit(element::float16) | element_bit(element::bfloat16);
 inline constexpr element_set integer_elements = element_bit(element::int32) | element_bit(element::int64);
@@ -64,7 +66,7 @@ struct kernel_set {
   element_set cpu = 0;
   element_set gpu = 0;
 
-  constexpr bool has(device_kind kind, element e) const {
+  ONTO_INLINE constexpr bool has(device_kind kind, element e) const {
     return ((kind == device_kind::gpu ? gpu : kind == device_kind::cpu ? cpu : element_set{0}) & element_bit(e)) != 0;
   }
 };

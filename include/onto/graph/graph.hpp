@@ -23,8 +23,10 @@ struct graph_node {
 
   ONTO_INLINE constexpr op_kind kind() const { return op->kind; }
   constexpr bool is_symbol() const { return op->kind == op_kind::placeholder || op->kind == op_kind::variable; }
-  constexpr bool is_leaf() const { return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar; }
-  constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
+  ONTO_INLINE constexpr bool is_leaf() const {
+    return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar;
+  }
+  ONTO_INLINE constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
 };
 
 /// One step of the walk from the fetches down: how a node's run-time state is reached.
@@ -53,14 +55,16 @@ struct graph_view {
   int visit_count = 0;
 
   ONTO_INLINE constexpr const graph_node& operator[](int n) const { return nodes[n]; }
-  constexpr int operand(int n, int k) const { return operands[nodes[n].first + k]; }
+  ONTO_INLINE constexpr int operand(int n, int k) const { return operands[nodes[n].first + k]; }
 
+  ONTO_BEGIN_RUNS_ONCE
   /// The element type by which an operation's kernels are chosen.
   constexpr element kernel_element(int n) const {
     const graph_node& x = nodes[n];
     if (x.count == 0) return x.type;
     return nodes[operand(n, x.count > 1 ? 1 : 0)].type;
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace onto

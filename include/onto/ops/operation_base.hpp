@@ -10,6 +10,7 @@ namespace onto {
 
 namespace detail {
 
+ONTO_BEGIN_RUNS_ONCE
 constexpr inferred broadcast_all(const extents* operands, int count) {
   inferred r;
   if (count > 0) r.shape = operands[0];
@@ -18,6 +19,7 @@ constexpr inferred broadcast_all(const extents* operands, int count) {
   if (!ok) r.fault = shape_fault::broadcast;
   return r;
 }
+ONTO_END_RUNS_ONCE
 
 /// All operands of one element type, which is in `accepted`.
 template <class... Rest>
@@ -39,7 +41,9 @@ struct elementwise {
   /// Whether `apply` takes SIMD packs as well as scalars: it has no branch on data and finds its functions by argument.
   static constexpr bool packs = false;
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int count) { return detail::broadcast_all(operands, count); }
+  ONTO_END_RUNS_ONCE
 
   template <class... E>
   static constexpr detail::element_check check(E... operands) {

@@ -19,7 +19,7 @@ inline constexpr keep_extents_t keep_extents{};
 
 namespace detail {
 
-constexpr bool is_argument(fold f) { return f == fold::argmin || f == fold::argmax; }
+ONTO_INLINE constexpr bool is_argument(fold f) { return f == fold::argmin || f == fold::argmax; }
 
 constexpr std::string_view name_of(fold f) {
   constexpr std::string_view names[] = {"Sum", "Prod", "Min", "Max", "Mean", "Any", "All", "ArgMin", "ArgMax"};

@@ -28,6 +28,7 @@ struct selection {
   int count;
 };
 
+ONTO_BEGIN_RUNS_ONCE
 /// *Preconditions* a step above 0 and an extent that is known.
 constexpr selection select_range(std::int64_t begin, std::int64_t end, std::int64_t step, int extent) {
   if (begin < 0) begin += extent;
@@ -36,6 +37,8 @@ constexpr selection select_range(std::int64_t begin, std::int64_t end, std::int6
   end = end < 0 ? 0 : end > extent ? extent : end;
   return {static_cast<int>(begin), begin < end ? static_cast<int>((end - begin + step - 1) / step) : 0};
 }
+
+ONTO_END_RUNS_ONCE
 
 /// In the extents of a reshape: the extent of the operand's axis `axis`, whatever it is.
 constexpr int same_as_axis(int axis) { return -2 - axis; }

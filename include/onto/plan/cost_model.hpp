@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// What a GPU and its host can do; rates per second, 0 where something is to cost nothing.
@@ -48,3 +49,4 @@ struct cost_model {
 inline constexpr cost_model h200{67e12, 4.8e12, 450e9, 55e9, 5e12, 400e9, 3e-6, 8e-6};
 
 }  // namespace onto
+ONTO_END_RUNS_ONCE

@@ -108,8 +108,9 @@ ONTO_COLD ONTO_NOINLINE inline message& write_short(message& m, const place& p) 
 
 /// The exception being handled, with the node in its sentence. What is none of onto's keeps its type nested inside.
 ONTO_COLD ONTO_NOINLINE inline std::exception_ptr named_failure(const work_label& label, const place& where) {
-  const auto sentence = [&](const char* what) {
-    message m(what);
+  message m;
+  const auto sentence = [&](const char* what) -> const message& {
+    m << what;
     if (label.name.empty()) return m;
     m << "; in " << label.name;
     if (!label.operation.empty()) m << " (" << label.operation << ")";

@@ -26,7 +26,12 @@ struct placed_program {
 class session_core : public counted {
  public:
   session_core(device_list&& devices, const session_options& options)
-      : devices_(static_cast<device_list&&>(devices)), options_(options), simulates_(options.simulation.is_set()) {
+      : devices_(static_cast<device_list&&>(devices)),
+        sink_(options.log),
+        logs_placement_(options.log_device_placement),
+        soft_(options.allow_soft_placement),
+        tf32_(options.math == math_mode::tf32),
+        simulates_(options.simulation.is_set()) {
     if (!options.trace.empty()) trace_ = new trace_file(options.trace);
   }
   ~session_core() override {
@@ -70,10 +75,10 @@ class session_core : public counted {
     place_program(p, states, placed);
     for (int n = 0; n < p.graph.count; ++n) {
       if (p.graph[n].kind() != op_kind::variable) continue;
-      if (options_.log_device_placement && is_move(placed.where[n].reason)) {
+      if (logs_placement_ && is_move(placed.where[n].reason)) {
         message m;
         write_placement(m, p.graph, placed.state, n, placed.where[n]);
-        options_.log.write(m.text());
+        sink_.write(m.text());
       }
       mutex_lock lock(mutex_);
       variables_.of(p.graph[n]).where = placed.where[n].where;
@@ -185,7 +190,7 @@ class session_core : public counted {
     if (trace_->flush()) return;
     message m("The trace '");
     m << trace_->path() << "' could not be written to its end: " << std::strerror(errno);
-    options_.log.write(m.text());
+    sink_.write(m.text());
   }
 
   void begin(run_state& s) {
@@ -214,7 +219,7 @@ class session_core : public counted {
     in.pinned = pinned;
     in.devices = devices_.places();
     in.device_count = devices_.count();
-    in.soft = options_.allow_soft_placement;
+    in.soft = soft_;
     if (!place_nodes(g, in, where)) throw_unplaceable(g, s, where, devices_.places(), devices_.count());
   }
 
@@ -266,8 +271,8 @@ class session_core : public counted {
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
       place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
-      if (options_.log_device_placement) log_.write(options_.log, devices_, p, s, b->where);
-      binder(devices_, options_.math == math_mode::tf32, *b).run();
+      if (logs_placement_) log_.write(sink_, devices_, p, s, b->where);
+      binder(devices_, tf32_, *b).run();
     } catch (...) {
       delete b;
       throw;
@@ -363,7 +368,10 @@ class session_core : public counted {
   static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
   device_list devices_;
-  session_options options_;
+  log_sink sink_;
+  bool logs_placement_;
+  bool soft_;
+  bool tf32_;
   bool simulates_;  // whether runs take simulated time
   mutex mutex_;     // of variables_, idle_ and clock_
   mutex writers_;

@@ -159,8 +159,10 @@ ONTO_COLD ONTO_NOINLINE inline int share_gpus(const gpu_options& o, const int* v
   std::int64_t most = 0;  // memory of a GPU that stays whole
   for (int k = 0; k < count; ++k) {
     const int first = made;
-    for (const logical_device& d : o.logical_devices)
+    for (std::size_t part = 0; part < o.logical_devices.size(); ++part) {
+      const logical_device& d = o.logical_devices[part];
       if (d.gpu == k) shares[made++] = {visible[k], {d.memory_limit, o.allow_growth}};
+    }
     if (made > first) continue;
     ++whole;
     if (totals[k] > most) most = totals[k];

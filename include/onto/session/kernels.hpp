@@ -168,23 +168,41 @@ struct kernel_program {
   }
 };
 
+/// The sizes of a graph's elements, as a set: the sum of 1, 2, 4 and 8.
+constexpr int element_sizes(const graph_view& g) {
+  int sizes = 0;
+  for (int n = 0; n < g.count; ++n) sizes |= size_of(g[n].type);
+  return sizes;
+}
+
+constexpr bool has_views(const graph_view& g) {
+  for (int n = 0; n < g.count; ++n)
+    if (g[n].kind() == op_kind::view) return true;
+  return false;
+}
+
+/// What brings the operands of a graph's kernels together on the CPU.
+template <class Graph>
+using copies_for = copies<element_sizes(Graph::view), has_views(Graph::view)>;
+
 /// `Whole`: not one operation of a kernel. Operations and parts of a split kernel are evaluated without packs: they run
 /// where guards have pulled a kernel apart, which is rare, and every program compiles them. `Gpu`: whether the
 /// operations are for GPUs at all; one of the user's may be for the host alone.
-template <class Floats, class Program, bool Whole, bool Part, bool Gpu>
+template <class Floats, class Program, class Copies, bool Whole, bool Part, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_map < Floats, Whole && !Part && has_packs && Floats::packable > ;
+  constexpr bool packs = Whole && !Part && has_packs && Floats::packable;
+  e.on_cpu = &cpu_map<Floats, packs, Copies>;
 #if ONTO_CUDA
   if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
 #endif
   return e;
 }
 
-template <class Floats, class Program, fold F, bool Gpu>
+template <class Floats, class Program, class Copies, fold F, bool Gpu>
 constexpr kernel_entry reduce_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_reduce<Floats, F>;
+  e.on_cpu = &cpu_reduce < Floats, F, has_packs && Floats::packable, Copies > ;
 #if ONTO_CUDA
   if constexpr (Gpu) {
     e.on_gpu = &cuda_reduce<Program, F>;
@@ -257,11 +275,11 @@ constexpr kernel_entry entry_of() {
   else if constexpr (kind == op_kind::reduce)
     return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
                         decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()),
-                        static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
+                        copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
   else if constexpr (runs_code<Graph, Root, Whole>())
     return map_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
-                     decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()), Whole, Part,
-                     gpu>();
+                     decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()),
+                     copies_for<Graph>, Whole, Part, gpu>();
   else if constexpr (kind == op_kind::row)
     return softmax_entry<element_t<type>>();
   else if constexpr (kind == op_kind::matmul)

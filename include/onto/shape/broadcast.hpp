@@ -4,6 +4,7 @@
 
 #include <onto/shape/extents.hpp>
 
+ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// The common shape of two operands.
@@ -35,9 +36,10 @@ constexpr extents broadcast(const extents& a, const extents& b, bool& ok) {
 }
 
 /// The axis `axis` of a tensor of `rank` dimensions, negative ones counted from the end; -1 where there is none such.
-constexpr int normalize_axis(int axis, int rank) {
+ONTO_INLINE constexpr int normalize_axis(int axis, int rank) {
   const int a = axis < 0 ? axis + rank : axis;
   return a >= 0 && a < rank ? a : -1;
 }
 
 }  // namespace onto
+ONTO_END_RUNS_ONCE

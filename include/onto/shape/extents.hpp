@@ -35,11 +35,13 @@ struct extents {
   ONTO_INLINE constexpr int operator[](int axis) const { return dims[axis]; }
   ONTO_INLINE constexpr int& operator[](int axis) { return dims[axis]; }
 
+  ONTO_BEGIN_RUNS_ONCE
   constexpr bool is_static() const {
     for (int k = 0; k < rank; ++k)
       if (dims[k] == dyn) return false;
     return true;
   }
+  ONTO_END_RUNS_ONCE
 
   /// The number of elements, or -1 where an extent is not known.
   constexpr std::int64_t size() const {
@@ -71,6 +73,7 @@ constexpr void contiguous_strides(const extents& e, std::int64_t* stride) {
   }
 }
 
+ONTO_BEGIN_RUNS_ONCE
 /// `[2, 3]`; an extent that is not known prints `?`.
 ONTO_COLD inline message& operator<<(message& m, const extents& e) {
   m << "[";
@@ -83,6 +86,7 @@ ONTO_COLD inline message& operator<<(message& m, const extents& e) {
   }
   return m << "]";
 }
+ONTO_END_RUNS_ONCE
 }  // namespace detail
 
 /// `[2, 3]`; an extent that is not known prints `?`.

@@ -47,7 +47,7 @@ constexpr const extents& to_extents(const extents& e) { return e; }
 template <std::size_t N>
 constexpr extents to_extents(const std::array<int, N>& dims) {
   extents e;
-  for (int d : dims) e.push_back(d);
+  for (std::size_t k = 0; k < N; ++k) e.push_back(dims[k]);
   return e;
 }
 
@@ -62,8 +62,7 @@ constexpr extents to_extents(const int (&dims)[N]) {
 template <int Rank>
 constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents& e) {
   std::array<int, static_cast<std::size_t>(Rank)> dims{};
-  int k = 0;
-  for (int& d : dims) d = e.dims[k++];
+  for (int k = 0; k < Rank; ++k) dims[static_cast<std::size_t>(k)] = e.dims[k];
   return dims;
 }
 
@@ -113,8 +112,10 @@ inline extents shape_of_values(std::size_t values, extents declared) {
   return declared;
 }
 
+// Of an element, so optimized.
+ONTO_END_RUNS_ONCE
 template <std::size_t Rank, class... Index>
-bool inside(const std::array<int, Rank>& shape, Index... index) {
+ONTO_INLINE bool inside(const std::array<int, Rank>& shape, Index... index) {
   bool all = true;
   std::size_t axis = 0;
   ((all = all && static_cast<std::int64_t>(index) >= 0 && static_cast<std::int64_t>(index) < shape[axis++]), ...);
@@ -125,7 +126,7 @@ bool inside(const std::array<int, Rank>& shape, Index... index) {
 
 /// The place of an element: ((i * extent 1 + j) * extent 2 + k) ...
 template <std::size_t Rank, class... Index>
-std::size_t offset_of(const std::array<int, Rank>& shape, Index... index) {
+ONTO_INLINE std::size_t offset_of(const std::array<int, Rank>& shape, Index... index) {
   std::size_t offset = 0;
   std::size_t axis = 0;
   ((offset = offset * static_cast<std::size_t>(shape[axis++]) + static_cast<std::size_t>(index)), ...);
@@ -133,6 +134,7 @@ std::size_t offset_of(const std::array<int, Rank>& shape, Index... index) {
   static_cast<void>(shape);
   return offset;
 }
+ONTO_BEGIN_RUNS_ONCE
 
 [[noreturn]] ONTO_COLD inline void throw_outside(const extents& shape, const std::int64_t* index) {
   std::string s = "[onto.tensor] index (";

@@ -13,6 +13,7 @@ using onto::detail::instruction;
 using onto::detail::load_input;
 using onto::detail::load_scalar;
 using onto::detail::program;
+using onto::detail::result_store;
 using onto::detail::thread_pool;
 
 // Not in the anonymous namespace, where nvcc warns of each fact of an operation that this file does not ask for.
@@ -115,7 +116,9 @@ using position_program =
 static_assert(sum_program<f32>::packable && chain_program<f64>::packable);
 static_assert(!wrap_program<i32>::packable && !less_program::packable && !mixed_program::packable);
 
-template <class Program, bool Packs, class Out, class A, class B, class F>
+using any_copies = onto::detail::copies<onto::detail::all_sizes, true>;
+
+template <class Program, bool Packs, class Out, class Copies = any_copies, class A, class B, class F>
 bool agrees(thread_pool& pool, const extents& space, const view<A>& a, const view<B>& b, const std::uint64_t* scalars,
             F f) {
   result<Out> out(space.size());
@@ -126,7 +129,7 @@ bool agrees(thread_pool& pool, const extents& space, const view<A>& a, const vie
   call.in = in;
   call.out = as_result(out, space);
   call.scalars = scalars;
-  cpu_map<Program, Packs>(pool, call);
+  cpu_map<Program, Packs, Copies>(pool, call);
   bool good = out.margin_is_whole();
   for_each_index(space, [&](std::int64_t flat, const std::int64_t* index) {
     const Out expected = f(a.at(index), b.at(index)), got = out[flat];
@@ -173,6 +176,26 @@ TEST_CASE("maps agree with a plain loop over views of every kind", "[threads]") 
                                                            [](int x, int y) { return x + y; }));
       const auto e = random_view<double>(space, r), f = random_view<double>(space, r);
       CHECK(agrees<less_program, false, bool>(pool, space, e, f, nullptr, [](double x, double y) { return x < y; }));
+    }
+  }
+}
+
+TEST_CASE("a program without views needs only what broadcasting makes, of its own elements' sizes") {
+  rng r(10);
+  for (int threads : {1, 2}) {
+    thread_pool pool(threads);
+    for (int round = 0; round < 200; ++round) {
+      const extents space = random_shape(r, 5, 5000);
+      const auto kind = [&] { return pick(r, 0, 2) == 0 ? memory::contiguous : memory::broadcast; };
+      INFO("shape " << to_string(space) << ", " << threads << " threads, round " << round);
+      const auto a = make_view<float>(space, kind(), r), b = make_view<float>(space, kind(), r);
+      const auto plus = [](auto x, auto y) { return x + y; };
+      using of_floats = onto::detail::copies<4, false>;
+      CHECK(agrees<sum_program<f32>, onto::detail::has_packs, float, of_floats>(pool, space, a, b, nullptr, plus));
+      CHECK(agrees<sum_program<f32>, false, float, of_floats>(pool, space, a, b, nullptr, plus));
+      const auto c = make_view<double>(space, kind(), r), d = make_view<double>(space, kind(), r);
+      CHECK(agrees<less_program, false, bool, onto::detail::copies<8, false>>(
+          pool, space, c, d, nullptr, [](double x, double y) { return x < y; }));
     }
   }
 }
@@ -228,7 +251,7 @@ TEST_CASE("a run that is written past the caches has its elements and no others,
   const extents space = shape_value({200});
   const auto a = make_view<float>(space, memory::contiguous, r), b = make_view<float>(space, memory::contiguous, r);
   const operand_view operands[] = {a.v, b.v};
-  for (auto how : {onto::detail::result_store::streamed, onto::detail::result_store::copied})
+  for (auto how : {result_store::streamed, result_store::copied})
     for (int shift : {0, 1, 15, 16, 31})
       for (int n = 0; n <= 130; ++n) {
         result<float> out(n + shift);
@@ -264,8 +287,10 @@ TEST_CASE("a result too large for the caches is written past them, wherever it b
     call.in = in;
     call.out = as_result(out, space);
     call.out.data = out.data() + shift;
-    CHECK(onto::detail::is_streamed(space.size() * onto::detail::bytes_per_element(call)) ==
-          (onto::detail::streaming_bytes() <= 12 * space.size()));
+    const bool streams = onto::detail::streaming_bytes() <= 12 * space.size();
+    CHECK(onto::detail::store_of_large(call, 1, true) == (streams ? result_store::streamed : result_store::cached));
+    CHECK(onto::detail::store_of_large(call, 1, false) == (streams ? result_store::copied : result_store::cached));
+    CHECK(onto::detail::store_of_large(call, 5, false) == result_store::cached);
     cpu_map<sum_program<f32>>(pool, call);
     bool good = out.margin_is_whole();
     for (std::int64_t k = 0; k < space.size(); ++k) good = good && out[k + shift] == a.at(&k) + b.at(&k);

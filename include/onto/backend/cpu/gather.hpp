@@ -44,24 +44,29 @@ struct word_of<8> {
 template <int Size>
 using word = typename word_of<Size>::type;
 
+ONTO_BEGIN_RUNS_ONCE
+/// Memory that begins with a cache line.
+ONTO_NOINLINE inline void* allocate_lines(std::size_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
+ONTO_NOINLINE inline void free_lines(void* p) { ::operator delete (p, std::align_val_t{64}); }
+ONTO_END_RUNS_ONCE
+
 /// An array for a short while: on the stack up to `N` elements, on the heap beyond. Not initialized.
 template <class T, int N>
 class small_array {
  public:
-  explicit small_array(std::int64_t n) : data_(n <= N ? local_ : allocate(static_cast<std::size_t>(n))) {}
+  ONTO_INLINE explicit small_array(std::int64_t n)
+      : data_(n <= N ? local_ : static_cast<T*>(allocate_lines(static_cast<std::size_t>(n) * sizeof(T)))) {}
   small_array(const small_array&) = delete;
   small_array& operator=(const small_array&) = delete;
-  ~small_array() {
-    if (data_ != local_) ::operator delete(data_, line);
+  ONTO_INLINE ~small_array() {
+    if (data_ != local_) free_lines(data_);
   }
-  T* data() { return data_; }
-  T& operator[](std::int64_t k) { return data_[k]; }
-  const T& operator[](std::int64_t k) const { return data_[k]; }
+  ONTO_INLINE T* data() { return data_; }
+  ONTO_INLINE T& operator[](std::int64_t k) { return data_[k]; }
+  ONTO_INLINE const T& operator[](std::int64_t k) const { return data_[k]; }
 
  private:
   static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
-  static constexpr std::align_val_t line{64};
-  static T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
 
   alignas(64) T local_[static_cast<std::size_t>(N)];
   T* data_;
@@ -74,10 +79,10 @@ struct layout {
   std::int64_t dims[max_rank];
   std::int64_t stride[max_rank];
 
-  std::int64_t inner_extent() const { return dims[rank - 1]; }
-  std::int64_t inner_stride() const { return stride[rank - 1]; }
-  bool contiguous() const { return rank == 1 && stride[0] == 1; }
-  bool uniform() const { return rank == 1 && stride[0] == 0; }
+  ONTO_INLINE std::int64_t inner_extent() const { return dims[rank - 1]; }
+  ONTO_INLINE std::int64_t inner_stride() const { return stride[rank - 1]; }
+  ONTO_INLINE bool contiguous() const { return rank == 1 && stride[0] == 1; }
+  ONTO_INLINE bool uniform() const { return rank == 1 && stride[0] == 0; }
 };
 
 ONTO_BEGIN_RUNS_ONCE
@@ -185,33 +190,64 @@ ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64
                    column0);
 }
 
-/// out(i, j) = in(i, j) for matrices of elements of `size` bytes, of any strides.
-ONTO_NOINLINE inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column,
-                                        const void* in, std::int64_t in_row, std::int64_t in_column, std::int64_t rows,
-                                        std::int64_t columns) {
-  if (out_column == 1 && in_column == 1)
-    return copy_rows(static_cast<char*>(out), out_row * size, static_cast<const char*>(in), in_row * size, rows,
-                     columns * size);
-  if (out_column == 1 && in_column == 0 && rows == 1)  // one element, repeated
-    return copy_rows(static_cast<char*>(out), size, static_cast<const char*>(in), 0, columns, size);
-  const auto copy = [&](auto words, auto function) {
-    using word_type = word<decltype(words)::value>;
-    function(static_cast<word_type*>(out), out_row, out_column, static_cast<const word_type*>(in), in_row, in_column,
-             rows, columns);
-  };
-  if (size == 4)
-    copy(std::integral_constant<int, 4>{}, copy_matrix<4>);
-  else if (size == 8)
-    copy(std::integral_constant<int, 8>{}, copy_matrix<8>);
-  else if (size == 2)
-    copy(std::integral_constant<int, 2>{}, copy_tiles<2>);
-  else
-    copy(std::integral_constant<int, 1>{}, copy_tiles<1>);
+/// out(i, j) = in(i, 0).
+template <int Size>
+ONTO_NOINLINE void fill_rows(word<Size>* out, std::int64_t out_row, const word<Size>* in, std::int64_t in_row,
+                             std::int64_t rows, std::int64_t columns) {
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) out[i * out_row + j] = in[i * in_row];
 }
 
-/// Elements `[first, first + count)` of a view, in row-major order, to `target`.
-ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
-                                 void* target) {
+/// Sizes of elements, as a set: the sum of 1, 2, 4 and 8.
+inline constexpr int all_sizes = 15;
+
+/// out(i, j) = in(i, j) for matrices of elements of `size` bytes, which is one of `Sizes`. Of any strides, or, where
+/// there are no `Views`, of what broadcasting makes: the columns of `out` lie next to each other, and those of `in` do
+/// or are one. A program holds the copies of its own elements only: they take longer to compile than what calls them.
+template <int Sizes, bool Views>
+struct copies {
+  static constexpr bool of_views = Views;
+
+  ONTO_NOINLINE static void run(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
+                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+    if (out_column == 1 && in_column == 1)
+      return copy_rows(static_cast<char*>(out), out_row * size, static_cast<const char*>(in), in_row * size, rows,
+                       columns * size);
+    if (out_column == 1 && in_column == 0 && rows == 1)  // one element, repeated
+      return copy_rows(static_cast<char*>(out), size, static_cast<const char*>(in), 0, columns, size);
+    const auto copy = [&](auto of) {
+      constexpr int n = decltype(of)::value;
+      if constexpr ((Sizes & n) != 0) {
+        if (size != n) return;
+        auto* const to = static_cast<word<n>*>(out);
+        const auto* const from = static_cast<const word<n>*>(in);
+        if constexpr (!Views)
+          fill_rows<n>(to, out_row, from, in_row, rows, columns);
+        else if constexpr (n >= 4)
+          copy_matrix<n>(to, out_row, out_column, from, in_row, in_column, rows, columns);
+        else
+          copy_tiles<n>(to, out_row, out_column, from, in_row, in_column, rows, columns);
+      }
+    };
+    copy(std::integral_constant<int, 4>{});
+    copy(std::integral_constant<int, 8>{});
+    copy(std::integral_constant<int, 2>{});
+    copy(std::integral_constant<int, 1>{});
+  }
+};
+
+using copy_function = void (*)(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
+                               std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns);
+
+/// The same for any elements, of any strides.
+inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
+                          std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+  copies<all_sizes, true>::run(size, out, out_row, out_column, in, in_row, in_column, rows, columns);
+}
+
+/// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`.
+ONTO_NOINLINE inline void gather_by(copy_function copy, const layout& l, int size, const void* source,
+                                    std::int64_t first, std::int64_t count, void* target) {
   const char* const in = static_cast<const char*>(source);
   char* out = static_cast<char*>(target);
   const int inner = l.rank - 1;
@@ -228,13 +264,13 @@ ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, 
     if (index[inner] == 0 && inner > 0 && count >= n) {
       std::int64_t rows = l.dims[inner - 1] - index[inner - 1];
       if (rows > count / n) rows = count / n;
-      copy_elements(size, out, n, 1, in + offset * size, l.stride[inner - 1], step, rows, n);
+      copy(size, out, n, 1, in + offset * size, l.stride[inner - 1], step, rows, n);
       index[inner - 1] += rows;
       offset += rows * l.stride[inner - 1];
       done = rows * n;
     } else {
       done = n - index[inner] < count ? n - index[inner] : count;
-      copy_elements(size, out, done, 1, in + offset * size, 0, step, 1, done);
+      copy(size, out, done, 1, in + offset * size, 0, step, 1, done);
       index[inner] += done;
       offset += done * step;
     }
@@ -247,6 +283,11 @@ ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, 
       ++index[k - 1];
     }
   }
+}
+
+inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
+                   void* target) {
+  gather_by(copy_elements, l, size, source, first, count, target);
 }
 
 }  // namespace onto::detail

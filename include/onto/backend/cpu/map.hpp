@@ -17,21 +17,22 @@ namespace onto::detail {
 
 /// The elements below which a piece of a map is not worth a thread: 1.5 to 3 us of work, at 0.06 ns an element for
 /// memory and 0.02 ns for an operation. Another thread begins 0.3 us after it is asked, unless it sleeps.
-constexpr std::int64_t map_grain(int cost) {
+ONTO_INLINE constexpr std::int64_t map_grain(int cost) {
   const std::int64_t n = (std::int64_t{64} << 10) / (3 + cost);
   return n < 1024 ? 1024 : n;
 }
 
 /// Whether a map is done before a thread that sleeps would be awake, which takes some 50 us.
-constexpr bool is_brief(std::int64_t elements, int cost) { return elements < 24 * map_grain(cost); }
+ONTO_INLINE constexpr bool is_brief(std::int64_t elements, int cost) { return elements < 24 * map_grain(cost); }
 
 /// Whether the elements of an operand are used where they are.
-inline bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
+ONTO_INLINE bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
 
 /// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in
 /// runs of `step` elements.
 struct map_plan {
   const kernel_call& call;
+  copy_function copy;
   std::int64_t total;
   small_array<layout, 8> in;
   std::int64_t bytes = 0;  // to stage, per element
@@ -39,18 +40,22 @@ struct map_plan {
   std::int64_t unit;
   std::int64_t step;
 
-  explicit map_plan(const kernel_call& c);
+  ONTO_BEGIN_RUNS_ONCE
+  map_plan(const kernel_call& c, copy_function copies);
+  ONTO_END_RUNS_ONCE
   map_plan(const map_plan&) = delete;
 
-  std::int64_t runs_per_unit() const { return (unit + step - 1) / step; }
-  std::int64_t runs() const { return (total / unit) * runs_per_unit(); }
+  ONTO_INLINE std::int64_t runs_per_unit() const { return (unit + step - 1) / step; }
+  ONTO_INLINE std::int64_t runs() const { return (total / unit) * runs_per_unit(); }
 };
 
 /// What one thread needs to read the operands: pointers to them, and room for those that have to be brought together.
 class map_stage {
  public:
   /// For runs of at most `most` elements.
+  ONTO_BEGIN_RUNS_ONCE
   map_stage(const map_plan& plan, std::int64_t most);
+  ONTO_END_RUNS_ONCE
 
   /// Elements `[first, first + count)` of operand `i`, next to each other.
   ONTO_NOINLINE const void* read(int i, std::int64_t first, std::int64_t count) {
@@ -100,7 +105,7 @@ class map_stage {
   }
 
  private:
-  static constexpr std::int64_t round_up(std::int64_t n) { return (n + 63) / 64 * 64; }
+  static ONTO_INLINE constexpr std::int64_t round_up(std::int64_t n) { return (n + 63) / 64 * 64; }
 
   static void* target(const operand_view& out, std::int64_t first) { return advance(out.data, first, out.type); }
 
@@ -108,7 +113,7 @@ class map_stage {
   char* bring(int i, std::int64_t first, std::int64_t count) {
     const operand_view& v = plan_.call.in[i];
     char* const to = is_narrow(v.type) ? gathered_ : slots_[i];
-    gather(plan_.in[i], size_of(v.type), v.data, first, count, to);
+    gather_by(plan_.copy, plan_.in[i], size_of(v.type), v.data, first, count, to);
     if (is_narrow(v.type)) plan_.call.narrow->widen(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
@@ -124,8 +129,8 @@ class map_stage {
 };
 
 ONTO_BEGIN_RUNS_ONCE
-inline map_plan::map_plan(const kernel_call& c)
-    : call(c), total(c.space.size()), in(c.inputs), unit(total), step(total) {
+inline map_plan::map_plan(const kernel_call& c, copy_function copies)
+    : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
   std::int64_t inner = total, turned = 0;
   for (int i = 0; i < c.inputs; ++i) {
     const layout& l = in[i] = simplify(c.space, c.in[i].stride);
@@ -195,6 +200,7 @@ inline bool all_in_place(const kernel_call& call) {
   return !is_narrow(call.out.type);
 }
 
+ONTO_BEGIN_RUNS_ONCE
 /// Whether a map can be walked by rows: its operands are not converted, and it has one result.
 inline bool is_walked(const kernel_call& call) {
   if (call.more_outputs > 0) return false;
@@ -203,52 +209,33 @@ inline bool is_walked(const kernel_call& call) {
   return !is_narrow(call.out.type);
 }
 
-/// What a map reads and writes for an element of its result.
-inline std::int64_t bytes_per_element(const kernel_call& call) {
+/// How a large map writes its results, which cost `cost` operations each.
+inline result_store store_of_large(const kernel_call& call, int cost, bool packs) {
   std::int64_t bytes = size_of(call.out.type);
-  for (int i = 0; i < call.inputs; ++i) bytes += size_of(call.in[i].type);
-  return bytes;
+  for (int i = 0; i < call.inputs; ++i) {
+    if (call.in[i].data == call.out.data) return result_store::cached;
+    bytes += size_of(call.in[i].type);
+  }
+  if (!is_streamed(call.space.size() * bytes) || is_narrow(call.out.type) || call.more_outputs > 0)
+    return result_store::cached;
+  if (packs) return result_store::streamed;
+  // A copy between costs a program that has much to compute more than it saves.
+  return cost <= 4 ? result_store::copied : result_store::cached;
 }
 
-inline bool writes_over_input(const kernel_call& call) {
-  for (int i = 0; i < call.inputs; ++i)
-    if (call.in[i].data == call.out.data) return true;
-  return false;
-}
-
-/// Runs a map whose program `span` evaluates, on packs or not, and costs `cost` operations per element.
-inline void run_map(thread_pool& pool, span_function span, const kernel_call& call, int cost = 1, bool packs = false) {
+/// The maps that have to bring elements of their operands together, or to convert them. Out of every program's way: its
+/// set-up is long, and its loops are the row's and the stage's.
+template <class Copies>
+void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how) {
   const std::int64_t total = call.space.size();
-  if (total <= 0) return;
-  result_store how = result_store::cached;
-  if (total >= 1 << 18 && is_streamed(total * bytes_per_element(call)) && !is_narrow(call.out.type) &&
-      call.more_outputs == 0 && !writes_over_input(call)) {
-    // A copy between costs a program that has much to compute more than it saves.
-    if (packs || cost <= 4) how = packs ? result_store::streamed : result_store::copied;
-  }
-  if (all_in_place(call)) {
-    auto body = [&](std::int64_t lo, std::int64_t hi) {
-      small_array<const void*, 16> in(call.inputs);
-      for (int i = 0; i < call.inputs; ++i)
-        in[i] = advance(static_cast<const void*>(call.in[i].data), lo, call.in[i].type);
-      small_array<void*, 16> more(call.more_outputs);
-      for (int i = 0; i < call.more_outputs; ++i) more[i] = advance(call.more_out[i].data, lo, call.more_out[i].type);
-      if (how == result_store::cached)
-        return span({in.data(), advance(call.out.data, lo, call.out.type), lo, hi - lo, call.scalars, more.data()});
-      store_span(span, how, call, in.data(), lo, hi - lo);
-      end_streaming();
-    };
-    return split(pool, total, map_grain(cost), body, is_brief(total, cost));
-  }
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
   if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 96))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      row_walk walk(call, rows, span, how);
-      if (rows.turned)
-        walk.run_tiles(lo, hi);
-      else
-        walk.run(lo, hi);
+      row_walk walk(call, rows, span, how, &Copies::run);
+      if constexpr (Copies::of_views)
+        if (rows.turned) return walk.run_tiles(lo, hi), end_streaming();
+      walk.run(lo, hi);
       if (how != result_store::cached) end_streaming();
     };
     if (!rows.turned) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
@@ -257,7 +244,7 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
                                ((rows.count + row_walk::tile_rows - 1) / row_walk::tile_rows);
     return split(pool, tiles, map_grain(cost) / tile + 1, body, is_brief(total, cost));
   }
-  const map_plan plan(call);
+  const map_plan plan(call, &Copies::run);
   const std::int64_t per_unit = plan.runs_per_unit();
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     map_stage stage(plan, plan.step);
@@ -270,11 +257,37 @@ inline void run_map(thread_pool& pool, span_function span, const kernel_call& ca
   const std::int64_t grain = map_grain(cost) / plan.step;
   split(pool, plan.runs(), grain > 0 ? grain : 1, body, is_brief(total, cost));
 }
+ONTO_END_RUNS_ONCE
 
-/// The kernel of a fused elementwise program.
-template <class Program, bool Packs = has_packs&& Program::packable>
+using map_of_views = void (*)(thread_pool& pool, span_function span, const kernel_call& call, int cost,
+                              result_store how);
+
+/// Runs a map whose program `span` evaluates, on packs or not, and costs `cost` operations per element; by `views`
+/// where its operands do not all lie next to each other.
+inline void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
+                    bool packs) {
+  const std::int64_t total = call.space.size();
+  if (total <= 0) return;
+  const result_store how = total >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
+  if (!all_in_place(call)) return views(pool, span, call, cost, how);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    const std::int64_t bytes = lo * size_of(call.out.type);
+    small_array<const void*, 16> in(call.inputs);
+    for (int i = 0; i < call.inputs; ++i) in[i] = advance(call.in[i].data, lo, call.in[i].type);
+    small_array<void*, 16> more(call.more_outputs);
+    for (int i = 0; i < call.more_outputs; ++i) more[i] = advance(call.more_out[i].data, lo, call.more_out[i].type);
+    if (how == result_store::cached)
+      return span({in.data(), static_cast<char*>(call.out.data) + bytes, lo, hi - lo, call.scalars, more.data()});
+    store_span(span, how, call, in.data(), lo, hi - lo);
+    end_streaming();
+  };
+  split(pool, total, map_grain(cost), body, is_brief(total, cost));
+}
+
+/// The kernel of a fused elementwise program. `Copies` bring its operands together where they are apart.
+template <class Program, bool Packs = has_packs&& Program::packable, class Copies = copies<all_sizes, true>>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
-  run_map(pool, &run_span<Program, Packs>, call, program_cost(Program{}), Packs);
+  run_map(pool, &run_span<Program, Packs>, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
 }
 
 }  // namespace onto::detail

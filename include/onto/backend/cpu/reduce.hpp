@@ -22,6 +22,7 @@ struct reduction {
   bool bare;             // whether the values are those of the only operand
   element type;          // of the values
   int cost;
+  copy_function copy;  // brings operands together where they are apart
 };
 
 /// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left
@@ -233,7 +234,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
     for (std::int64_t k = 0; k < shape.results; ++k) finish_results(r, call, accumulator.data(), 0, k, 1);
     return;
   }
-  const map_plan plan(call);
+  const map_plan plan(call, r.copy);
   const std::int64_t grain = map_grain(r.cost), total = shape.results * shape.folded;
   const std::int64_t shares = total / grain < 1 ? 1 : total / grain;
   const std::int64_t wanted = shares < 4 * pool.size() ? shares : 4 * pool.size();
@@ -287,11 +288,11 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
 }
 
 /// The kernel of a reduction by `F` of a fused program.
-template <class Program, fold F, bool Packs = has_packs&& Program::packable>
+template <class Program, fold F, bool Packs = has_packs&& Program::packable, class Copies = copies<all_sizes, true>>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
-  reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1};
+  reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
   if constexpr (Packs && folds_in_registers<F, T>())
     r.folded = &run_fold<Program, F>;
   else if constexpr (!bare)

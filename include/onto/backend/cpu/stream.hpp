@@ -18,6 +18,7 @@ namespace onto::detail {
 /// and 50, 12 MB 29 and 36, 36 MB 21 and 36, 120 MB 20 and 36; on an EPYC with 1 and 32 MiB: 0.8 MB 222 and 129, 12 MB
 /// 121 and 124, 48 MB 56 and 70. Who reads the result next finds it in the third cache if it is there, which pays for
 /// the little that is lost between the two.
+ONTO_BEGIN_RUNS_ONCE
 ONTO_COLD inline std::int64_t streaming_bytes() {
   static const std::int64_t bytes = [] {
     long second = 0, third = 0;
@@ -30,9 +31,10 @@ ONTO_COLD inline std::int64_t streaming_bytes() {
   }();
   return bytes;
 }
+ONTO_END_RUNS_ONCE
 
 /// Whether a kernel that reads and writes so many bytes writes past the caches.
-inline bool is_streamed(std::int64_t bytes) {
+ONTO_INLINE bool is_streamed(std::int64_t bytes) {
 #if defined(__x86_64__) && defined(__GNUC__)
   return bytes >= std::int64_t{4} << 20 && bytes >= streaming_bytes();
 #else
@@ -97,7 +99,7 @@ ONTO_NOINLINE inline void stream_copy(void* to, const void* from, std::int64_t b
 }
 
 /// What was streamed is there for others once this was called.
-inline void end_streaming() {
+ONTO_INLINE void end_streaming() {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_ia32_sfence();
 #endif

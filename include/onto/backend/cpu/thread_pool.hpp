@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <vector>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -78,10 +77,12 @@ class thread_pool {
   using range_body = void (*)(void* context, std::int64_t lo, std::int64_t hi);
 
   /// A pool of `threads` threads with the caller; 0 is one for each processor.
+  ONTO_BEGIN_RUNS_ONCE
   explicit thread_pool(int threads = 0);
+  ~thread_pool();
+  ONTO_END_RUNS_ONCE
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
-  ~thread_pool();
 
   /// The number of threads that work on a range, the caller's included.
   int size() const { return size_; }
@@ -98,7 +99,8 @@ class thread_pool {
   /// that are alike a thread mostly has the same pieces, and finds them in its caches. *Throws* what a body throws: the
   /// first of them, once no body runs any more. `brief`: all of it is done before a thread that sleeps would be
   /// awake; it is then woken only where such calls follow each other.
-  void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context, bool brief = false) {
+  ONTO_NOINLINE void for_each_range(std::int64_t count, std::int64_t grain, range_body body, void* context,
+                                    bool brief = false) {
     if (count <= 0) return;
     const std::int64_t least = grain > 0 ? grain : 1;
     const std::int64_t pieces = pieces_of(count / least);
@@ -133,32 +135,27 @@ class thread_pool {
     if (!started_) start();
     job_ = j;
     done_.store(0, std::memory_order_relaxed);
-    std::uint64_t first = 0, end = 0, threads = shares_.size();
+    std::uint64_t first = 0, end = 0, threads = static_cast<std::uint64_t>(size_);
     for (std::uint64_t t = 0; t < threads; ++t, first = end) {
       end = j.pieces * (t + 1) / threads;
       shares_[t].left.store(first << 32 | end);
     }
     caller_.store(current_processor(), std::memory_order_relaxed);
     jobs_.fetch_add(1);
-    if (sleepers_.load() > 0) {
-      pthread_mutex_lock(&mutex_);
-      pthread_cond_broadcast(&work_);
-      pthread_mutex_unlock(&mutex_);
-    }
+    if (sleepers_.load() > 0) wake();
     do_pieces(0);
     wait_for_others(j.pieces);
-    std::exception_ptr error;
-    error.swap(error_);
+    if (failed_) return release_and_rethrow();
     busy_.store(false, std::memory_order_release);
-    if (error) std::rethrow_exception(error);
   }
 
   // Does pieces until none is left. Taking one is what keeps job_ as it is until it is counted as done: the caller does
   // not return before, so nobody writes another job.
   ONTO_NOINLINE void do_pieces(std::size_t thread) {
     std::uint32_t did = 0;
-    for (std::size_t k = 0; k < shares_.size();) {
-      std::atomic<std::uint64_t>& left = shares_[(thread + k) % shares_.size()].left;
+    const auto threads = static_cast<std::size_t>(size_);
+    for (std::size_t k = 0; k < threads;) {
+      std::atomic<std::uint64_t>& left = shares_[(thread + k) % threads].left;
       std::uint64_t range = left.load(std::memory_order_acquire);
       const auto first = static_cast<std::uint32_t>(range >> 32), end = static_cast<std::uint32_t>(range);
       if (first >= end) {
@@ -173,19 +170,13 @@ class thread_pool {
       try {
         j.body(j.context, lo, hi < j.count ? hi : j.count);
       } catch (...) {
-        pthread_mutex_lock(&mutex_);
-        if (!error_) error_ = std::current_exception();
-        pthread_mutex_unlock(&mutex_);
+        keep_error();
       }
       did += some;
     }
     if (did == 0) return;
     const std::uint32_t pieces = job_.pieces;
-    if (done_.fetch_add(did) + did == pieces && waiting_.load()) {
-      pthread_mutex_lock(&mutex_);
-      pthread_cond_signal(&finished_);
-      pthread_mutex_unlock(&mutex_);
-    }
+    if (done_.fetch_add(did) + did == pieces && waiting_.load()) say_finished();
   }
 
   void wait_for_others(std::uint32_t pieces) {
@@ -193,11 +184,7 @@ class thread_pool {
       if (done_.load(std::memory_order_acquire) == pieces) return;
       spin_pause();
     }
-    pthread_mutex_lock(&mutex_);
-    waiting_.store(true);
-    while (done_.load() != pieces) pthread_cond_wait(&finished_, &mutex_);
-    waiting_.store(false);
-    pthread_mutex_unlock(&mutex_);
+    sleep_until_finished(pieces);
   }
 
   void work(std::size_t thread) {
@@ -207,18 +194,54 @@ class thread_pool {
       const int here = current_processor();
       if (spins_ > 0 && here >= 0 && here == caller_.load(std::memory_order_relaxed)) leave_processor(here);
       do_pieces(thread);
-      const auto none = [&] { return jobs_.load() == seen && !stop_.load(); };
-      for (int k = 0; k < spins_ && none(); ++k) spin_pause();
-      if (!none()) continue;
-      // The sleeper counts itself, then looks for work; who brings work writes it, then looks for sleepers: one sees
-      // the other.
-      pthread_mutex_lock(&mutex_);
-      sleepers_.fetch_add(1);
-      while (none()) pthread_cond_wait(&work_, &mutex_);
-      sleepers_.fetch_sub(1);
-      pthread_mutex_unlock(&mutex_);
+      for (int k = 0; k < spins_ && nothing_since(seen); ++k) spin_pause();
+      if (nothing_since(seen)) sleep_until_work(seen);
     }
   }
+
+  ONTO_INLINE bool nothing_since(std::uint32_t jobs) const { return jobs_.load() == jobs && !stop_.load(); }
+
+  ONTO_BEGIN_RUNS_ONCE
+  // The sleeper counts itself, then looks for work; who brings work writes it, then looks for sleepers: one sees the
+  // other.
+  ONTO_NOINLINE void sleep_until_work(std::uint32_t seen) {
+    pthread_mutex_lock(&mutex_);
+    sleepers_.fetch_add(1);
+    while (nothing_since(seen)) pthread_cond_wait(&work_, &mutex_);
+    sleepers_.fetch_sub(1);
+    pthread_mutex_unlock(&mutex_);
+  }
+  ONTO_NOINLINE void wake() {
+    pthread_mutex_lock(&mutex_);
+    pthread_cond_broadcast(&work_);
+    pthread_mutex_unlock(&mutex_);
+  }
+  ONTO_NOINLINE void sleep_until_finished(std::uint32_t pieces) {
+    pthread_mutex_lock(&mutex_);
+    waiting_.store(true);
+    while (done_.load() != pieces) pthread_cond_wait(&finished_, &mutex_);
+    waiting_.store(false);
+    pthread_mutex_unlock(&mutex_);
+  }
+  ONTO_NOINLINE void say_finished() {
+    pthread_mutex_lock(&mutex_);
+    pthread_cond_signal(&finished_);
+    pthread_mutex_unlock(&mutex_);
+  }
+  ONTO_NOINLINE void keep_error() {
+    pthread_mutex_lock(&mutex_);
+    if (!failed_) error_ = std::current_exception();
+    failed_ = true;
+    pthread_mutex_unlock(&mutex_);
+  }
+  ONTO_NOINLINE void release_and_rethrow() {
+    std::exception_ptr error;
+    error.swap(error_);
+    failed_ = false;
+    busy_.store(false, std::memory_order_release);
+    std::rethrow_exception(error);
+  }
+  ONTO_END_RUNS_ONCE
 
   // A thread that the system refuses is a thread less: others do its pieces.
   void start();
@@ -232,7 +255,8 @@ class thread_pool {
   std::size_t threads_ = 1;  // that there are
   std::int64_t asked_ = 0;   // when are_awake() was asked in vain, in nanoseconds
   job job_{};
-  std::vector<share> shares_;
+  share* shares_;        // one for each thread
+  bool failed_ = false;  // whether a body threw, and what
   std::exception_ptr error_;
   std::atomic<bool> busy_{false};
   std::atomic<bool> stop_{false};
@@ -248,7 +272,7 @@ class thread_pool {
 
 ONTO_BEGIN_RUNS_ONCE
 inline thread_pool::thread_pool(int threads)
-    : size_(threads > 0 ? threads : processor_count()), shares_(static_cast<std::size_t>(size_)) {
+    : size_(threads > 0 ? threads : processor_count()), shares_(new share[static_cast<std::size_t>(size_)]) {
   // With more threads than processors whoever spins is in somebody's way.
   spins_ = size_ <= processor_count() ? 1000 : 0;
 }
@@ -262,6 +286,7 @@ inline thread_pool::~thread_pool() {
   pthread_cond_destroy(&finished_);
   pthread_cond_destroy(&work_);
   pthread_mutex_destroy(&mutex_);
+  delete[] shares_;
 }
 
 inline bool thread_pool::are_awake() {
@@ -277,10 +302,10 @@ inline void thread_pool::start() {
   started_ = true;
   const auto body = [](void* given) -> void* {
     const auto* own = static_cast<const share*>(given);
-    own->pool->work(static_cast<std::size_t>(own - own->pool->shares_.data()));
+    own->pool->work(static_cast<std::size_t>(own - own->pool->shares_));
     return nullptr;
   };
-  for (; threads_ < shares_.size(); ++threads_) {
+  for (; threads_ < static_cast<std::size_t>(size_); ++threads_) {
     share& own = shares_[threads_];
     own.pool = this;
     if (pthread_create(&own.thread, nullptr, body, &own) != 0) return;
@@ -290,7 +315,7 @@ ONTO_END_RUNS_ONCE
 
 /// Calls `f(lo, hi)` for pieces of `[0, count)`, as `thread_pool::for_each_range` does.
 template <class Body>
-void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f, bool brief = false) {
+ONTO_INLINE void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f, bool brief = false) {
   pool.for_each_range(
       count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); }, &f,
       brief);

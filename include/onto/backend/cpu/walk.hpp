@@ -27,7 +27,9 @@ struct row_space {
   int outer = 0;            // the dimensions outside the row; the last of them has `count` rows
   bool turned = false;      // an operand's columns lie next to each other, and not its rows
 
+  ONTO_BEGIN_RUNS_ONCE
   explicit row_space(const kernel_call& c);
+  ONTO_END_RUNS_ONCE
 };
 
 /// How a kernel's result is written.
@@ -76,23 +78,22 @@ class row_walk {
   static constexpr std::int64_t tile_columns = 320;
   static constexpr std::int64_t most = 1024;  // elements of an operand that are brought at once
 
-  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how);
+  ONTO_BEGIN_RUNS_ONCE
+  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how, copy_function copy);
+  ONTO_END_RUNS_ONCE
 
   /// Elements `[lo, hi)`.
   void run(std::int64_t lo, std::int64_t hi) {
     std::int64_t column = lo % rows_.length;
     go_to(lo / rows_.length);
     while (lo < hi) {
-      if (column == 0 && !brings_ && rows_.length <= hi - lo) {  // a whole row
-        for (int i = 0; i < call_.inputs; ++i) pointers_[i] = places_[i];
-        emit(lo, rows_.length);
-        lo += rows_.length;
-        next_row();
-        continue;
-      }
       std::int64_t n = rows_.length - column < hi - lo ? rows_.length - column : hi - lo;
-      if (brings_ && n > most) n = most;
-      for (int i = 0; i < call_.inputs; ++i) pointers_[i] = part(i, column, n);
+      if (column == 0 && !brings_) {
+        for (int i = 0; i < call_.inputs; ++i) pointers_[i] = operands_[i].place;
+      } else {
+        if (brings_ && n > most) n = most;
+        for (int i = 0; i < call_.inputs; ++i) pointers_[i] = part(operands_[i], column, n);
+      }
       emit(lo, n);
       lo += n;
       column += n;
@@ -113,27 +114,36 @@ class row_walk {
       const std::int64_t rows = rows_.count - row < tile_rows ? rows_.count - row : tile_rows;
       go_to(first_row);
       for (int i = 0; i < call_.inputs; ++i) {
-        const element type = call_.in[i].type;
-        const std::int64_t down_a_row = call_.in[i].stride[rows_.outer - 1];
-        if (steps_[i] != 1)
-          copy_elements(size_of(type), slots_[i], columns, 1, advance(places_[i], first_column * steps_[i], type),
-                        down_a_row, steps_[i], rows, columns);
+        const operand& o = operands_[i];
+        if (o.step != 1)
+          copy_(o.size, o.slot, columns, 1, o.place + first_column * o.step * o.size, o.down / o.size, o.step, rows,
+                columns);
       }
       for (std::int64_t r = 0; r < rows; ++r) {
         for (int i = 0; i < call_.inputs; ++i) {
-          const element type = call_.in[i].type;
-          pointers_[i] = steps_[i] != 1
-                             ? advance(static_cast<const void*>(slots_[i]), r * columns, type)
-                             : advance(places_[i], r * call_.in[i].stride[rows_.outer - 1] + first_column, type);
+          const operand& o = operands_[i];
+          pointers_[i] = o.step != 1 ? o.slot + r * columns * o.size : o.place + r * o.down + first_column * o.size;
         }
         emit((first_row + r) * rows_.length + first_column, columns);
       }
     }
   }
 
-  static std::int64_t tiles_across(const row_space& rows) { return (rows.length + tile_columns - 1) / tile_columns; }
+  ONTO_INLINE static std::int64_t tiles_across(const row_space& rows) {
+    return (rows.length + tile_columns - 1) / tile_columns;
+  }
 
  private:
+  struct operand {
+    const char* place;   // of the row's first element
+    std::int64_t step;   // from an element of a row to the next, in elements
+    std::int64_t down;   // from a row to the next, in bytes
+    char* slot;          // where elements that do not lie next to each other are brought
+    const void* repeat;  // the element that is repeated there
+    int size;            // of an element, in bytes
+  };
+
+  ONTO_BEGIN_RUNS_ONCE
   static std::int64_t held(const row_space& rows) {
     return rows.turned ? tile_rows * tile_columns : rows.length < most ? (rows.length + 15) / 16 * 16 : most;
   }
@@ -144,50 +154,50 @@ class row_walk {
   }
 
   void go_to(std::int64_t row) {
-    for (int i = 0; i < call_.inputs; ++i) places_[i] = call_.in[i].data;
+    for (int i = 0; i < call_.inputs; ++i) operands_[i].place = static_cast<const char*>(call_.in[i].data);
     for (int k = rows_.outer - 1; k >= 0; --k) {
       const std::int64_t n = call_.space.dims[k];
       index_[k] = row % n;
       row /= n;
       for (int i = 0; i < call_.inputs; ++i)
-        places_[i] = advance(places_[i], index_[k] * call_.in[i].stride[k], call_.in[i].type);
+        operands_[i].place += index_[k] * call_.in[i].stride[k] * operands_[i].size;
     }
   }
+
+  void leave_rows(int k) {
+    while (true) {
+      const std::int64_t n = call_.space.dims[k];
+      for (int i = 0; i < call_.inputs; ++i) operands_[i].place -= n * call_.in[i].stride[k] * operands_[i].size;
+      index_[k] = 0;
+      if (--k < 0) return;
+      for (int i = 0; i < call_.inputs; ++i) operands_[i].place += call_.in[i].stride[k] * operands_[i].size;
+      if (++index_[k] < call_.space.dims[k]) return;
+    }
+  }
+  ONTO_END_RUNS_ONCE
 
   void next_row() {
     const int last = rows_.outer - 1;
     if (last < 0) return;
-    for (int i = 0; i < call_.inputs; ++i) places_[i] = static_cast<const char*>(places_[i]) + down_[i];
+    for (int i = 0; i < call_.inputs; ++i) operands_[i].place += operands_[i].down;
     if (++index_[last] == rows_.count) leave_rows(last);
   }
-  ONTO_COLD void leave_rows(int k) {
-    while (true) {
-      const std::int64_t n = call_.space.dims[k];
-      for (int i = 0; i < call_.inputs; ++i)
-        places_[i] = advance(places_[i], -n * call_.in[i].stride[k], call_.in[i].type);
-      index_[k] = 0;
-      if (--k < 0) return;
-      for (int i = 0; i < call_.inputs; ++i) places_[i] = advance(places_[i], call_.in[i].stride[k], call_.in[i].type);
-      if (++index_[k] < call_.space.dims[k]) return;
-    }
-  }
 
-  /// Elements `[column, column + n)` of the row of operand `i`, next to each other.
-  const void* part(int i, std::int64_t column, std::int64_t n) {
-    const element type = call_.in[i].type;
-    if (steps_[i] == 1) return advance(places_[i], column, type);
-    const void* const from = advance(places_[i], column * steps_[i], type);
-    if (steps_[i] == 0) {  // filled when another element is repeated
-      if (held_[i] == from) return slots_[i];
-      held_[i] = from;
-      n = held(rows_);
+  /// Elements `[column, column + n)` of the row of an operand, next to each other.
+  ONTO_NOINLINE const void* part(operand& o, std::int64_t column, std::int64_t n) {
+    const char* const from = o.place + column * o.step * o.size;
+    if (o.step == 1) return from;
+    if (o.step == 0) {  // filled when another element is repeated
+      if (o.repeat == from) return o.slot;
+      o.repeat = from;
+      n = held_;
     }
-    copy_elements(size_of(type), slots_[i], n, 1, from, 0, steps_[i], 1, n);
-    return slots_[i];
+    copy_(o.size, o.slot, n, 1, from, 0, o.step, 1, n);
+    return o.slot;
   }
 
   /// The results of `n` elements from `first` on, the operands of which are where `pointers_` says.
-  void emit(std::int64_t first, std::int64_t n) {
+  ONTO_INLINE void emit(std::int64_t first, std::int64_t n) {
     if (how_ != result_store::cached) return store_span(span_, how_, call_, pointers_.data(), first, n);
     span_({pointers_.data(), static_cast<char*>(call_.out.data) + first * out_size_, first, n, call_.scalars});
   }
@@ -195,16 +205,14 @@ class row_walk {
   const kernel_call& call_;
   const row_space& rows_;
   span_function span_;
+  copy_function copy_;
   result_store how_;
   bool brings_ = false;  // whether elements have to be moved
-  std::int64_t out_size_ = size_of(call_.out.type);
+  std::int64_t held_;    // elements that a slot has room for
+  std::int64_t out_size_;
   std::int64_t index_[max_rank];
-  small_array<std::int64_t, 16> steps_;    // from an element of a row to the next
   small_array<const void*, 16> pointers_;  // for the program
-  small_array<const void*, 16> places_;    // the rows' first elements
-  small_array<char*, 16> slots_;           // where elements that do not lie next to each other are brought
-  small_array<const void*, 16> held_;      // the element that a slot repeats
-  small_array<std::int64_t, 16> down_;     // bytes from a row to the next
+  small_array<operand, 16> operands_;
   small_array<char, 16384> buffer_;
 };
 
@@ -231,29 +239,32 @@ inline row_space::row_space(const kernel_call& c) {
   }
 }
 
-inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how)
+inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how,
+                          copy_function copy)
     : call_(call),
       rows_(rows),
       span_(span),
+      copy_(copy),
       how_(how),
-      steps_(call.inputs),
+      held_(held(rows)),
+      out_size_(size_of(call.out.type)),
       pointers_(call.inputs),
-      places_(call.inputs),
-      slots_(call.inputs),
-      held_(call.inputs),
-      down_(call.inputs),
+      operands_(call.inputs),
       buffer_(bytes_to_hold(call, rows)) {
   int inner = call.space.rank - 1;
   while (inner > 0 && call.space.dims[inner] == 1) --inner;
   char* slot = buffer_.data();
   for (int i = 0; i < call.inputs; ++i) {
-    steps_[i] = rows.length == 1 ? 1 : call.in[i].stride[inner];
-    places_[i] = call.in[i].data;
-    slots_[i] = slot;
-    held_[i] = nullptr;
-    down_[i] = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * size_of(call.in[i].type) : 0;
-    brings_ = brings_ || steps_[i] != 1;
-    if (steps_[i] != 1) slot += held(rows) * size_of(call.in[i].type);
+    operand& o = operands_[i];
+    o.size = size_of(call.in[i].type);
+    o.step = rows.length == 1 ? 1 : call.in[i].stride[inner];
+    o.down = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * o.size : 0;
+    o.place = static_cast<const char*>(call.in[i].data);
+    o.slot = slot;
+    o.repeat = nullptr;
+    if (o.step == 1) continue;
+    brings_ = true;
+    slot += held_ * o.size;
   }
 }
 ONTO_END_RUNS_ONCE
