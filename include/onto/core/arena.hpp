@@ -43,13 +43,20 @@ class arena {
     std::size_t size;
   };
 
+  ONTO_END_RUNS_ONCE
   // Not by T: twenty functions less in every program.
   ONTO_NOINLINE void* repeat(const void* one, std::size_t size, int count) {
     const std::size_t bytes = size * static_cast<std::size_t>(count > 0 ? count : 1);
     char* const first = static_cast<char*>(take(bytes));
-    for (std::size_t k = 0; k < bytes; k += size) std::memcpy(first + k, one, size);
+    std::memcpy(first, one, size);
+    for (std::size_t done = size; done < bytes;) {
+      const std::size_t some = done < bytes - done ? done : bytes - done;
+      std::memcpy(first + done, first, some);
+      done += some;
+    }
     return first;
   }
+  ONTO_BEGIN_RUNS_ONCE
   ONTO_NOINLINE void* copy_bytes(const void* from, std::size_t size, int count) {
     void* to = take(size * static_cast<std::size_t>(count > 0 ? count : 1));
     if (count > 0) std::memcpy(to, from, size * static_cast<std::size_t>(count));

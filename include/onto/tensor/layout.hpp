@@ -47,7 +47,7 @@ constexpr const extents& to_extents(const extents& e) { return e; }
 template <std::size_t N>
 constexpr extents to_extents(const std::array<int, N>& dims) {
   extents e;
-  for (std::size_t k = 0; k < N; ++k) e.push_back(dims[k]);
+  for (int k = 0; k < static_cast<int>(N); ++k) e.push_back(dims[static_cast<std::size_t>(k)]);
   return e;
 }
 

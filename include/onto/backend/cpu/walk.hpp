@@ -27,9 +27,7 @@ struct row_space {
   int outer = 0;            // the dimensions outside the row; the last of them has `count` rows
   bool turned = false;      // an operand's columns lie next to each other, and not its rows
 
-  ONTO_BEGIN_RUNS_ONCE
   explicit row_space(const kernel_call& c);
-  ONTO_END_RUNS_ONCE
 };
 
 /// How a kernel's result is written.
@@ -153,17 +151,6 @@ class row_walk {
     return bytes * held(rows);
   }
 
-  void go_to(std::int64_t row) {
-    for (int i = 0; i < call_.inputs; ++i) operands_[i].place = static_cast<const char*>(call_.in[i].data);
-    for (int k = rows_.outer - 1; k >= 0; --k) {
-      const std::int64_t n = call_.space.dims[k];
-      index_[k] = row % n;
-      row /= n;
-      for (int i = 0; i < call_.inputs; ++i)
-        operands_[i].place += index_[k] * call_.in[i].stride[k] * operands_[i].size;
-    }
-  }
-
   void leave_rows(int k) {
     while (true) {
       const std::int64_t n = call_.space.dims[k];
@@ -175,6 +162,17 @@ class row_walk {
     }
   }
   ONTO_END_RUNS_ONCE
+
+  void go_to(std::int64_t row) {
+    for (int i = 0; i < call_.inputs; ++i) operands_[i].place = static_cast<const char*>(call_.in[i].data);
+    for (int k = rows_.outer - 1; k >= 0; --k) {
+      const std::int64_t n = call_.space.dims[k];
+      index_[k] = row % n;
+      row /= n;
+      for (int i = 0; i < call_.inputs; ++i)
+        operands_[i].place += index_[k] * call_.in[i].stride[k] * operands_[i].size;
+    }
+  }
 
   void next_row() {
     const int last = rows_.outer - 1;
@@ -216,7 +214,6 @@ class row_walk {
   small_array<char, 16384> buffer_;
 };
 
-ONTO_BEGIN_RUNS_ONCE
 inline row_space::row_space(const kernel_call& c) {
   int k = c.space.rank - 1;
   while (k >= 0 && c.space.dims[k] == 1) --k;
@@ -239,6 +236,7 @@ inline row_space::row_space(const kernel_call& c) {
   }
 }
 
+ONTO_BEGIN_RUNS_ONCE
 inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how,
                           copy_function copy)
     : call_(call),
