@@ -193,6 +193,8 @@ def measure(arguments, cases, pattern, mode="table"):
             random.shuffle(peers)
             for peer in peers:
                 here = {"BENCH_REPETITIONS": str(math.ceil(arguments.repetitions / rounds)), "BENCH_CHECK": str(int(turn == 0))}
+                # A new process' threads take some ten milliseconds to find processors of their own.
+                here["BENCH_MIN_TIME"] = str(max(arguments.min_time, 0.1 if is_product(case) else 0.05))
                 if peer in BOUND:
                     here["OMP_PROC_BIND"] = "true"
                 gather(found, run(arguments.program, f"^{fits}{case}/[^/]*/(?!1/)[0-9]*/{peer}$", arguments, mode, here)[0])

@@ -9,10 +9,10 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Streams by number: 0 is the host, which does one thing after the other; then three for each device.
-constexpr int compute_stream(int device) { return 1 + 3 * device; }
-constexpr int in_stream(int device) { return 2 + 3 * device; }
-constexpr int out_stream(int device) { return 3 + 3 * device; }
-constexpr int stream_count(int devices) { return 1 + 3 * devices; }
+ONTO_INLINE constexpr int compute_stream(int device) { return 1 + 3 * device; }
+ONTO_INLINE constexpr int in_stream(int device) { return 2 + 3 * device; }
+ONTO_INLINE constexpr int out_stream(int device) { return 3 + 3 * device; }
+ONTO_INLINE constexpr int stream_count(int devices) { return 1 + 3 * devices; }
 
 /// Where a step runs and what it waits for.
 struct step_order {

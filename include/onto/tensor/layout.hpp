@@ -66,9 +66,8 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
   return dims;
 }
 
-/// The number of elements of a tensor whose type says `declared` and which is given `given`.
-/// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
-ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
+/// `checked_count` where something may be wrong.
+ONTO_COLD inline std::size_t count_or_throw(const extents& given, const extents& declared, element type) {
   if (given.rank != declared.rank)
     fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
                                  << given.rank << " extents was given to a tensor of shape " << declared
@@ -92,6 +91,21 @@ ONTO_COLD inline std::size_t checked_count(const extents& given, const extents& 
                                    << " has more bytes than memory has addresses; use a smaller shape");
   return static_cast<std::size_t>(count);
 }
+
+ONTO_END_RUNS_ONCE
+/// The number of elements of a tensor whose type says `declared` and which is given `given`.
+/// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
+ONTO_NOINLINE inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
+  bool fits = given.rank == declared.rank;
+  std::int64_t count = 1, bytes = 0;
+  for (int k = 0; fits && k < given.rank; ++k)
+    fits = given[k] >= 0 && (declared[k] == dyn || declared[k] == given[k]) &&
+           !__builtin_mul_overflow(count, std::int64_t{given[k]}, &count);
+  if (!fits || __builtin_mul_overflow(count, std::int64_t{size_of(type)}, &bytes))
+    return count_or_throw(given, declared, type);
+  return static_cast<std::size_t>(count);
+}
+ONTO_BEGIN_RUNS_ONCE
 
 /// *Throws* `invalid_argument_error` unless `given` values are as many as `count` says for `shape`.
 inline void check_values(std::size_t given, std::size_t count, const extents& shape) {

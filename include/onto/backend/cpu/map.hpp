@@ -239,9 +239,9 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
       if (how != result_store::cached) end_streaming();
     };
     if (!rows.turned) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
-    const std::int64_t tile = row_walk::tile_rows * row_walk::tile_columns;
-    const std::int64_t tiles = total / rows.length / rows.count * row_walk::tiles_across(rows) *
-                               ((rows.count + row_walk::tile_rows - 1) / row_walk::tile_rows);
+    const std::int64_t tile = rows.tile_rows * rows.tile_columns;
+    const std::int64_t tiles =
+        total / rows.length / rows.count * row_walk::tiles_across(rows) * row_walk::tiles_down(rows);
     return split(pool, tiles, map_grain(cost) / tile + 1, body, is_brief(total, cost));
   }
   const map_plan plan(call, &Copies::run);
