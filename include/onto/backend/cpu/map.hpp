@@ -233,9 +233,14 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
   if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 96))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       row_walk walk(call, rows, span, how, &Copies::run);
-      if constexpr (Copies::of_views)
-        if (rows.turned) return walk.run_tiles(lo, hi), end_streaming();
-      walk.run(lo, hi);
+      if constexpr (Copies::of_views) {
+        if (rows.turned)
+          walk.run_tiles(lo, hi);
+        else
+          walk.run(lo, hi);
+      } else {
+        walk.run(lo, hi);
+      }
       if (how != result_store::cached) end_streaming();
     };
     if (!rows.turned) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
