@@ -2,6 +2,8 @@
 // Text in types: a string literal enters as a template argument and leaves as a pack of characters.
 #pragma once
 
+#include <onto/core/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
