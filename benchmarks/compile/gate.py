@@ -153,7 +153,7 @@ def main():
          "g++ -O2, 128 operations over 129 leaves beside 8 over 9, after the include (2 is the goal)"),
         (bench, "g++", [("onto", "8"), ("eigen", "8")], limits["beside Eigen Tensor"],
          lambda mine, other: mine / other, "g++ -O2, 8 operations beside the same with Eigen Tensor (1 is the goal)"),
-    ], tally, start, 3)
+    ], tally, start, 6)
     check_times([
         (bench, "nvcc", onto[1:], limits["growth"]["nvcc"], lambda small, large: large / small,
          "nvcc -O2, 128 operations beside 8"),
