@@ -413,7 +413,9 @@ def flags(arguments):
     programs = {"-O3": arguments.program, "-O2": f"{arguments.program}_O2"}
     if not Path(programs["-O2"]).exists():
         fail(f"{programs['-O2']} is not there; ./run bench --flags builds it")
-    wanted = arguments.filter or "^(?!limit).*/(8|4x4|1e3|1e5|1e7|64x1024|4096x1024|64|256|512|256x784)/1/onto$"
+    wanted = "^(?!limit).*/(8|4x4|1e3|1e5|1e7|64x1024|4096x1024|64|256|512|256x784)/1/onto$"
+    if arguments.filter:
+        wanted = f"^(?=.*(?:{arguments.filter})).*/1/onto$"
     rounds, found = 5, {name: {} for name in programs}
     arguments.repetitions = math.ceil(arguments.repetitions / rounds)
     for turn in range(rounds):
