@@ -35,8 +35,8 @@
 #endif
 
 // What is compiled in every program but runs a few times per run, per program, or only to say what is wrong: everything
-// but the elements' loops. Left unoptimized it costs a run 0.17 us and saves every program about a second with g++ -O2
-// and with clang++ -O2. Constant evaluation is not concerned.
+// but the elements' loops. Left unoptimized it costs a run by g++ 0.17 us and saves every program about a second with
+// g++ -O2 and with clang++ -O2. Constant evaluation is not concerned.
 #if defined(__CUDACC__) && !defined(__CUDA_ARCH__) && defined(__GNUC__) && !defined(__clang__)
 // nvcc hands the pragma on to g++, but not without saying that it does not know it.
 #define ONTO_BEGIN_RUNS_ONCE                                                                 \

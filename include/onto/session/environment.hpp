@@ -96,7 +96,7 @@ ONTO_COLD ONTO_NOINLINE inline const session_options& apply_environment(session_
     const std::int64_t bytes = v.read_bytes();
     const char* own = gpu.memory_limit != 0                      ? "gpu.memory_limit"
                       : gpu.per_process_gpu_memory_fraction != 0 ? "gpu.per_process_gpu_memory_fraction"
-                      : gpu.logical_devices.size() != 0          ? "gpu.logical_devices"
+                      : !gpu.logical_devices.empty()             ? "gpu.logical_devices"
                                                                  : nullptr;
     if (!own) gpu.memory_limit = bytes;
     message effect;

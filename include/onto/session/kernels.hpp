@@ -202,7 +202,7 @@ constexpr kernel_entry map_entry() {
 template <class Floats, class Program, class Copies, fold F, bool Gpu>
 constexpr kernel_entry reduce_entry() {
   kernel_entry e;
-  e.on_cpu = &cpu_reduce < Floats, F, has_packs && Floats::packable, Copies > ;
+  e.on_cpu = &cpu_reduce<Floats, F, Copies>;
 #if ONTO_CUDA
   if constexpr (Gpu) {
     e.on_gpu = &cuda_reduce<Program, F>;

@@ -66,8 +66,8 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
   return dims;
 }
 
-/// `checked_count` where something may be wrong.
-ONTO_COLD inline std::size_t count_or_throw(const extents& given, const extents& declared, element type) {
+/// `checked_count` where a product of the extents is not to be had: one of them is 0, or something is wrong.
+ONTO_COLD inline std::size_t zero_or_throw(const extents& given, const extents& declared, element type) {
   if (given.rank != declared.rank)
     fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
                                  << given.rank << " extents was given to a tensor of shape " << declared
@@ -82,14 +82,9 @@ ONTO_COLD inline std::size_t count_or_throw(const extents& given, const extents&
                                  << "; change the shape, or make the extent dyn in the type");
   for (int k = 0; k < given.rank; ++k)
     if (given[k] == 0) return 0;
-  std::int64_t count = 1, bytes = 0;
-  for (int k = 0; k < given.rank; ++k)
-    if (__builtin_mul_overflow(count, std::int64_t{given[k]}, &count) ||
-        __builtin_mul_overflow(count, std::int64_t{size_of(type)}, &bytes))
-      fail<invalid_argument_error>(message("[onto.tensor]")
-                                   << " a tensor of shape " << given
-                                   << " has more bytes than memory has addresses; use a smaller shape");
-  return static_cast<std::size_t>(count);
+  fail<invalid_argument_error>(message("[onto.tensor]")
+                               << " a tensor of shape " << given
+                               << " has more bytes than memory has addresses; use a smaller shape");
 }
 
 ONTO_END_RUNS_ONCE
@@ -102,7 +97,7 @@ ONTO_NOINLINE inline std::size_t checked_count(const extents& given, const exten
     fits = given[k] >= 0 && (declared[k] == dyn || declared[k] == given[k]) &&
            !__builtin_mul_overflow(count, std::int64_t{given[k]}, &count);
   if (!fits || __builtin_mul_overflow(count, std::int64_t{size_of(type)}, &bytes))
-    return count_or_throw(given, declared, type);
+    return zero_or_throw(given, declared, type);
   return static_cast<std::size_t>(count);
 }
 ONTO_BEGIN_RUNS_ONCE

@@ -246,8 +246,8 @@ inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_
 }
 
 /// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`.
-ONTO_NOINLINE inline void gather_by(copy_function copy, const layout& l, int size, const void* source,
-                                    std::int64_t first, std::int64_t count, void* target) {
+ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
+                                 void* target, copy_function copy = copy_elements) {
   const char* const in = static_cast<const char*>(source);
   char* out = static_cast<char*>(target);
   const int inner = l.rank - 1;
@@ -283,11 +283,6 @@ ONTO_NOINLINE inline void gather_by(copy_function copy, const layout& l, int siz
       ++index[k - 1];
     }
   }
-}
-
-inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
-                   void* target) {
-  gather_by(copy_elements, l, size, source, first, count, target);
 }
 
 }  // namespace onto::detail

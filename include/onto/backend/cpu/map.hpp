@@ -113,7 +113,7 @@ class map_stage {
   char* bring(int i, std::int64_t first, std::int64_t count) {
     const operand_view& v = plan_.call.in[i];
     char* const to = is_narrow(v.type) ? gathered_ : slots_[i];
-    gather_by(plan_.copy, plan_.in[i], size_of(v.type), v.data, first, count, to);
+    gather(plan_.in[i], size_of(v.type), v.data, first, count, to, plan_.copy);
     if (is_narrow(v.type)) plan_.call.narrow->widen(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }

@@ -288,7 +288,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
 }
 
 /// The kernel of a reduction by `F` of a fused program.
-template <class Program, fold F, bool Packs = has_packs&& Program::packable, class Copies = copies<all_sizes, true>>
+template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = has_packs&& Program::packable>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
