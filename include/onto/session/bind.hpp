@@ -294,7 +294,8 @@ class binder {
     add_seen(s, c, root, o, via);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
-    c.bits = m_.make<std::uint64_t>(o.scalar_count);
+    c.bits = m_.make<std::uint64_t>(o.scalar_count);  // set in each run
+    c.call.scalars = c.bits;
     contiguous_strides(b_.shapes[root], c.call.out.stride);
     c.more = m_.make<operand_view>(s.step.more);
     c.call.more_outputs = s.step.more;

@@ -330,7 +330,6 @@ class execution {
       return;
     }
     for (int k = 0; k < c.scalar_count; ++k) c.bits[k] = b_.scalars[c.scalars[k]]->scalar;
-    c.call.scalars = c.bits;
   }
 
   /// Waits for all devices, whatever has happened: nothing of this run is in flight afterwards.
