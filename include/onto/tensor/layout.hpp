@@ -67,7 +67,7 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
 }
 
 /// `checked_count` where a product of the extents is not to be had: one of them is 0, or something is wrong.
-ONTO_COLD inline std::size_t zero_or_throw(const extents& given, const extents& declared, element type) {
+ONTO_COLD inline std::size_t zero_or_throw(const extents& given, const extents& declared) {
   if (given.rank != declared.rank)
     fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
                                  << given.rank << " extents was given to a tensor of shape " << declared
@@ -97,7 +97,7 @@ ONTO_NOINLINE inline std::size_t checked_count(const extents& given, const exten
     fits = given[k] >= 0 && (declared[k] == dyn || declared[k] == given[k]) &&
            !__builtin_mul_overflow(count, std::int64_t{given[k]}, &count);
   if (!fits || __builtin_mul_overflow(count, std::int64_t{size_of(type)}, &bytes))
-    return zero_or_throw(given, declared, type);
+    return zero_or_throw(given, declared);
   return static_cast<std::size_t>(count);
 }
 ONTO_BEGIN_RUNS_ONCE
