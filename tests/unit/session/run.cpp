@@ -197,11 +197,37 @@ TEST_CASE("shapes that come with the feeds may change from run to run", "[sessio
 }
 
 TEST_CASE("scalars are values of the run, not of the type", "[session]") {
-  session sess;
-  for (const float factor : {2.0f, 3.0f, -1.0f}) {
-    CHECK(sess.run(sum(factor * x + 1), x = values) == factor * 21 + 6);
-    CHECK(sess.run(factor * matmul(x, transpose(x)) - 2 * addend, x = values, addend = {{1, 2}, {3, 4}}) ==
-          tensor<float, 2, 2>{{14 * factor - 2, 32 * factor - 4}, {32 * factor - 6, 77 * factor - 8}});
+  for (const int gpus : {0, 1, 2}) {
+    session sess{{.simulated_gpus = gpus}};
+    for (const float factor : {2.0f, 3.0f, -1.0f}) {
+      CHECK(sess.run(sum(factor * x + 1), x = values) == factor * 21 + 6);
+      CHECK(sess.run(factor * matmul(x, transpose(x)) - 2 * addend, x = values, addend = {{1, 2}, {3, 4}}) ==
+            tensor<float, 2, 2>{{14 * factor - 2, 32 * factor - 4}, {32 * factor - 6, 77 * factor - 8}});
+    }
+  }
+}
+
+// A GPU's reductions and row kernels ask for memory to work in before the run, with the scalars of their maps in hand.
+TEST_CASE("scalars reach every kind of kernel, of every device", "[session]") {
+  for (const int gpus : {0, 1, 2}) {
+    session sess{{.simulated_gpus = gpus}};
+    for (const float factor : {2.0f, -3.0f}) {
+      const float f = factor;
+      CHECK(sess.run(factor * x - 1, x = values) ==
+            tensor<float, 2, 3>{{f - 1, 2 * f - 1, 3 * f - 1}, {4 * f - 1, 5 * f - 1, 6 * f - 1}});
+      CHECK(sess.run(sum<0>(factor * x + 1), x = values) == tensor<float, 3>{5 * f + 2, 7 * f + 2, 9 * f + 2});
+      CHECK(sess.run(max<1>(factor * x + 1), x = values) ==
+            (f > 0 ? tensor<float, 2>{3 * f + 1, 6 * f + 1} : tensor<float, 2>{f + 1, 4 * f + 1}));
+      CHECK(sess.run(argmax<1>(factor * x + 1), x = values) ==
+            (f > 0 ? tensor<std::int64_t, 2>{2, 2} : tensor<std::int64_t, 2>{0, 0}));
+      CHECK(sess.run(sum(softmax(factor * x)), x = values) == Approx(2.0f));
+      const auto centred = factor * x - mean<1>(factor * x, keep_extents);
+      CHECK(sess.run(centred * 2 + 1, x = values) ==
+            tensor<float, 2, 3>{{1 - 2 * f, 1, 1 + 2 * f}, {1 - 2 * f, 1, 1 + 2 * f}});
+      const auto [scaled, total] = sess.run(fetches(factor * x, sum(factor * x)), x = values);
+      CHECK(scaled(1, 2) == 6 * factor);
+      CHECK(total == 21 * factor);
+    }
   }
 }
 
