@@ -15,6 +15,7 @@ using onto::detail::gemm_kernels_for;
 using onto::detail::gemm_with;
 using onto::detail::matrix_view;
 using onto::detail::product_target;
+using onto::detail::share_product;
 using onto::detail::thread_pool;
 using onto::detail::tile_heights;
 
@@ -48,7 +49,11 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
   product_target<T> to{c.data(), n + margin, T{2}, T{3}, {nullptr, 0, 0}, relu};
   if (addend == 1) to.addend = {bias.view.data, 0, 1};
   if (addend == 2) to.addend = {c.data(), n + margin, 1};
-  gemm_with(kernels, pool, m, n, k, a.view, b.view, to);
+  if (pool.size() == 1)
+    gemm_with(kernels, m, n, k, a.view, b.view, to);
+  else
+    share_product(pool, m, n, k, a.view, b.view, to, onto::detail::gemm_costs,
+                  [&](auto... part) { gemm_with(kernels, part...); });
   bool good = true;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n + margin; ++j) {
@@ -116,14 +121,13 @@ TEST_CASE("every number of rows is covered by tiles") {
 }
 
 TEST_CASE("infinities and NaN go through a product as they go through a sum") {
-  thread_pool pool(1);
   const float inf = std::numeric_limits<float>::infinity();
   std::vector<float> a(20 * 20, 1), b(20 * 20, 1), c(20 * 20);
   a[0] = inf;
   b[1] = -inf;  // row 0, column 1
   b[2] = 0;
   for (int bytes : {16, 32, 64}) {
-    gemm_with<float>(gemm_kernels_for<float>(bytes), pool, 20, 20, 20, {a.data(), 20, 1}, {b.data(), 20, 1},
+    gemm_with<float>(gemm_kernels_for<float>(bytes), 20, 20, 20, {a.data(), 20, 1}, {b.data(), 20, 1},
                      {c.data(), 20, 1, 0, {nullptr, 0, 0}, true});
     CHECK(c[0] == inf);
     CHECK(c[1] == 0);        // relu of -inf

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/product.hpp>
+#include <onto/backend/cpu/product_finish.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -72,51 +73,6 @@ ONTO_INLINE void put_lanes(T* c, T alpha, const Lanes& product, const T* addend)
     v = alpha * product;
   }
   std::memcpy(c, &v, sizeof v);
-}
-
-/// Sixteen elements of a row of the result: vectors by name, since g++ makes them of loops only under some flags.
-template <class T>
-ONTO_INLINE void finish_sixteen(const product_target<T>& to, T* c, const T* part, const T* addend) {
-  using sixteen = typename lanes_of<T, 16 * static_cast<int>(sizeof(T))>::type;
-  sixteen v;
-  std::memcpy(&v, part, sizeof v);
-  v = to.alpha * v;
-  if (addend != nullptr) {
-    sixteen more;
-    if (to.addend.column == 1)
-      std::memcpy(&more, addend, sizeof more);
-    else
-      for (int j = 0; j < 16; ++j) more[j] = addend[j * to.addend.column];
-    v += to.beta * more;
-  }
-  if (to.relu) {
-    if constexpr (std::is_floating_point_v<T>) {
-      v = v < sixteen{} ? sixteen{} : v;
-    } else {
-      for (int j = 0; j < 16; ++j) v[j] = relu_of(static_cast<T>(v[j]));
-    }
-  }
-  std::memcpy(static_cast<void*>(c), &v, sizeof v);
-}
-
-/// The end of a tile that is not full, or has a bias or relu: `part` becomes rows of the result from row `i` on.
-template <class T>
-ONTO_NOINLINE void finish_tile(const product_strip<T>& s, std::int64_t i, std::int64_t rows, const T* part,
-                               std::int64_t part_row) {
-  const product_target<T>& to = s.to;
-  const matrix_view<T>& from = to.addend;
-  for (std::int64_t r = 0; r < rows; ++r, part += part_row) {
-    T* const c = to.data + (i + r) * to.row;
-    const T* const addend = from.data != nullptr ? from.data + (i + r) * from.row : nullptr;
-    std::int64_t j = 0;
-    for (; j + 16 <= s.columns; j += 16)
-      finish_sixteen(to, c + j, part + j, addend != nullptr ? addend + j * from.column : nullptr);
-    for (; j < s.columns; ++j) {
-      T v = to.alpha * part[j];
-      if (addend != nullptr) v += to.beta * addend[j * from.column];
-      c[j] = to.relu ? relu_of(v) : v;
-    }
-  }
 }
 
 /// The element of row `R` of a, in every lane. The multiples of a row's length that an address cannot hold by itself
@@ -188,7 +144,10 @@ ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& 
   T part[rows * columns];
   (std::memcpy(part + R * columns, &left[R], sizeof(lanes)), ...);
   if constexpr (Registers == 2) (std::memcpy(part + R * columns + width, &right[R], sizeof(lanes)), ...);
-  finish_tile<T>(s, i, left_rows < rows ? left_rows : rows, part, columns);
+  product_target<T> rest = to;
+  rest.data += i * to.row;
+  if (to.addend.data != nullptr) rest.addend.data += i * to.addend.row;
+  finish_product(rest, left_rows < rows ? left_rows : rows, s.columns, part, columns);
 }
 
 /// The heights of tiles that are compiled.

@@ -46,55 +46,39 @@ inline constexpr matmul_library chosen_library = has_onednn&& std::is_same_v<T, 
                                                                                            : matmul_library::builtin;
 
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
-/// `to` before a library adds its product to it: the addend, of any strides.
+/// Whether the addend is what is in the result's memory.
 template <class T>
-void place_addend(std::int64_t m, std::int64_t n, const product_target<T>& to) {
+bool adds_in_place(std::int64_t m, std::int64_t n, const product_target<T>& to) {
   const matrix_view<T>& from = to.addend;
-  if (from.data == nullptr || (from.data == to.data && (m == 1 || from.row == to.row) && (n == 1 || from.column == 1)))
-    return;
-  copy_elements(sizeof(T), to.data, to.row, 1, from.data, from.row, from.column, m, n);
-}
-
-template <class T>
-void apply_relu(std::int64_t m, std::int64_t n, const product_target<T>& to) {
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) to.data[i * to.row + j] = relu_of(to.data[i * to.row + j]);
+  return from.data == to.data && (m == 1 || from.row == to.row) && (n == 1 || from.column == 1);
 }
 
 /// to = relu(alpha * a × b + beta * addend) by a library, with every extent at least 1.
 template <class T, matmul_library Library>
 void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
                            const matrix_view<T>& b, const product_target<T>& to) {
+  // The library adds what is in the result's memory; an addend elsewhere, or a bias, is added with relu in one pass.
+  const auto multiply = [](std::int64_t rows, std::int64_t columns, std::int64_t depth, const matrix_view<T>& left,
+                           const matrix_view<T>& right, product_target<T> part) {
+    const bool in_place = part.addend.data != nullptr && adds_in_place(rows, columns, part);
+    const T beta = in_place ? part.beta : T{0};
 #if defined(ONTO_HAS_ONEDNN)
-  if constexpr (Library == matmul_library::onednn) {
-    // Rows or columns go to threads, whichever are more.
-    const bool by_rows = m >= n;
-    auto multiply = [&](std::int64_t lo, std::int64_t hi) {
-      product_target<T> part = to;
-      matrix_view<T> left = a, right = b;
-      const std::int64_t rows = by_rows ? hi - lo : m, columns = by_rows ? n : hi - lo;
-      (by_rows ? left.data : right.data) += lo * (by_rows ? a.row : b.column);
-      part.data += by_rows ? lo * to.row : lo;
-      if (to.addend.data != nullptr) part.addend.data += lo * (by_rows ? to.addend.row : to.addend.column);
-      place_addend(rows, columns, part);
-      multiply_with_onednn(rows, columns, k, to.alpha, left, right, to.addend.data != nullptr ? to.beta : T{0},
-                           part.data, to.row);
-      if (to.relu) apply_relu(rows, columns, part);
-    };
-    const std::int64_t count = by_rows ? m : n, share = (count + pool.size() - 1) / pool.size();
-    const std::int64_t least = (std::int64_t{1} << 18) / (m * n / count * k + 1) + 1;
-    return split(pool, count, share > least ? share : least, multiply);
-  }
+    if constexpr (Library == matmul_library::onednn)
+      multiply_with_onednn(rows, columns, depth, part.alpha, left, right, beta, part.data, part.row);
 #endif
 #if defined(ONTO_HAS_CBLAS)
-  if constexpr (Library == matmul_library::cblas) {
-    place_addend(m, n, to);
-    multiply_with_blas<T>(static_cast<int>(m), static_cast<int>(n), static_cast<int>(k), to.alpha, a, b,
-                          to.addend.data != nullptr ? to.beta : T{0}, to.data);
-    if (to.relu) apply_relu(m, n, to);
-  }
+    if constexpr (Library == matmul_library::cblas)
+      multiply_with_blas<T>(static_cast<int>(rows), static_cast<int>(columns), static_cast<int>(depth), part.alpha,
+                            left, right, beta, part.data);
 #endif
-  static_cast<void>(pool);
+    if (in_place) part.addend.data = nullptr;
+    part.alpha = 1;
+    if (part.addend.data != nullptr || part.relu) finish_product(part, rows, columns, part.data, part.row);
+  };
+  if constexpr (Library == matmul_library::onednn)
+    share_product(pool, m, n, k, a, b, to, {5, 12}, multiply);  // measured: it likes few rows better than few columns
+  else
+    multiply(m, n, k, a, b, to);  // on its own threads
 }
 #endif
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
-#include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/backend/cpu/gemm.hpp>
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
 
@@ -71,10 +71,30 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
                                  std::int64_t c_row) {
   const onednn_operand x(a, m, k), y(b, k, n);
   const one_openmp_thread alone;
-  const dnnl_status_t status =
-      dnnl_sgemm(x.trans, y.trans, m, n, k, alpha, x.data, x.lead, y.data, y.lead, beta, c, c_row);
-  if (status != dnnl_success)
-    throw internal_error("[onto.matmul] oneDNN could not multiply; configure with -DONTO_MATMUL=builtin");
+  const auto multiply = [&](std::int64_t depth, const float* left, std::int64_t left_row, char left_trans,
+                            const float* right, std::int64_t right_row, char right_trans, float scale) {
+    const dnnl_status_t status =
+        dnnl_sgemm(left_trans, right_trans, m, n, depth, alpha, left, left_row, right, right_row, scale, c, c_row);
+    if (status != dnnl_success)
+      throw internal_error("[onto.matmul] oneDNN could not multiply; configure with -DONTO_MATMUL=builtin");
+  };
+  // Where one of m and n is less than 1021 oneDNN reads operands where they are, both transposed at 0.75 of its speed.
+  // The smaller one is turned then, as many of its columns as are in a cache.
+  if (x.trans == 'N' || y.trans == 'N' || 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.00196)
+    return multiply(k, x.data, x.lead, x.trans, y.data, y.lead, y.trans, beta);
+  const std::int64_t most = 1024, less = m < n ? m : n;
+  float* const turned = block_memory.get<float>(less * (k < most ? k : most));
+  for (std::int64_t p = 0; p < k; p += most) {
+    const std::int64_t depth = k - p < most ? k - p : most;
+    const float scale = p == 0 ? beta : 1.0f;
+    if (m < n) {
+      copy_elements(sizeof(float), turned, depth, 1, x.data + p * x.lead, 1, x.lead, m, depth);
+      multiply(depth, turned, depth, 'N', y.data + p, y.lead, 'T', scale);
+    } else {
+      copy_elements(sizeof(float), turned, n, 1, y.data + p, 1, y.lead, depth, n);
+      multiply(depth, x.data + p * x.lead, x.lead, 'T', turned, n, 'N', scale);
+    }
+  }
 }
 
 }  // namespace onto::detail
