@@ -159,8 +159,17 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
       const std::int64_t kc = k - p0 < deep ? k - p0 : deep;
       const auto width_of = [&](std::int64_t j) { return nc - j <= w / 2 ? w / 2 : w; };
       const auto pack = [&](std::int64_t j) {
-        kernels.pack({b.data + p0 * b.row + (j0 + j) * b.column, b.row, b.column}, kc, nc - j < w ? nc - j : w,
-                     width_of(j), packed + (b_stands ? 0 : j * kc));
+        const std::int64_t columns = nc - j < w ? nc - j : w, width = width_of(j);
+        const matrix_view<T> from{b.data + p0 * b.row + (j0 + j) * b.column, b.row, b.column};
+        T* const panel = packed + (b_stands ? 0 : j * kc);
+        if (b.row == 1 && b.column != 1) {
+          copy_elements(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
+          for (std::int64_t p = 0; p < kc && columns < width; ++p)
+            std::memset(static_cast<void*>(panel + p * width + columns), 0,
+                        static_cast<std::size_t>(width - columns) * sizeof(T));
+        } else {
+          kernels.pack(from, kc, columns, width, panel);
+        }
       };
       product_strip<T> s{};
       for (std::int64_t i0 = 0; i0 < m; i0 += high) {

@@ -203,40 +203,6 @@ ONTO_INLINE void multiply_strip(const product_strip<T>& s) {
     multiply_tiles<T, Bytes, 1, Most, Some, Few>(s);
 }
 
-#if ONTO_X86
-// Squares of words of four rows, transposed in the registers that every one of these machines has.
-template <class T>
-ONTO_INLINE void transpose_square(const T* in, std::int64_t in_row, T* out, std::int64_t out_row) {
-  typename lanes_of<T, 16>::type a, b, t;
-  if constexpr (sizeof(T) == 8) {
-    lanes_of<T, 16>::load(a, in);
-    lanes_of<T, 16>::load(b, in + in_row);
-    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(a), "x"(b));
-    std::memcpy(out, &t, sizeof t);
-    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(a), "x"(b));
-    std::memcpy(out + out_row, &t, sizeof t);
-  } else {
-    typename lanes_of<T, 16>::type c, d, low, high;
-    lanes_of<T, 16>::load(a, in);
-    lanes_of<T, 16>::load(b, in + in_row);
-    lanes_of<T, 16>::load(c, in + 2 * in_row);
-    lanes_of<T, 16>::load(d, in + 3 * in_row);
-    asm("vunpcklps %2, %1, %0" : "=x"(low) : "x"(a), "x"(b));
-    asm("vunpcklps %2, %1, %0" : "=x"(high) : "x"(c), "x"(d));
-    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
-    std::memcpy(out, &t, sizeof t);
-    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
-    std::memcpy(out + out_row, &t, sizeof t);
-    asm("vunpckhps %2, %1, %0" : "=x"(low) : "x"(a), "x"(b));
-    asm("vunpckhps %2, %1, %0" : "=x"(high) : "x"(c), "x"(d));
-    asm("vunpcklpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
-    std::memcpy(out + 2 * out_row, &t, sizeof t);
-    asm("vunpckhpd %2, %1, %0" : "=x"(t) : "x"(low), "x"(high));
-    std::memcpy(out + 3 * out_row, &t, sizeof t);
-  }
-}
-#endif
-
 /// Packs `depth` × `columns` elements as rows of `width` next to each other, filled up with zeros.
 template <class T, int Bytes>
 ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width,
@@ -253,23 +219,8 @@ ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::in
     }
     return;
   }
-  std::int64_t done = 0;
-#if ONTO_X86
-  if constexpr (Bytes > 16) {
-    constexpr int square = sizeof(T) == 8 ? 2 : 4;
-    if (b.row == 1 && b.column != 1) {
-      for (; done + square <= columns; done += square) {
-        std::int64_t p = 0;
-        for (; p + square <= depth; p += square)
-          transpose_square(from + done * b.column + p, b.column, out + p * width + done, width);
-        for (; p < depth; ++p)
-          for (int l = 0; l < square; ++l) out[p * width + done + l] = from[(done + l) * b.column + p];
-      }
-    }
-  }
-#endif
   for (std::int64_t p = 0; p < depth; ++p, from += b.row, out += width) {
-    std::int64_t j = done;
+    std::int64_t j = 0;
     for (; j < columns; ++j) out[j] = from[j * b.column];
     for (; j < width; ++j) out[j] = 0;
   }
