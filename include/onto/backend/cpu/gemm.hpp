@@ -172,6 +172,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
         }
       };
       product_strip<T> s{};
+      s.finish = kernels.finish;
       for (std::int64_t i0 = 0; i0 < m; i0 += high) {
         place_block<T>(kernels.heights, {a.data + i0 * a.row + p0 * a.column, a.row, a.column},
                        m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
@@ -230,11 +231,11 @@ void gemm_small(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_vie
 template <class T>
 void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
           const matrix_view<T>& b, const product_target<T>& to) {
-  static const gemm_kernels<T> kernels = gemm_kernels_for<T>(64);
+  const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
   if (m * n * k <= 512) return gemm_small(m, n, k, a, b, to);
   if (m > 2 && n > 2) {
     if (pool.size() == 1 || m * n * k < std::int64_t{1} << 19) return gemm_with(kernels, m, n, k, a, b, to);
-    return share_product(pool, m, n, k, a, b, to, gemm_costs, [](auto... part) { gemm_with(kernels, part...); });
+    return share_product(pool, m, n, k, a, b, to, gemm_costs, [&](auto... part) { gemm_with(kernels, part...); });
   }
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     product_target<T> part = to;

@@ -147,7 +147,7 @@ ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& 
   product_target<T> rest = to;
   rest.data += i * to.row;
   if (to.addend.data != nullptr) rest.addend.data += i * to.addend.row;
-  finish_product(rest, left_rows < rows ? left_rows : rows, s.columns, part, columns);
+  s.finish(rest, left_rows < rows ? left_rows : rows, s.columns, part, columns);
 }
 
 /// The heights of tiles that are compiled.
@@ -234,6 +234,11 @@ template <class T>
 void pack_panel_128(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out) {
   pack_panel<T, 16>(b, depth, columns, width, out);
 }
+template <class T>
+void finish_product_128(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                        std::int64_t part_row) {
+  finish_product<T, 16>(to, rows, columns, part, part_row);
+}
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
 __attribute__((target("avx2,fma"))) void multiply_strip_256(const product_strip<T>& s) {
@@ -245,6 +250,12 @@ __attribute__((target("avx2,fma"))) void pack_panel_256(const matrix_view<T>& b,
   pack_panel<T, 32>(b, depth, columns, width, out);
 }
 template <class T>
+__attribute__((target("avx2,fma"))) void finish_product_256(const product_target<T>& to, std::int64_t rows,
+                                                            std::int64_t columns, const T* part,
+                                                            std::int64_t part_row) {
+  finish_product<T, 32>(to, rows, columns, part, part_row);
+}
+template <class T>
 __attribute__((target("avx512f,avx512dq"))) void multiply_strip_512(const product_strip<T>& s) {
   multiply_strip<T, 64, 14, 8, 4>(s);
 }
@@ -252,6 +263,12 @@ template <class T>
 __attribute__((target("avx512f,avx512dq"))) void pack_panel_512(const matrix_view<T>& b, std::int64_t depth,
                                                                 std::int64_t columns, std::int64_t width, T* out) {
   pack_panel<T, 64>(b, depth, columns, width, out);
+}
+template <class T>
+__attribute__((target("avx512f,avx512dq"))) void finish_product_512(const product_target<T>& to, std::int64_t rows,
+                                                                    std::int64_t columns, const T* part,
+                                                                    std::int64_t part_row) {
+  finish_product<T, 64>(to, rows, columns, part, part_row);
 }
 #endif
 #undef ONTO_X86
@@ -263,6 +280,7 @@ struct gemm_kernels {
   int columns;
   void (*multiply)(const product_strip<T>&);
   void (*pack)(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out);
+  product_finish<T> finish;
 };
 
 /// The kernels for vectors of at most `bytes` bytes that this machine can run.
@@ -271,11 +289,18 @@ gemm_kernels<T> gemm_kernels_for(int bytes) {
   constexpr auto columns = [](int vector) { return 2 * vector / static_cast<int>(sizeof(T)); };
 #if defined(__x86_64__) && defined(__GNUC__)
   if (bytes >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>};
+    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &finish_product_512<T>};
   if (bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>};
+    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &finish_product_256<T>};
 #endif
-  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>};
+  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &finish_product_128<T>};
+}
+
+/// The best kernels that this machine can run.
+template <class T>
+const gemm_kernels<T>& best_gemm_kernels() {
+  static const gemm_kernels<T> best = gemm_kernels_for<T>(64);
+  return best;
 }
 
 }  // namespace onto::detail

@@ -230,7 +230,7 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
   const std::int64_t total = call.space.size();
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
-  if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 96))) {
+  if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 112))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       row_walk walk(call, rows, span, how, &Copies::run);
       if constexpr (Copies::of_views) {

@@ -73,7 +73,8 @@ void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, st
 #endif
     if (in_place) part.addend.data = nullptr;
     part.alpha = 1;
-    if (part.addend.data != nullptr || part.relu) finish_product(part, rows, columns, part.data, part.row);
+    if (part.addend.data != nullptr || part.relu)
+      best_gemm_kernels<T>().finish(part, rows, columns, part.data, part.row);
   };
   if constexpr (Library == matmul_library::onednn)
     share_product(pool, m, n, k, a, b, to, {5, 12}, multiply);  // measured: it likes few rows better than few columns

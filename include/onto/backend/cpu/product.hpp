@@ -29,6 +29,11 @@ struct product_target {
   bool relu;
 };
 
+/// relu(alpha * part + beta * addend) for `rows` × `columns` of a product, which may be where the result is.
+template <class T>
+using product_finish = void (*)(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                                std::int64_t part_row);
+
 /// Rows of a times as many columns of b as a tile has, or fewer.
 template <class T>
 struct product_strip {
@@ -40,6 +45,7 @@ struct product_strip {
   T* packed;  // where the first tile packs b, on its way; or null
   product_target<T> to;
   bool plain;  // at most the result itself is added, once, and there is no relu
+  product_finish<T> finish;
 };
 
 /// The negative become 0 and NaN stays; in integers, what is negative when taken for signed.
