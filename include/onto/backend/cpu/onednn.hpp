@@ -82,17 +82,18 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
   // The smaller one is turned then, as many of its columns as are in a cache.
   if (x.trans == 'N' || y.trans == 'N' || 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.00196)
     return multiply(k, x.data, x.lead, x.trans, y.data, y.lead, y.trans, beta);
-  const std::int64_t most = 1024, less = m < n ? m : n;
-  float* const turned = block_memory.get<float>(less * (k < most ? k : most));
+  // Rows a power of two apart would push each other out of the first cache while they are written.
+  const std::int64_t most = 1024, lead = (m < n ? (k < most ? k : most) : n) + 16;
+  float* const turned = block_memory.get<float>(lead * (m < n ? m : k < most ? k : most));
   for (std::int64_t p = 0; p < k; p += most) {
     const std::int64_t depth = k - p < most ? k - p : most;
     const float scale = p == 0 ? beta : 1.0f;
     if (m < n) {
-      copy_elements(sizeof(float), turned, depth, 1, x.data + p * x.lead, 1, x.lead, m, depth);
-      multiply(depth, turned, depth, 'N', y.data + p, y.lead, 'T', scale);
+      copy_elements(sizeof(float), turned, lead, 1, x.data + p * x.lead, 1, x.lead, m, depth);
+      multiply(depth, turned, lead, 'N', y.data + p, y.lead, 'T', scale);
     } else {
-      copy_elements(sizeof(float), turned, n, 1, y.data + p, 1, y.lead, depth, n);
-      multiply(depth, x.data + p * x.lead, x.lead, 'T', turned, n, 'N', scale);
+      copy_elements(sizeof(float), turned, lead, 1, y.data + p, 1, y.lead, depth, n);
+      multiply(depth, x.data + p * x.lead, x.lead, 'T', turned, lead, 'N', scale);
     }
   }
 }
