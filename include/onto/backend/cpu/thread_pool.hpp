@@ -250,8 +250,8 @@ class thread_pool {
   bool are_awake();
 
   int size_;
-  int spins_ = 0;
-  bool started_ = false;     // this, job_ and shares_ are written only by who holds busy_
+  int spins_ = 0;            // pauses before a thread sleeps
+  bool started_ = false;     // this, spins_, job_ and shares_ are written only by who holds busy_
   std::size_t threads_ = 1;  // that there are
   std::int64_t asked_ = 0;   // when are_awake() was asked in vain, in nanoseconds
   job job_{};
@@ -271,11 +271,28 @@ class thread_pool {
 };
 
 ONTO_BEGIN_RUNS_ONCE
-inline thread_pool::thread_pool(int threads)
-    : size_(threads > 0 ? threads : processor_count()), shares_(new share[static_cast<std::size_t>(size_)]) {
-  // With more threads than processors whoever spins is in somebody's way.
-  spins_ = size_ <= processor_count() ? 1000 : 0;
+inline std::int64_t monotonic_nanoseconds() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
 }
+
+/// How often a thread pauses in the time it would take to wake it, some 60 us: a processor's pause takes 12 to 50 ns.
+inline int pauses_of_waking() {
+  constexpr std::int64_t some = 200, waking = 60000;
+  std::int64_t least = waking;
+  for (int round = 0; round < 3; ++round) {
+    const std::int64_t start = monotonic_nanoseconds();
+    for (int k = 0; k < some; ++k) spin_pause();
+    const std::int64_t time = monotonic_nanoseconds() - start;
+    if (time < least) least = time;
+  }
+  const std::int64_t pauses = waking * some / (least > 0 ? least : 1);
+  return static_cast<int>(pauses < 1000 ? 1000 : pauses > 20000 ? 20000 : pauses);
+}
+
+inline thread_pool::thread_pool(int threads)
+    : size_(threads > 0 ? threads : processor_count()), shares_(new share[static_cast<std::size_t>(size_)]) {}
 
 inline thread_pool::~thread_pool() {
   pthread_mutex_lock(&mutex_);
@@ -291,15 +308,15 @@ inline thread_pool::~thread_pool() {
 
 inline bool thread_pool::are_awake() {
   if (started_ && sleepers_.load(std::memory_order_relaxed) == 0) return true;
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  const std::int64_t now = std::int64_t{t.tv_sec} * 1000000000 + t.tv_nsec, before = asked_;
+  const std::int64_t now = monotonic_nanoseconds(), before = asked_;
   asked_ = now;
   return now - before < 200000;
 }
 
 inline void thread_pool::start() {
   started_ = true;
+  // With more threads than processors whoever spins is in somebody's way.
+  if (size_ <= processor_count()) spins_ = pauses_of_waking();
   const auto body = [](void* given) -> void* {
     const auto* own = static_cast<const share*>(given);
     own->pool->work(static_cast<std::size_t>(own - own->pool->shares_));
