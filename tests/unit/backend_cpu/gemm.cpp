@@ -52,7 +52,7 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
   if (pool.size() == 1)
     gemm_with(kernels, m, n, k, a.view, b.view, to);
   else
-    share_product(pool, m, n, k, a.view, b.view, to, onto::detail::gemm_costs,
+    share_product(pool, pool.size(), m, n, k, a.view, b.view, to, onto::detail::gemm_costs,
                   [&](auto... part) { gemm_with(kernels, part...); });
   bool good = true;
   for (std::int64_t i = 0; i < m; ++i)

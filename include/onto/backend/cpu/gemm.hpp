@@ -234,8 +234,11 @@ void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, con
   const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
   if (m * n * k <= 512) return gemm_small(m, n, k, a, b, to);
   if (m > 2 && n > 2) {
-    if (pool.size() == 1 || m * n * k < std::int64_t{1} << 19) return gemm_with(kernels, m, n, k, a, b, to);
-    return share_product(pool, m, n, k, a, b, to, gemm_costs, [&](auto... part) { gemm_with(kernels, part...); });
+    // A part is worth a thread from some 4 us on.
+    const std::int64_t most = m * n * k >> 18, threads = most < pool.size() ? most : pool.size();
+    if (threads <= 1) return gemm_with(kernels, m, n, k, a, b, to);
+    return share_product(pool, threads, m, n, k, a, b, to, gemm_costs,
+                         [&](auto... part) { gemm_with(kernels, part...); });
   }
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     product_target<T> part = to;

@@ -77,7 +77,8 @@ void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, st
       best_gemm_kernels<T>().finish(part, rows, columns, part.data, part.row);
   };
   if constexpr (Library == matmul_library::onednn)
-    share_product(pool, m, n, k, a, b, to, {5, 12}, multiply);  // measured: it likes few rows better than few columns
+    share_product(pool, pool.size(), m, n, k, a, b, to, {5, 12},
+                  multiply);  // measured: it likes few rows better than few columns
   else
     multiply(m, n, k, a, b, to);  // on its own threads
 }

@@ -43,12 +43,12 @@ ONTO_NOINLINE inline product_parts cut_product(std::int64_t m, std::int64_t n, s
   return best;
 }
 
-/// Calls `multiply(m, n, k, a, b, to)` for parts of a product, on the threads of a pool.
+/// Calls `multiply(m, n, k, a, b, to)` for parts of a product, on at most `threads` threads of a pool.
 template <class T, class Multiply>
-void share_product(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
-                   const matrix_view<T>& b, const product_target<T>& to, product_costs costs,
+void share_product(thread_pool& pool, std::int64_t threads, std::int64_t m, std::int64_t n, std::int64_t k,
+                   const matrix_view<T>& a, const matrix_view<T>& b, const product_target<T>& to, product_costs costs,
                    const Multiply& multiply) {
-  const product_parts parts = cut_product(m, n, pool.size(), costs);
+  const product_parts parts = cut_product(m, n, threads, costs);
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     if (hi - lo == parts.count) return multiply(m, n, k, a, b, to);  // no other thread
     for (; lo < hi; ++lo) {
