@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The products of libraries, called for sizes of all kinds, against three loops: operands of any strides, what is
 // added, and the parts that threads take. cpu_matmul leaves small products to the built-in, and would not get here.
+// Built without a library, as by the sanitizers, there is nothing to call.
 #include <onto/backend/cpu/matmul.hpp>
 
 #include <cmath>
@@ -10,14 +11,14 @@
 #include "reference.hpp"
 
 using namespace backend_cpu;
-using onto::detail::cut_product;
 using onto::detail::has_cblas;
 using onto::detail::has_onednn;
 using onto::detail::matmul_library;
 using onto::detail::matrix_view;
-using onto::detail::product_parts;
 using onto::detail::product_target;
 using onto::detail::thread_pool;
+
+#if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
 
 namespace {
 
@@ -109,27 +110,6 @@ TEST_CASE("a library's products agree with three loops", "[threads]") {
     check_library<float, matmul_library::cblas>(r);
     check_library<double, matmul_library::cblas>(r);
   }
-  if constexpr (!has_onednn && !has_cblas) WARN("no library for products was found; nothing is tested here");
 }
 
-TEST_CASE("the parts of a product cover it, are as many as threads at most, and alike") {
-  for (std::int64_t m : {1, 7, 64, 257, 1000})
-    for (std::int64_t n : {1, 16, 33, 512, 4097})
-      for (std::int64_t threads : {1, 2, 3, 7, 16, 64, 96}) {
-        const product_parts p = cut_product(m, n, threads, {10, 8});
-        INFO(m << " x " << n << " for " << threads);
-        REQUIRE(p.high > 0);
-        REQUIRE(p.wide > 0);
-        const std::int64_t down = (m + p.high - 1) / p.high;
-        CHECK(p.across == (n + p.wide - 1) / p.wide);
-        CHECK(p.count == down * p.across);
-        CHECK(p.count <= threads);
-      }
-  // By columns or by rows, as the operands cost; both where there are many threads.
-  CHECK(cut_product(256, 512, 2, {10, 8}).wide == 256);
-  CHECK(cut_product(256, 512, 2, {5, 12}).high == 128);
-  CHECK(cut_product(1000, 3, 4, {10, 8}).high == 252);
-  const product_parts many = cut_product(1024, 1024, 64, {10, 8});
-  CHECK(many.count == 64);
-  CHECK(many.high == 128);
-}
+#endif
