@@ -237,6 +237,16 @@ void add_reductions() {
       return total;
     };
   });
+  // A sum of many floats is off by itself: what it has to be is summed in double.
+  bench::reference("sqdiff", [](const problem& p) {
+    const float *a = input(0, p.n()), *b = input(1, p.n());
+    double total = 0;
+    for (std::int64_t i = 0; i < p.n(); ++i) {
+      const double d = static_cast<double>(a[i]) - b[i];
+      total += d * d;
+    }
+    return std::vector<float>{static_cast<float>(total)};
+  });
   add("argmax", [](const problem& p) {
     return [x = input(0, p.n()), n = p.n(), threads = p.threads] {
       if (threads == 1 || n < few) return argmax_part(x, 0, n);

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -143,7 +144,6 @@ std::map<std::string, std::vector<problem>> make_cases() {
   put(one("limit_fma", "1", 1, 1, 0, 2.0 * fma_lanes * 1e5));
   for (auto& [name, list] : cases)
     for (problem& p : list) {
-      if (name == "sqdiff") p.tolerance = 0.05;  // some peers add float after float: 1.4 % off at 1e7
       if (name == "headline") p.tolerance = 1e-3;
       if (name == "perceptron") p.tolerance = 1e-2;  // its last logits are in the thousands
     }
@@ -280,6 +280,16 @@ std::int64_t result_count(const problem& p) {
   return p.n();
 }
 
+double tolerance_of(const problem& p, const std::string& peer) {
+  if (p.name != "sqdiff") return p.tolerance;
+  if (peer == "onto") return 1e-6;
+  if (peer == "hand") return 1e-3;   // its largest loss, 8e-4, is that of 1e8 elements
+  if (peer == "torch") return 1e-2;  // 6e-3
+  if (peer == "armadillo" || peer == "xtensor")
+    return p.n() > 50000000 ? 0.5 : 0.05;  // 0.014 of 1e7, then 0.12 and 0.28
+  return p.tolerance;
+}
+
 std::string check(const problem& p, const std::string& peer, const std::vector<float>& result) {
   if (p.name.starts_with("limit")) return "";
   static std::string key;
@@ -292,14 +302,20 @@ std::string check(const problem& p, const std::string& peer, const std::vector<f
   }
   if (result.size() != wanted.size())
     return peer + " gave " + std::to_string(result.size()) + " values, not " + std::to_string(wanted.size());
+  const double tolerance = tolerance_of(p, peer);
   double squares = 0;
   for (const float w : wanted) squares += static_cast<double>(w) * w;
   const double scale = std::sqrt(squares / static_cast<double>(wanted.size()));
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (!(std::abs(static_cast<double>(result[i]) - wanted[i]) <= p.tolerance * (scale + std::abs(wanted[i]))))
+    if (!(std::abs(static_cast<double>(result[i]) - wanted[i]) <= tolerance * (scale + std::abs(wanted[i]))))
       return peer + " is wrong: element " + std::to_string(i) + " is " + std::to_string(result[i]) + ", not " +
              std::to_string(wanted[i]);
   return "";
+}
+
+void give_up(const std::string& why) {
+  std::fprintf(stderr, "bench_run: %s\n", why.c_str());
+  std::exit(1);
 }
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
