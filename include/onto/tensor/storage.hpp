@@ -29,51 +29,65 @@ inline constexpr std::align_val_t storage_alignment{huge_page};  // of large blo
 /// initialization and no destructor: tensors with static storage duration come before it and go after it.
 struct spare_blocks {
   static constexpr int most = 4;
-  static constexpr std::size_t most_bytes = std::size_t{256} << 20;
+  static constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of all of them, as block_cache keeps
 
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   void* block[most] = {};
   std::size_t bytes[most] = {};
-  int next = 0;
+  std::size_t total = 0;
+  int next = 0;  // the oldest, or none
+
+  /// Takes out a block, which may be none.
+  void* take(int k) {
+    void* const taken = std::exchange(block[k], nullptr);
+    total -= std::exchange(bytes[k], 0);
+    return taken;
+  }
 };
 inline constinit spare_blocks spare_storage;
 
 ONTO_BEGIN_RUNS_ONCE
-/// Changes a spare block for another: one of `wanted` bytes is taken out, `given` of `bytes` bytes is put in.
-ONTO_COLD inline void* exchange_spare(std::size_t wanted, void* given, std::size_t bytes) noexcept {
+/// A spare block of so many bytes, or null.
+ONTO_COLD inline void* take_spare(std::size_t wanted) noexcept {
   spare_blocks& s = spare_storage;
   void* found = nullptr;
   pthread_mutex_lock(&s.mutex);
-  if (given) {  // in place of the oldest
-    found = s.block[s.next];
-    wanted = s.bytes[s.next];
-    s.block[s.next] = given;
-    s.bytes[s.next] = bytes;
-    s.next = (s.next + 1) % spare_blocks::most;
-  } else {
-    for (int k = 0; k < spare_blocks::most && !found; ++k)
-      if (s.block[k] && s.bytes[k] == wanted) {
-        found = s.block[k];
-        s.block[k] = nullptr;
-        s.next = k;
-      }
-  }
+  for (int k = 0; k < spare_blocks::most && !found; ++k)
+    if (s.block[k] && s.bytes[k] == wanted) {
+      found = s.take(k);
+      s.next = k;
+    }
   pthread_mutex_unlock(&s.mutex);
-  if (given && found) ::operator delete(found, storage_alignment);
   return found;
+}
+
+/// Keeps a block, in place of the oldest ones.
+ONTO_COLD inline void keep_spare(void* given, std::size_t bytes) noexcept {
+  spare_blocks& s = spare_storage;
+  void* old[spare_blocks::most] = {};
+  pthread_mutex_lock(&s.mutex);
+  const int slot = s.next;
+  for (int k = 0; k < spare_blocks::most && (k == 0 || s.total + bytes > spare_blocks::most_bytes); ++k)
+    old[k] = s.take((slot + k) % spare_blocks::most);
+  s.block[slot] = given;
+  s.bytes[slot] = bytes;
+  s.total += bytes;
+  s.next = (slot + 1) % spare_blocks::most;
+  pthread_mutex_unlock(&s.mutex);
+  for (void* block : old) ::operator delete(block, storage_alignment);
 }
 
 constexpr bool may_be_spare(std::size_t bytes) {
 #if defined(__SANITIZE_ADDRESS__)
   return static_cast<void>(bytes), false;  // a use after the end is to be seen
 #else
-  return bytes >= huge_page && bytes <= spare_blocks::most_bytes / spare_blocks::most;
+  return bytes >= huge_page && bytes <= spare_blocks::most_bytes;
 #endif
 }
 
 ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   if (may_be_spare(bytes))
-    if (void* const spare = exchange_spare(bytes, nullptr, 0)) return spare;
+    if (void* const spare = take_spare(bytes)) return spare;
   const bool large = bytes >= huge_page;
   void* block =
       large ? ::operator new(bytes, storage_alignment, std::nothrow) : ::operator new(bytes + cache_line, std::nothrow);
@@ -98,7 +112,7 @@ ONTO_END_RUNS_ONCE
 
 inline void release_storage(void* block, std::size_t bytes) noexcept {
   if (may_be_spare(bytes)) {
-    exchange_spare(0, block, bytes);
+    keep_spare(block, bytes);
     return;
   }
   if (bytes >= huge_page)

@@ -50,6 +50,28 @@ TEST_CASE("more blocks are given back than are kept") {
   }
 }
 
+TEST_CASE("what is kept has a limit in bytes, within which the newest blocks stay") {
+  constexpr std::size_t most = onto::detail::spare_blocks::most_bytes;
+  // Memory that is never touched takes none.
+  const auto give = [](std::size_t bytes) { return static_cast<const void*>(storage<unsigned char>(bytes).data()); };
+  for (std::size_t bytes : {most / 2, most / 4, most / 4, most / 4, 3 * (most / 4), most, most + large}) {
+    give(bytes);
+    CHECK(onto::detail::spare_storage.total <= most);
+    std::size_t sum = 0;
+    for (std::size_t each : onto::detail::spare_storage.bytes) sum += each;
+    CHECK(onto::detail::spare_storage.total == sum);
+  }
+  if (!may_be_spare(most / 4)) return;
+  CHECK(onto::detail::spare_storage.total == most);  // the one of all
+  const void* const half = give(most / 2);
+  CHECK(onto::detail::spare_storage.total == most / 2);
+  const void* const quarter = give(most / 4);
+  CHECK(give(most / 2) == half);
+  CHECK(give(most / 4) == quarter);
+  CHECK(onto::detail::spare_storage.total == most / 2 + most / 4);
+  give(large);  // what is left is little
+}
+
 TEST_CASE("threads that take and give large blocks do not share them", "[threads]") {
   pthread_t threads[4];
   for (std::uintptr_t k = 0; k < 4; ++k)
