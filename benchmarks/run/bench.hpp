@@ -63,7 +63,7 @@ int repetitions(const problem& p);
 bool to_be_checked(const problem& p, const std::string& peer);
 /// How far a peer's result may be off. Sums of floats are added with more or less care; measured.
 double tolerance_of(const problem& p, const std::string& peer);
-/// What is wrong with the result, beside that of the hand-written loop; empty if nothing is.
+/// What is wrong with the result, beside the reference (the hand-written loop; a sum in double); empty if nothing is.
 std::string check(const problem& p, const std::string& peer, const std::vector<float>& result);
 /// Ends the program with a sentence on standard error.
 [[noreturn]] void give_up(const std::string& why);
