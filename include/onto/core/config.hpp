@@ -8,6 +8,12 @@
 #define ONTO_ABI abi_with_cuda
 // Before a template for host and device that calls what its arguments bring, which may be for the host alone.
 #define ONTO_HOST_DEVICE_EITHER _Pragma("nv_exec_check_disable")
+#elif defined(ONTO_CUDA_EMULATION)
+// The CUDA backend as the tests run it without a GPU: compiled for the host, over a CUDA runtime of the tests' own.
+#define ONTO_HD
+#define ONTO_CUDA 1
+#define ONTO_ABI abi_with_emulated_cuda
+#define ONTO_HOST_DEVICE_EITHER
 #else
 #define ONTO_HD
 #define ONTO_CUDA 0

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <onto/backend/cuda/fold_grid.hpp>
-
-#include <cuda_runtime.h>
+#include <onto/backend/cuda/launch.hpp>
 
 namespace onto::detail {
 
@@ -13,7 +12,12 @@ template <class Accumulation>
 __device__ ONTO_INLINE void fold_rows(typename Accumulation::state* slots, const fold_grid& grid, int row, int column) {
   __syncthreads();
   for (int half = grid.depth / 2; half > 0; half /= 2) {
-    if (row < half) Accumulation::merge(slots[row * grid.width + column], slots[(row + half) * grid.width + column]);
+    if (row < half) {
+      auto* const mine = slots + row * grid.width + column;
+      auto state = device_load(mine);
+      Accumulation::merge(state, device_load(mine + half * grid.width));
+      device_store(mine, state);
+    }
     __syncthreads();
   }
 }

@@ -2,10 +2,8 @@
 // Copies between strided tensors on one GPU: views made contiguous, and the parts of a concatenation.
 #pragma once
 
-#include <onto/backend/cuda/context.hpp>
 #include <onto/backend/cuda/copy_operands.hpp>
-
-#include <cuda_runtime.h>
+#include <onto/backend/cuda/launch.hpp>
 
 namespace onto::detail {
 
@@ -28,8 +26,7 @@ inline void cuda_copy(gpu_context& context, const kernel_call& call) {
     return;
   }
   const unsigned blocks = grid_blocks(divide_up(copy.space.size, block_threads));
-  copy_kernel<copy_parameters><<<blocks, block_threads, 0, context.stream>>>(copy);
-  cuda_check(cudaGetLastError(), "launching a copy kernel");
+  launch(context.stream, "launching a copy kernel", &copy_kernel<copy_parameters>, {blocks}, copy);
 }
 
 }  // namespace onto::detail

@@ -3,6 +3,7 @@
 // in place. Plain arithmetic, the same on host and device.
 #pragma once
 
+#include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/index.hpp>
 
 #include <cstdint>
@@ -31,8 +32,8 @@ constexpr bool is_one_run(const strided_space<2>& space) {
 /// Elements are moved as words of their size: one kernel for all types.
 template <class Word>
 ONTO_HD ONTO_INLINE void copy_word(const copy_parameters& copy, const coordinates& where) {
-  static_cast<Word*>(copy.to)[offset(copy.space, where, 1)] =
-      static_cast<const Word*>(copy.from)[offset(copy.space, where, 0)];
+  device_store(static_cast<Word*>(copy.to) + offset(copy.space, where, 1),
+               device_load(static_cast<const Word*>(copy.from) + offset(copy.space, where, 0)));
 }
 ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t index) {
   const coordinates where = locate(copy.space, index);
@@ -59,9 +60,9 @@ template <class T>
 ONTO_HD ONTO_INLINE void place_addend(const addend_parameters<T>& p, std::int64_t index) {
   const coordinates where = locate(p.copy.space, index);
   using number = computed_of<T>;
-  const number value = p.scale * static_cast<const T*>(p.copy.from)[offset(p.copy.space, where, 0)];
-  static_cast<T*>(p.copy.to)[offset(p.copy.space, where, 1)] =
-      static_cast<T>(p.relu && value < number(0) ? number(0) : value);
+  const number value = p.scale * device_load(static_cast<const T*>(p.copy.from) + offset(p.copy.space, where, 0));
+  device_store(static_cast<T*>(p.copy.to) + offset(p.copy.space, where, 1),
+               static_cast<T>(p.relu && value < number(0) ? number(0) : value));
 }
 
 }  // namespace onto::detail

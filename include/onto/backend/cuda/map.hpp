@@ -2,10 +2,8 @@
 // Elementwise programs on the GPU. Two kernels for most programs: one for contiguous operands, one for any strides.
 #pragma once
 
-#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/operands.hpp>
-
-#include <cuda_runtime.h>
 
 namespace onto::detail {
 
@@ -40,14 +38,13 @@ void cuda_map(gpu_context& context, const kernel_call& call) {
     flat_operands<Program> flat{};
     if (flatten(strided, flat)) {
       const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));
-      flat_map_kernel<Program><<<blocks, block_threads, 0, context.stream>>>(flat);
+      launch(context.stream, "launching an elementwise kernel", &flat_map_kernel<Program>, {blocks}, flat);
       done = true;
     }
   }
   if (!done)
-    strided_map_kernel<Program>
-        <<<grid_blocks(divide_up(size, block_threads)), block_threads, 0, context.stream>>>(strided);
-  cuda_check(cudaGetLastError(), "launching an elementwise kernel");
+    launch(context.stream, "launching an elementwise kernel", &strided_map_kernel<Program>,
+           {grid_blocks(divide_up(size, block_threads))}, strided);
 }
 
 }  // namespace onto::detail

@@ -5,9 +5,8 @@
 
 #include <onto/backend/cuda/blas.hpp>
 #include <onto/backend/cuda/copy.hpp>
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
-
-#include <cuda_runtime.h>
 
 namespace onto::detail {
 
@@ -27,8 +26,8 @@ void launch_addend(gpu_context& context, const kernel_call& call, const operand_
       {from.data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands), sizeof(T)},
       static_cast<computed_of<T>>(scale),
       relu};
-  addend_kernel<T><<<grid_blocks(divide_up(p.copy.space.size, block_threads)), block_threads, 0, context.stream>>>(p);
-  cuda_check(cudaGetLastError(), "launching a matrix addition kernel");
+  launch(context.stream, "launching a matrix addition kernel", &addend_kernel<T>,
+         {grid_blocks(divide_up(p.copy.space.size, block_threads))}, p);
 }
 
 constexpr std::size_t aligned_bytes(std::int64_t elements, std::size_t size) {

@@ -4,6 +4,7 @@
 // and device. Half and bfloat16 become floats where they are loaded and are rounded where they are stored.
 #pragma once
 
+#include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/index.hpp>
 #include <onto/runtime/program.hpp>
 
@@ -173,7 +174,8 @@ struct strided_source {
 
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return static_cast<const element_t<Type>*>(operands.values.data[Slot])[offset(operands.space, where, Slot)];
+    return device_load(static_cast<const element_t<Type>*>(operands.values.data[Slot]) +
+                       offset(operands.space, where, Slot));
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
@@ -181,7 +183,7 @@ struct strided_source {
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {
-    static_cast<element_t<Type>*>(operands.more.data[Slot])[position] = static_cast<element_t<Type>>(x);
+    device_store(static_cast<element_t<Type>*>(operands.more.data[Slot]) + position, static_cast<element_t<Type>>(x));
   }
   ONTO_HD std::int64_t index() const { return position; }
 };
@@ -191,7 +193,7 @@ template <class Program>
 ONTO_HD ONTO_INLINE void map_strided(const strided_operands<Program>& operands, std::int64_t index) {
   const strided_source<strided_inputs_of<Program>> source{operands, index, locate(operands.space, index)};
   using result = element_t<Program::result>;
-  static_cast<result*>(operands.out)[index] = static_cast<result>(Program::evaluate(source));
+  device_store(static_cast<result*>(operands.out) + index, static_cast<result>(Program::evaluate(source)));
 }
 
 /// Whether a kernel of its own for contiguous operands pays: what it loads ahead fits into a thread's registers, and
@@ -247,12 +249,12 @@ ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, 
                                    std::int64_t left) {
   const T* p = static_cast<const T*>(data);
   if (!advances) {
-    const T same = *p;
+    const T same = device_load(p);
     for (int k = 0; k < Lanes; ++k) pack.at[k] = same;
   } else if (left >= Lanes) {
-    pack = *reinterpret_cast<const lane_pack<T, Lanes>*>(p + first);
+    pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p + first));
   } else {
-    for (int k = 0; k < Lanes; ++k) pack.at[k] = k < left ? p[first + k] : T{};
+    for (int k = 0; k < Lanes; ++k) pack.at[k] = k < left ? device_load(p + first + k) : T{};
   }
 }
 
@@ -262,10 +264,10 @@ ONTO_HD ONTO_INLINE void store_pack(const lane_pack<T, Lanes>& pack, void* data,
                                     std::int64_t left) {
   T* to = static_cast<T*>(data) + first;
   if (left >= Lanes) {
-    *reinterpret_cast<lane_pack<T, Lanes>*>(to) = pack;
+    device_store(reinterpret_cast<lane_pack<T, Lanes>*>(to), pack);
   } else {
     for (int k = 0; k < Lanes; ++k)
-      if (k < left) to[k] = pack.at[k];
+      if (k < left) device_store(to + k, pack.at[k]);
   }
 }
 

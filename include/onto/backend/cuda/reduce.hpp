@@ -4,10 +4,8 @@
 #pragma once
 
 #include <onto/backend/cuda/block_fold.hpp>
-#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/reduce_operands.hpp>
-
-#include <cuda_runtime.h>
 
 namespace onto::detail {
 
@@ -15,7 +13,7 @@ template <class Program, fold F, bool Linear>
 __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ reduce_operands<Program> operands) {
   using operation = program_accumulation<Program, F>;
-  __shared__ typename operation::state slots[block_threads];
+  auto* const slots = shared_array<typename operation::state, block_threads>();
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
@@ -23,15 +21,16 @@ __global__ void __launch_bounds__(block_threads)
   for (std::int64_t block = blockIdx.x; block < grid.blocks; block += gridDim.x) {
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < grid.outputs;
-    slots[row * grid.width + column] =
-        in_range ? fold_part<Program, F, Linear>(operands, output, piece, row) : operation::empty();
+    device_store(slots + row * grid.width + column,
+                 in_range ? fold_part<Program, F, Linear>(operands, output, piece, row) : operation::empty());
     fold_rows<operation>(slots, grid, row, column);
     if (row == 0 && in_range) {
-      const typename operation::state state = slots[column];
+      const typename operation::state state = device_load(slots + column);
       if (grid.pieces > 1)
-        static_cast<typename operation::state*>(operands.partials)[output * grid.pieces + piece] = state;
+        device_store(static_cast<typename operation::state*>(operands.partials) + output * grid.pieces + piece, state);
       else
-        static_cast<typename operation::result*>(operands.out)[output] = operation::finish(state, grid.count);
+        device_store(static_cast<typename operation::result*>(operands.out) + output,
+                     operation::finish(state, grid.count));
     }
     __syncthreads();
   }
@@ -40,16 +39,18 @@ __global__ void __launch_bounds__(block_threads)
 template <class Accumulation>
 __global__ void __launch_bounds__(block_threads)
     combine_kernel(const __grid_constant__ combine_operands<Accumulation> operands) {
-  __shared__ typename Accumulation::state slots[block_threads];
+  auto* const slots = shared_array<typename Accumulation::state, block_threads>();
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
   for (std::int64_t block = blockIdx.x; block < grid.blocks; block += gridDim.x) {
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < grid.outputs;
-    slots[row * grid.width + column] = in_range ? combine_part(operands, output, row) : Accumulation::empty();
+    device_store(slots + row * grid.width + column,
+                 in_range ? combine_part(operands, output, row) : Accumulation::empty());
     fold_rows<Accumulation>(slots, grid, row, column);
-    if (row == 0 && in_range) operands.out[output] = Accumulation::finish(slots[column], operands.count);
+    if (row == 0 && in_range)
+      device_store(operands.out + output, Accumulation::finish(device_load(slots + column), operands.count));
     __syncthreads();
   }
 }
@@ -68,18 +69,17 @@ void cuda_reduce(gpu_context& context, const kernel_call& call) {
     throw internal_error("[onto.cuda] a reduction was launched without its workspace");
   const dim3 blocks(grid_blocks(grid.blocks), static_cast<unsigned>(grid.pieces));
   if (operands.folded.rank <= 1)
-    reduce_kernel<Program, F, true><<<blocks, block_threads, 0, context.stream>>>(operands);
+    launch(context.stream, "launching a reduction kernel", &reduce_kernel<Program, F, true>, {blocks}, operands);
   else
-    reduce_kernel<Program, F, false><<<blocks, block_threads, 0, context.stream>>>(operands);
-  cuda_check(cudaGetLastError(), "launching a reduction kernel");
+    launch(context.stream, "launching a reduction kernel", &reduce_kernel<Program, F, false>, {blocks}, operands);
   if (grid.pieces == 1) return;
   combine_operands<operation> combine{};
   combine.grid = arrange_fold(grid.outputs, grid.pieces, true, block_threads, false);
   combine.count = grid.count;
   combine.partials = static_cast<const typename operation::state*>(operands.partials);
   combine.out = static_cast<typename operation::result*>(call.out.data);
-  combine_kernel<operation><<<grid_blocks(combine.grid.blocks), block_threads, 0, context.stream>>>(combine);
-  cuda_check(cudaGetLastError(), "launching a reduction kernel");
+  launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>,
+         {grid_blocks(combine.grid.blocks)}, combine);
 }
 
 }  // namespace onto::detail

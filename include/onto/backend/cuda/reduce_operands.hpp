@@ -65,7 +65,7 @@ struct reduce_source {
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
     const element_t<Type>* first = static_cast<const element_t<Type>*>(operands.values.data[Slot]);
-    return (first + offset(operands.kept, kept, Slot))[along(Slot)];
+    return device_load(first + offset(operands.kept, kept, Slot) + along(Slot));
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
@@ -127,7 +127,7 @@ ONTO_HD ONTO_INLINE typename Accumulation::state combine_part(const combine_oper
   const fold_grid& grid = operands.grid;
   auto state = Accumulation::empty();
   for (std::int64_t k = row; k < grid.count; k += grid.depth)
-    Accumulation::merge(state, operands.partials[output * grid.count + k]);
+    Accumulation::merge(state, device_load(operands.partials + output * grid.count + k));
   return state;
 }
 

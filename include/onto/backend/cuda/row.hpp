@@ -3,11 +3,9 @@
 // memory.
 #pragma once
 
-#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
 #include <onto/expr/named.hpp>
-
-#include <cuda_runtime.h>
 
 namespace onto::detail {
 
@@ -36,16 +34,19 @@ __device__ ONTO_INLINE State fold_row(State state, State* slots, const fold_grid
     Accumulation::merge(state, other);  // of use in the lower half of a group
   }
   if (grid.depth <= warp) return shuffled<false>(state, 0, width);
-  if (thread % warp == 0) slots[thread / warp] = state;
+  if (thread % warp == 0) device_store(slots + thread / warp, state);
   __syncthreads();
   const int warps = grid.depth / warp, first = grid.column(thread) * warps;
-  State all = slots[first];
-  for (int k = 1; k < warps; ++k) Accumulation::merge(all, slots[first + k]);
+  State all = device_load(slots + first);
+  for (int k = 1; k < warps; ++k) Accumulation::merge(all, device_load(slots + first + k));
   return all;
 }
 
 /// Shared memory of a row kernel beside what is kept: two sets of states, one for each warp.
 inline constexpr int fold_slot_bytes = 16;
+struct alignas(fold_slot_bytes) fold_slot {
+  char bytes[fold_slot_bytes];
+};
 inline constexpr int fold_slots = block_threads / 32;
 
 template <class RowProgram, class Stage, int Number, int Lanes>
@@ -87,13 +88,13 @@ __global__ void __launch_bounds__(block_threads)
     row_kernel_on_gpu(const __grid_constant__ row_operands<RowProgram> operands) {
   using facts = row_facts<RowProgram>;
   using stages = row_stages_of<RowProgram, std::make_integer_sequence<int, facts::stages>>;
-  extern __shared__ __align__(16) char shared_rows[];
-  __shared__ __align__(16) char slots[2 * fold_slots * fold_slot_bytes];
+  auto* const slots = reinterpret_cast<char*>(shared_array<fold_slot, 2 * fold_slots>());
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread);
   char* const block_kept =
-      operands.kept ? static_cast<char*>(operands.kept) + blockIdx.x * operands.kept_bytes * grid.width : shared_rows;
+      operands.kept ? static_cast<char*>(operands.kept) + blockIdx.x * operands.kept_bytes * grid.width
+                    : dynamic_shared();
   // What a thread keeps it reads itself: no one waits for it.
   char* const kept = block_kept + column * operands.kept_bytes;
   int turn = 0;
@@ -111,7 +112,7 @@ template <class Result, class Accumulation>
 __global__ void __launch_bounds__(block_threads) no_elements_kernel(Result* out, std::int64_t rows) {
   const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < rows; k += step)
-    out[k] = Accumulation::finish(Accumulation::empty(), 0);
+    device_store(out + k, Accumulation::finish(Accumulation::empty(), 0));
 }
 
 template <int Inputs, int Scalars, class... Stages>
@@ -123,9 +124,9 @@ void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call, row_prog
     const std::int64_t rows = size_of_dimensions(call.space, all_dimensions(call.space.rank - 1));
     if (rows == 0) return;
     auto* const out = static_cast<typename accumulation_type::result*>(call.out.data);
-    no_elements_kernel<typename accumulation_type::result, accumulation_type>
-        <<<grid_blocks(divide_up(rows, block_threads)), block_threads, 0, context.stream>>>(out, rows);
-    cuda_check(cudaGetLastError(), "launching a row kernel");
+    launch(context.stream, "launching a row kernel",
+           &no_elements_kernel<typename accumulation_type::result, accumulation_type>,
+           {grid_blocks(divide_up(rows, block_threads))}, out, rows);
   }
 }
 
@@ -146,12 +147,9 @@ void cuda_row(gpu_context& context, const kernel_call& call) {
     operands.kept = call.workspace;
     if (blocks > workspace_blocks) blocks = workspace_blocks;
   }
-  if (has_aligned_rows(operands))
-    row_kernel_on_gpu<RowProgram, facts::lanes>
-        <<<grid_blocks(blocks), block_threads, shared, context.stream>>>(operands);
-  else
-    row_kernel_on_gpu<RowProgram, 1><<<grid_blocks(blocks), block_threads, shared, context.stream>>>(operands);
-  cuda_check(cudaGetLastError(), "launching a row kernel");
+  launch(context.stream, "launching a row kernel",
+         has_aligned_rows(operands) ? &row_kernel_on_gpu<RowProgram, facts::lanes> : &row_kernel_on_gpu<RowProgram, 1>,
+         {grid_blocks(blocks), shared}, operands);
 }
 
 }  // namespace onto::detail

@@ -152,7 +152,8 @@ template <class Thread>
 struct column_source : row_source<Thread, int> {
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return static_cast<const element_t<Type>*>(this->thread.operands.values.data[Slot])[this->thread.start[Slot]];
+    return device_load(static_cast<const element_t<Type>*>(this->thread.operands.values.data[Slot]) +
+                       this->thread.start[Slot]);
   }
 };
 
@@ -169,7 +170,7 @@ ONTO_HD ONTO_INLINE void load_row(const Thread& t, lane_pack<T, Lanes>& pack, st
     } else {
       const T* row = static_cast<const T*>(t.operands.values.data[Slot]) + t.start[Slot];
       if constexpr (Lanes == 1)
-        pack.at[0] = row[first * t.operands.step[Slot]];
+        pack.at[0] = device_load(row + first * t.operands.step[Slot]);
       else
         load_pack(pack, row, t.operands.step[Slot] != 0, first, t.count - first);
     }
@@ -203,10 +204,10 @@ ONTO_HD ONTO_INLINE void store_pack(To* to, const lane_pack<T, Lanes>& pack, std
   lane_pack<To, Lanes> out;
   for (int j = 0; j < Lanes; ++j) out.at[j] = static_cast<To>(pack.at[j]);
   if (Lanes > 1 && left >= Lanes) {
-    *reinterpret_cast<lane_pack<To, Lanes>*>(to) = out;
+    device_store(reinterpret_cast<lane_pack<To, Lanes>*>(to), out);
   } else {
     for (int j = 0; j < Lanes; ++j)
-      if (j < left) to[j] = out.at[j];
+      if (j < left) device_store(to + j, out.at[j]);
   }
 }
 
@@ -267,8 +268,8 @@ ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row
   using accumulation_type = typename stage_of<Stage>::accumulation_type;
   if constexpr (stage_of<Stage>::stores) {
     if (place == 0 && in_range)
-      static_cast<typename accumulation_type::result*>(operands.out)[t.number] =
-          accumulation_type::finish(state, t.count);
+      device_store(static_cast<typename accumulation_type::result*>(operands.out) + t.number,
+                   accumulation_type::finish(state, t.count));
   } else {
     t.given[given_before<RowProgram, Number>] = to_bits(accumulation_type::finish(state, t.count));
   }

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <onto/backend/cuda/block_fold.hpp>
-#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/softmax_operands.hpp>
-
-#include <cuda_runtime.h>
 
 namespace onto::detail {
 
 template <class T>
 __global__ void __launch_bounds__(block_threads) softmax_kernel(const __grid_constant__ softmax_operands<T> operands) {
-  __shared__ typename softmax_fold<T>::state slots[block_threads];
+  auto* const slots = shared_array<typename softmax_fold<T>::state, block_threads>();
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
@@ -20,9 +18,10 @@ __global__ void __launch_bounds__(block_threads) softmax_kernel(const __grid_con
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < grid.outputs;
     const row_start start = start_of_row(operands, in_range ? output : 0);
-    slots[row * grid.width + column] = in_range ? softmax_part(operands, start, row) : softmax_fold<T>::empty();
+    device_store(slots + row * grid.width + column,
+                 in_range ? softmax_part(operands, start, row) : softmax_fold<T>::empty());
     fold_rows<softmax_fold<T>>(slots, grid, row, column);
-    if (in_range) softmax_write(operands, start, row, slots[column]);
+    if (in_range) softmax_write(operands, start, row, device_load(slots + column));
     __syncthreads();
   }
 }
@@ -33,8 +32,8 @@ template <class T>
 void cuda_softmax(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
   const softmax_operands<T> operands = softmax_operands_of<T>(call);
-  softmax_kernel<T><<<grid_blocks(operands.grid.blocks), block_threads, 0, context.stream>>>(operands);
-  cuda_check(cudaGetLastError(), "launching a softmax kernel");
+  launch(context.stream, "launching a softmax kernel", &softmax_kernel<T>, {grid_blocks(operands.grid.blocks)},
+         operands);
 }
 
 }  // namespace onto::detail

@@ -2,6 +2,7 @@
 // What the threads of a softmax know, fold and write. Plain arithmetic, the same on host and device.
 #pragma once
 
+#include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/fold.hpp>
 #include <onto/backend/cuda/fold_grid.hpp>
 
@@ -60,7 +61,7 @@ ONTO_HD ONTO_INLINE typename softmax_fold<T>::state softmax_part(const softmax_o
                                                                  const row_start& start, int row) {
   auto state = softmax_fold<T>::empty();
   for (std::int64_t k = row; k < operands.grid.count; k += operands.grid.depth)
-    softmax_fold<T>::add(state, operands.in[start.in + k * operands.folded.stride[0][0]]);
+    softmax_fold<T>::add(state, device_load(operands.in + start.in + k * operands.folded.stride[0][0]));
   return state;
 }
 
@@ -69,9 +70,10 @@ template <class T>
 ONTO_HD ONTO_INLINE void softmax_write(const softmax_operands<T>& operands, const row_start& start, int row,
                                        const typename softmax_fold<T>::state& state) {
   for (std::int64_t k = row; k < operands.grid.count; k += operands.grid.depth) {
-    const computed_of<T> x = operands.in[start.in + k * operands.folded.stride[0][0]];
-    operands.out[start.out + k * operands.folded.stride[1][0]] =
-        static_cast<T>(operands.log ? softmax_fold<T>::log_softmax(state, x) : softmax_fold<T>::softmax(state, x));
+    const computed_of<T> x = device_load(operands.in + start.in + k * operands.folded.stride[0][0]);
+    device_store(
+        operands.out + start.out + k * operands.folded.stride[1][0],
+        static_cast<T>(operands.log ? softmax_fold<T>::log_softmax(state, x) : softmax_fold<T>::softmax(state, x)));
   }
 }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSL-1.0
+// How kernels reach memory: global memory and a block's shared memory, through one pair of functions. On a GPU they are
+// plain loads and stores. An emulated GPU checks and counts what goes through them.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#if defined(ONTO_CUDA_EMULATION)
+#include <cuda_emulation/access.hpp>
+#endif
+
+namespace onto::detail {
+
+/// The value at `p`, read with one load of its size and alignment.
+template <class T>
+ONTO_HD ONTO_INLINE T device_load(const T* p) {
+#if defined(ONTO_CUDA_EMULATION)
+  return *static_cast<const T*>(cuda_emulation::readable(p, sizeof(T), alignof(T)));
+#else
+  return *p;
+#endif
+}
+
+/// Writes `value` at `p` with one store of its size and alignment.
+template <class T>
+ONTO_HD ONTO_INLINE void device_store(T* p, const T& value) {
+#if defined(ONTO_CUDA_EMULATION)
+  *static_cast<T*>(cuda_emulation::writable(p, sizeof(T), alignof(T))) = value;
+#else
+  *p = value;
+#endif
+}
+
+}  // namespace onto::detail
