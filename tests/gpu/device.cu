@@ -2,6 +2,7 @@
 // A GPU as a device: memory and its limits, copies, streams beside each other, graphs, and what happens when something
 // fails.
 #include <onto/backend/cuda/device.hpp>
+#include <onto/backend/cuda/launch.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -18,32 +19,39 @@ namespace {
 constexpr std::int64_t MiB = std::int64_t{1} << 20;
 
 __global__ void spin_kernel(long long nanoseconds) {
+#if defined(ONTO_CUDA_EMULATION)
+  cuda_emulation::spin_nanoseconds(nanoseconds);
+#else
   long long begin = 0, now = 0;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
   do {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   } while (now - begin < nanoseconds);
+#endif
 }
-__global__ void trap_kernel() { __trap(); }
+__global__ void trap_kernel() {
+#if defined(ONTO_CUDA_EMULATION)
+  cuda_emulation::trap();
+#else
+  __trap();
+#endif
+}
 __global__ void twice_kernel(float* values, std::int64_t count) {
   const std::int64_t k = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (k < count) values[k] *= 2;
+  if (k < count) device_store(values + k, 2 * device_load(values + k));
 }
 
 /// Keeps the compute stream busy for as many milliseconds as `call.inner` says.
 void spin(gpu_context& context, const kernel_call& call) {
-  spin_kernel<<<1, 1, 0, context.stream>>>(call.inner * 1000000);
-  cuda_check(cudaGetLastError(), "launching a test kernel");
+  launch(context.stream, "launching a test kernel", &spin_kernel, {1, 0, 1}, call.inner * 1000000);
 }
 void trap(gpu_context& context, const kernel_call&) {
-  trap_kernel<<<1, 1, 0, context.stream>>>();
-  cuda_check(cudaGetLastError(), "launching a test kernel");
+  launch(context.stream, "launching a test kernel", &trap_kernel, {1, 0, 1});
 }
 /// Doubles `call.inner` floats.
 void twice(gpu_context& context, const kernel_call& call) {
-  twice_kernel<<<static_cast<unsigned>((call.inner + 255) / 256), 256, 0, context.stream>>>(
-      static_cast<float*>(call.out.data), call.inner);
-  cuda_check(cudaGetLastError(), "launching a test kernel");
+  launch(context.stream, "launching a test kernel", &twice_kernel, {grid_blocks((call.inner + 255) / 256), 0, 256},
+         static_cast<float*>(call.out.data), call.inner);
 }
 
 std::int64_t free_memory() {

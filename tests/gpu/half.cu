@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // half and bfloat16 on the GPU: conversions are those of the host, and operations agree with the CPU's within one unit
 // of the last place (their functions of floats differ in the last bits before they are rounded).
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/onto.hpp>
 
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "gpu.hpp"
 
 using namespace onto;
+using namespace onto::detail;
 
 namespace {
 
@@ -53,13 +55,14 @@ template <class T>
 __global__ void convert(const float* in, std::uint16_t* narrow, float* back, int count) {
   const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (k >= count) return;
-  narrow[k] = T(in[k]).bits();
-  back[k] = T::from_bits(narrow[k]);
+  const std::uint16_t bits = T(device_load(in + k)).bits();
+  device_store(narrow + k, bits);
+  device_store(back + k, static_cast<float>(T::from_bits(bits)));
 }
 template <class T>
 __global__ void convert_double(const double* in, std::uint16_t* narrow, int count) {
   const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (k < count) narrow[k] = T(in[k]).bits();
+  if (k < count) device_store(narrow + k, T(device_load(in + k)).bits());
 }
 
 /// Each pattern of bits, the middle to its neighbour, and what is next to the middle.
@@ -75,15 +78,17 @@ void check_conversions() {
     for (const float v : {a, middle, std::nextafter(middle, a), std::nextafter(middle, b)}) in.push_back(v);
     wide.push_back(static_cast<double>(middle) * (1 + 0x1p-45));
   }
-  const int count = static_cast<int>(in.size()), blocks = (count + 255) / 256;
+  const int count = static_cast<int>(in.size());
+  const unsigned blocks = grid_blocks((count + 255) / 256);
   const float* given = bench.upload(in);
   const double* given_wide = bench.upload(wide);
   auto* narrow = bench.reserve<std::uint16_t>(in.size());
   auto* narrow_wide = bench.reserve<std::uint16_t>(wide.size());
   auto* back = bench.reserve<float>(in.size());
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  convert<T><<<blocks, 256>>>(given, narrow, back, count);
-  convert_double<T><<<256, 256>>>(given_wide, narrow_wide, static_cast<int>(wide.size()));
+  launch(nullptr, "launching a test kernel", &convert<T>, {blocks, 0, 256}, given, narrow, back, count);
+  launch(nullptr, "launching a test kernel", &convert_double<T>, {256, 0, 256}, given_wide, narrow_wide,
+         static_cast<int>(wide.size()));
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const auto bits = bench.download(narrow, in.size());
   const auto bits_wide = bench.download(narrow_wide, wide.size());

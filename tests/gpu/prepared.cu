@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Prepared programs on a real GPU: recorded in the second run and replayed from then on, with other feeds and with
 // variables whose memory alternates; and what a replay costs beside a graph that is written by hand.
+#include <onto/backend/cuda/launch.hpp>
 #include <onto/onto.hpp>
 
 #include <cuda_runtime.h>
@@ -31,9 +32,10 @@ constexpr auto chain(auto v) {
 }
 
 __global__ void by_hand(const float* in, const float* factors, float* out) {
+  using onto::detail::device_load;
   float sum = 0;
-  for (int k = 0; k < 8; ++k) sum += in[threadIdx.x] * factors[k];
-  out[threadIdx.x] = sum;
+  for (int k = 0; k < 8; ++k) sum += device_load(in + threadIdx.x) * device_load(factors + k);
+  onto::detail::device_store(out + threadIdx.x, sum);
 }
 
 void check(cudaError_t status) { REQUIRE(status == cudaSuccess); }
@@ -111,7 +113,8 @@ TEST_CASE("a replay costs at most 1.2 times a graph written by hand", "[.][measu
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   check(cudaMemcpyAsync(a, in, 32, cudaMemcpyHostToDevice, stream));
   check(cudaMemcpyAsync(c, in_row, 32, cudaMemcpyHostToDevice, stream));
-  for (int k = 0; k < kernels; ++k) by_hand<<<1, 8, 0, stream>>>(k % 2 ? b : a, c, k % 2 ? a : b);
+  for (int k = 0; k < kernels; ++k)
+    onto::detail::launch(stream, "launching a test kernel", &by_hand, {1, 0, 8}, k % 2 ? b : a, c, k % 2 ? a : b);
   check(cudaMemcpyAsync(out, kernels % 2 ? b : a, 32, cudaMemcpyDeviceToHost, stream));
   check(cudaStreamEndCapture(stream, &graph));
   check(cudaGraphInstantiate(&executable, graph, 0));
