@@ -7,7 +7,7 @@
 // run one block after another, their threads in random order. Memory of a device is at addresses that nothing can be
 // read at directly; it is filled with ones when it is allocated and gone when it is freed.
 //
-// Environment: ONTO_EMULATED_GPUS (2), ONTO_EMULATION_SEED (1).
+// Environment: ONTO_EMULATED_GPUS (3), ONTO_EMULATION_SEED (1).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +22,7 @@
 namespace cuda_emulation {
 
 struct machine {
-  int devices = 2;
+  int devices = 3;
   bool peer_access = true;
   bool pools = true;
   std::int64_t memory = std::int64_t{4} << 30;  // bytes of each device

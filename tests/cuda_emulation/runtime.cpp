@@ -37,6 +37,16 @@ struct runtime_state {
 
   runtime_state() {
     if (const char* n = std::getenv("ONTO_EMULATED_GPUS")) now.devices = std::atoi(n);
+    // As the driver reads it: devices from the first that there is not are hidden.
+    if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+      int count = 0;
+      for (const char* at = visible; *at >= '0' && *at <= '9' && std::atoi(at) < now.devices; ++at) {
+        ++count;
+        at += std::strcspn(at, ",");
+        if (!*at) break;
+      }
+      now.devices = count;
+    }
     if (const char* s = std::getenv("ONTO_EMULATION_SEED")) seed = std::strtoull(s, nullptr, 10);
     random.seed(seed);
   }

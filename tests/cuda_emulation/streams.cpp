@@ -13,6 +13,7 @@ namespace {
 struct stream_state {
   std::set<cudaStream_t> streams;
   std::vector<std::shared_ptr<graph_run>> runs;  // under way
+  int host_functions = 0;  // that run now
   std::condition_variable host_function_over;
   std::map<std::string, long> objects;
 };
@@ -48,12 +49,6 @@ std::vector<choice> choices() {
   return all;
 }
 
-bool is_busy() {
-  for (cudaStream_t stream : state().streams)
-    if (stream->busy) return true;
-  return false;
-}
-
 /// Does a piece of work. *Returns* how long it takes.
 std::int64_t perform(std::unique_lock<std::mutex>& lock, piece& p) {
   std::int64_t nanoseconds = 0;
@@ -61,11 +56,13 @@ std::int64_t perform(std::unique_lock<std::mutex>& lock, piece& p) {
   if (d.lost != cudaSuccess) return 0;
   cudaError_t status = cudaSuccess;
   if (p.on_host) {
+    ++state().host_functions;
     lock.unlock();
     on_host_function = true;
     status = p.run(nanoseconds);
     on_host_function = false;
     lock.lock();
+    --state().host_functions;
     state().host_function_over.notify_all();
   } else {
     status = p.run(nanoseconds);
@@ -261,7 +258,7 @@ cudaError_t enqueue(cudaStream_t stream, const char* what, std::function<void()>
 void run_until(std::unique_lock<std::mutex>& lock, const char* what, const std::function<bool()>& done) {
   while (!done()) {
     if (do_one(lock)) continue;
-    if (is_busy()) {
+    if (state().host_functions > 0) {
       state().host_function_over.wait_for(lock, std::chrono::milliseconds(1));
       continue;
     }

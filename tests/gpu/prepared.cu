@@ -82,7 +82,10 @@ TEST_CASE("a replayed program updates variables, and takes no memory", "[gpu]") 
   const auto step = sess.prepare(assign_add(weights, ones<float, 4>()));
   for (int k = 0; k < 4; ++k) step();
   const memory_info before = sess.memory(gpu<0>{});
-  for (int k = 4; k < 50; ++k) CHECK(step() == tensor<float, 4>{k + 2.f, k + 2.f, k + 2.f, k + 2.f});
+  for (int k = 4; k < 50; ++k) {
+    const float n = static_cast<float>(k) + 2;
+    CHECK(step() == tensor<float, 4>{n, n, n, n});
+  }
   CHECK(sess.memory(gpu<0>{}).in_use == before.in_use);
   CHECK(sess.memory(gpu<0>{}).peak == before.peak);
   // From outside, between replays.

@@ -246,6 +246,7 @@ TEST_CASE("whatever call fails on the GPU, in whatever run, it throws, and varia
           for (int r = 0; r < 2; ++r)
             for (int c = 0; c < 2; ++c) CHECK(next(r, c) == w_now(r, c) + (c ? (r ? 22 : 10) : (r ? 15 : 7)));
         } else {
+          INFO(said);
           CHECK(said.rfind("[onto.", 0) == 0);
           CHECK(sess.run(w) == w_now);
           if (kind == single || kind == prepared_now) CHECK(sess.memory(gpu<0>{}).in_use == in_use);

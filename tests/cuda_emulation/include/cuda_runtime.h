@@ -51,6 +51,19 @@ cudaError_t launch(const cudaLaunchConfig_t& configuration, void (*kernel)(P...)
 // Kernels run one at a time.
 extern cuda_emulation::index3 threadIdx, blockIdx, blockDim, gridDim;
 
+template <class T>
+cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
+  return cudaMalloc(reinterpret_cast<void**>(memory), bytes);
+}
+template <class T>
+cudaError_t cudaMallocHost(T** memory, std::size_t bytes) {
+  return cudaMallocHost(reinterpret_cast<void**>(memory), bytes);
+}
+template <class T>
+cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t stream) {
+  return cudaMallocAsync(reinterpret_cast<void**>(memory), bytes, stream);
+}
+
 inline void __syncthreads() { ::cuda_emulation::sync_block(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { ::cuda_emulation::sync_warp(mask); }
 inline unsigned __shfl_sync(unsigned mask, unsigned value, int lane, int width = 32) {

@@ -10,19 +10,33 @@
 
 namespace onto_test {
 
+/// A machine with so many GPUs: simulated ones, or in the tests of the CUDA backend the first of the emulated ones.
 inline session_options machine_options(int gpus) {
   session_options o;
   o.allow_soft_placement = true;
+#if defined(ONTO_CUDA_EMULATION)
+  o.gpu.visible_device_list = "0";
+  for (int k = 1; k < gpus; ++k) o.gpu.visible_device_list += "," + std::to_string(k);
+#else
   o.simulated_gpus = gpus;
+#endif
   return o;
 }
+
+#if defined(ONTO_CUDA_EMULATION)
+inline constexpr int many_gpus = 2;
+using world_of_many = world<cpu<0>, gpu<0>, gpu<1>>;
+#else
+inline constexpr int many_gpus = 3;
+using world_of_many = world<cpu<0>, gpu<0>, gpu<1>, gpu<2>>;
+#endif
 
 /// A session, made once: its GPUs are the machine that programs are asked to run on.
 inline session& machine(int gpus) {
   static session none{machine_options(0)};
   static session one{machine_options(1)};
-  static session three{machine_options(3)};
-  return gpus == 0 ? none : gpus == 1 ? one : three;
+  static session several{machine_options(many_gpus)};
+  return gpus == 0 ? none : gpus == 1 ? one : several;
 }
 
 inline device_statistics counted(session& sess) {
@@ -155,7 +169,10 @@ void check_machine(int gpus, const fetch_list<E...>& program, const fetch_list<E
                    const example (&examples)[2]) {
   INFO("on " << gpus << " GPUs\n" << machine(gpus).placement(program).to_string());
   session& sess = machine(gpus);
+#if defined(__CUDACC__)
   if (sess.devices().size() != static_cast<std::size_t>(gpus) + 1) return;  // there is a real GPU too: another world
+#endif
+  REQUIRE(sess.devices().size() == static_cast<std::size_t>(gpus) + 1);
   const device_statistics before = counted(sess);
   const std::vector<value> got = run_on<Open>(sess, program, examples[0].feeds);
   const device_statistics after = counted(sess);
@@ -196,9 +213,11 @@ bool check_program() {
   const auto* guarded = clashes(under_guards) ? nullptr : &under_guards;
   const example examples[] = {{f, reference_of(program, fed_values<Open>(f))},
                               {g, reference_of(program, fed_values<Open>(g))}};
+#if !defined(ONTO_CUDA_EMULATION)  // which always has a GPU
   check_machine<world<cpu<0>>, Open>(0, program, guarded, examples);
+#endif
   check_machine<world<cpu<0>, gpu<0>>, Open>(1, program, guarded, examples);
-  check_machine<world<cpu<0>, gpu<0>, gpu<1>, gpu<2>>, Open>(3, program, guarded, examples);
+  check_machine<world_of_many, Open>(many_gpus, program, guarded, examples);
   return guarded != nullptr;
 }
 
