@@ -119,6 +119,9 @@ class device {
   /// What is issued to the stream from now on waits for an event of a device of the same family.
   virtual void wait(run_state& run, lane stream, device_event& event) = 0;
 
+  /// Blocks until a stream is empty, when an event that was to tell could not be had.
+  virtual void finish(lane stream) noexcept { (void)stream; }
+
   /// Has `issue` issue work to this device and others of its family, and keeps it instead of doing it.
   /// *Returns* null, where this family or this work cannot be kept.
   virtual ref<device_graph> record_graph(void (*issue)(void* context), void* context) {

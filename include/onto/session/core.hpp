@@ -98,23 +98,11 @@ class session_core : public counted {
   /// Resolves and places a program, and takes its memory where its shapes are known already.
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
-    ref<prepared_program> p(new prepared_program(program, states));
-    const graph_view& g = program.graph;
-    run_leaves& leaves = p->leaves;
-    arena memory;
-    pinned_places(g, leaves.pinned);
-    place_nodes_or_throw(g, p->meaning, leaves.pinned, memory.make<node_placement>(g.count));
-    bool known = true;
-    for (int n = 0; n < g.count; ++n) {
-      if (!g[n].is_leaf()) continue;
-      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->meaning.values[n]->shape : g[n].shape;
-      known = known && leaves.shapes[n].is_static();
+    try {
+      return prepared(program, states);
+    } catch (const std::bad_alloc&) {
+      throw_no_host_memory();
     }
-    if (known) {
-      p->bound = bind(program, p->meaning, leaves, true);
-      execution(*p->bound, devices_).reserve();
-    }
-    return p;
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
@@ -143,6 +131,26 @@ class session_core : public counted {
   [[noreturn]] ONTO_COLD ONTO_NOINLINE static void throw_no_host_memory() {
     fail<resource_exhausted_error>(
         message("[onto.memory] the system has no memory for what a run keeps on the host; use smaller programs"));
+  }
+
+  ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
+    ref<prepared_program> p(new prepared_program(program, states));
+    const graph_view& g = program.graph;
+    run_leaves& leaves = p->leaves;
+    arena memory;
+    pinned_places(g, leaves.pinned);
+    place_nodes_or_throw(g, p->meaning, leaves.pinned, memory.make<node_placement>(g.count));
+    bool known = true;
+    for (int n = 0; n < g.count; ++n) {
+      if (!g[n].is_leaf()) continue;
+      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->meaning.values[n]->shape : g[n].shape;
+      known = known && leaves.shapes[n].is_static();
+    }
+    if (known) {
+      p->bound = bind(program, p->meaning, leaves, true);
+      execution(*p->bound, devices_).reserve();
+    }
+    return p;
   }
 
   ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, run_leaves& leaves,

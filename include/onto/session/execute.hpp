@@ -344,6 +344,8 @@ class execution {
       } catch (...) {
         b_.progress.fail(std::current_exception());
       }
+      // What failed may have been the event itself.
+      if (b_.progress.failed()) devices_[(q - 1) / lane_count].finish(static_cast<lane>((q - 1) % lane_count));
     }
   }
 };

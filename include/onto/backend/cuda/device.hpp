@@ -170,6 +170,11 @@ class cuda_device final : public device, private cuda_owner {
     if (point) order(run, stream, run.trace, [&](cuda_streams& s) { s.wait(stream, point); });
   }
 
+  void finish(lane stream) noexcept override {
+    if (!ready_.load(std::memory_order_acquire)) return;
+    quietly_on(ordinal_, [&] { streams_.finish(stream); });
+  }
+
   /// *Returns* null where the driver refuses, and where this thread is recording already.
   ref<device_graph> record_graph(void (*issue_all)(void* context), void* context) override {
     if (cuda_recording::current() || lost()) return {};

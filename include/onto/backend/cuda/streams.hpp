@@ -81,6 +81,19 @@ class cuda_streams {
       if (s && s != origin) follow(origin, s);
   }
 
+  /// Waits for the streams of a lane, the host's part of copies too. Asked again where the driver refuses: what was
+  /// issued works in memory that goes when this returns.
+  void finish(lane l) noexcept {
+    const cudaStream_t all[] = {l == lane::compute ? context.stream : l == lane::in ? fill_ : out_,
+                                l == lane::compute ? nullptr : l == lane::in ? in_ : drain_};
+    for (const cudaStream_t s : all) {
+      if (!s) continue;
+      cudaError_t status = cudaStreamSynchronize(s);
+      if (status != cudaSuccess) status = cudaDeviceSynchronize();
+      cuda_ignore(status);
+    }
+  }
+
   void synchronize() noexcept {
     const cudaStream_t all[] = {context.stream, fill_, in_, out_, drain_};
     for (const cudaStream_t s : all)
