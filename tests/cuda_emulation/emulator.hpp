@@ -34,15 +34,13 @@ std::int64_t clock_now();
 /// call returns at once where it is no success: a fault that a test asked for, the loss of the device that is current.
 class api_call {
  public:
-  enum kind { asks, uses };  // `uses` sets up the device that is current
+  /// `uses` sets up the device that is current; `destroys` does what it is for whatever its status.
+  enum kind { asks, uses, destroys };
   explicit api_call(const char* name, kind k = uses);
   cudaError_t status = cudaSuccess;
   /// Ends it with a status, which becomes the thread's last error.
   cudaError_t give(cudaError_t result);
   std::unique_lock<std::mutex> lock;
-
- private:
-  const char* name_;
 };
 
 /// For libraries over the runtime: counts a call of theirs, and may fail. Takes the lock and gives it back.

@@ -240,7 +240,7 @@ void revive_device(int ordinal) {
 
 int current_device() { return device_of_thread; }
 
-api_call::api_call(const char* name, kind k) : name_(name) {
+api_call::api_call(const char* name, kind k) {
   if (in_host_function()) {
     // The lock is free then, but the call is not allowed.
     violation(std::string(name) + " was called from a host function");
@@ -249,20 +249,18 @@ api_call::api_call(const char* name, kind k) : name_(name) {
   }
   lock = std::unique_lock<std::mutex>(lock_of_everything());
   status = count_call(name);
-  if (status != cudaSuccess) return;
-  if (k == asks) return;
+  if (k == asks || (status != cudaSuccess && k != destroys)) return;
   if (!has_device(device_of_thread)) {
     status = state().now.devices == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice;
     return;
   }
   device_at(device_of_thread).touched = true;
   go_on_at_random(lock);
-  status = device_at(device_of_thread).lost;
+  if (status == cudaSuccess) status = device_at(device_of_thread).lost;
 }
 
 cudaError_t api_call::give(cudaError_t result) {
-  if (result != cudaSuccess && result != cudaErrorNotReady) last_error = result;
-  if (result == cudaErrorNotReady) last_error = result;
+  if (result != cudaSuccess) last_error = result;
   return result;
 }
 
@@ -301,6 +299,10 @@ using namespace cuda_emulation;
 #define ONTO_BEGIN(...)                \
   api_call call(__func__ __VA_ARGS__); \
   if (call.status != cudaSuccess) return call.give(call.status)
+// What destroys does so on a lost device too, and where it is told to fail.
+#define ONTO_BEGIN_DESTROY()                   \
+  api_call call(__func__, api_call::destroys); \
+  if (!call.lock) return call.give(call.status)
 #define ONTO_STREAM(handle)                      \
   const cudaStream_t stream = stream_of(handle); \
   if (const cudaError_t wrong = check_stream(__func__, stream)) return call.give(wrong)
@@ -438,12 +440,13 @@ cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* made, unsigned) {
 }
 cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t* made) { return cudaStreamCreateWithFlags(made, 0); }
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle) {
-  ONTO_BEGIN();
+  ONTO_BEGIN_DESTROY();
   if (!handle || !is_stream(handle)) {
     violation("cudaStreamDestroy got a stream that is none, or none any more");
     return call.give(cudaErrorInvalidResourceHandle);
   }
-  return destroy_stream(handle);
+  destroy_stream(handle);
+  return call.give(call.status);
 }
 cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle) {
   ONTO_BEGIN();
@@ -480,8 +483,9 @@ cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flag
 }
 cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event) {
-  ONTO_BEGIN();
-  return destroy_event(event);
+  ONTO_BEGIN_DESTROY();
+  destroy_event(event);
+  return call.give(call.status);
 }
 cudaError_t CUDARTAPI cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
   ONTO_BEGIN();
@@ -513,9 +517,9 @@ cudaError_t CUDARTAPI cudaMalloc(void** memory, std::size_t bytes) {
   return call.give(*memory || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 cudaError_t CUDARTAPI cudaFree(void* memory) {
-  ONTO_BEGIN();
+  ONTO_BEGIN_DESTROY();
   finish_device(call.lock, device_of_thread);
-  if (!memory || release(memory)) return cudaSuccess;
+  if (!memory || release(memory)) return call.give(call.status);
   violation("cudaFree got what was never allocated, or was freed before");
   return call.give(cudaErrorInvalidValue);
 }
@@ -552,18 +556,23 @@ cudaError_t CUDARTAPI cudaMallocAsync(void** memory, std::size_t bytes, cudaStre
   return cudaMallocFromPoolAsync(memory, bytes, pool, handle);
 }
 cudaError_t CUDARTAPI cudaFreeAsync(void* memory, cudaStream_t handle) {
-  ONTO_BEGIN();
-  ONTO_STREAM(handle);
+  ONTO_BEGIN_DESTROY();
   if (!give_up(memory)) {
     violation("cudaFreeAsync got what was never allocated, or was freed before");
     return call.give(cudaErrorInvalidValue);
   }
-  return call.give(issue(stream, {"free", 0,
-                                  [memory](std::int64_t&) {
-                                    if (!release(memory)) violation("memory was freed twice");
-                                    return cudaSuccess;
-                                  },
-                                  false}));
+  const cudaStream_t stream = stream_of(handle);
+  if (const cudaError_t wrong = check_stream(__func__, stream)) {
+    release(memory);
+    return call.give(wrong);
+  }
+  const cudaError_t status = issue(stream, {"free", 0,
+                                            [memory](std::int64_t&) {
+                                              if (!release(memory)) violation("memory was freed twice");
+                                              return cudaSuccess;
+                                            },
+                                            false});
+  return call.give(call.status != cudaSuccess ? call.status : status);
 }
 cudaError_t CUDARTAPI cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
   ONTO_BEGIN();
@@ -572,8 +581,8 @@ cudaError_t CUDARTAPI cudaHostAlloc(void** memory, std::size_t bytes, unsigned) 
 }
 cudaError_t CUDARTAPI cudaMallocHost(void** memory, std::size_t bytes) { return cudaHostAlloc(memory, bytes, 0); }
 cudaError_t CUDARTAPI cudaFreeHost(void* memory) {
-  ONTO_BEGIN();
-  if (release_pinned(memory)) return cudaSuccess;
+  ONTO_BEGIN_DESTROY();
+  if (release_pinned(memory)) return call.give(call.status);
   violation("cudaFreeHost got what is no pinned memory");
   return call.give(cudaErrorInvalidValue);
 }
@@ -638,12 +647,12 @@ cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* made, const cudaMemPoolPr
   return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool) {
-  ONTO_BEGIN();
+  ONTO_BEGIN_DESTROY();
   if (pool->pool.used > 0) violation("a pool was destroyed while memory of it was in use");
   trim(pool->pool, 0);
   if (pool->pool.used == 0) delete pool;
   note_object("pools", -1);
-  return cudaSuccess;
+  return call.give(call.status);
 }
 cudaError_t CUDARTAPI cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   ONTO_BEGIN();
@@ -702,12 +711,14 @@ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t program, cudaStream_t hand
   return call.give(launch_graph(program, stream));
 }
 cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
-  ONTO_BEGIN();
-  return destroy_graph(graph);
+  ONTO_BEGIN_DESTROY();
+  destroy_graph(graph);
+  return call.give(call.status);
 }
 cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t program) {
-  ONTO_BEGIN();
-  return destroy_program(program);
+  ONTO_BEGIN_DESTROY();
+  destroy_program(program);
+  return call.give(call.status);
 }
 
 }  // extern "C"
