@@ -31,6 +31,7 @@ class session_core : public counted {
         logs_placement_(options.log_device_placement),
         soft_(options.allow_soft_placement),
         tf32_(options.math == math_mode::tf32),
+        tunes_(options.tune_matmul),
         simulates_(options.simulation.is_set()) {
     if (!options.trace.empty()) trace_ = new trace_file(options.trace);
   }
@@ -280,7 +281,10 @@ class session_core : public counted {
       infer_shapes(p.graph, b->shapes);
       place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
       if (logs_placement_) log_.write(sink_, devices_, p, s, b->where);
-      binder(devices_, tf32_, *b).run();
+      matmul_form products;
+      products.tf32 = tf32_;
+      products.tune = tunes_ && kept;
+      binder(devices_, products, *b).run();
     } catch (...) {
       delete b;
       throw;
@@ -380,6 +384,7 @@ class session_core : public counted {
   bool logs_placement_;
   bool soft_;
   bool tf32_;
+  bool tunes_;
   bool simulates_;  // whether runs take simulated time
   mutex mutex_;     // of variables_, idle_ and clock_
   mutex writers_;

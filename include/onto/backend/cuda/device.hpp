@@ -62,29 +62,36 @@ class cuda_device final : public device, private cuda_owner {
   }
 
   /// One block for all programs: kernels of the compute stream run one after the other, and a graph that works on this
-  /// device is put in the stream's order too. A larger one takes the place of a smaller, which lives on with who has
-  /// it.
-  ref<counted> workspace(std::int64_t bytes, void*& data) override {
+  /// device is put in the stream's order too. A larger one takes the place of a smaller, which its programs keep.
+  ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) override {
+    const std::int64_t wanted = bytes;
     data = nullptr;
-    if (bytes <= 0) return {};
+    bytes = 0;
+    if (wanted <= 0) return {};
     mutex_lock lock(workspace_mutex_);
-    if (!workspace_ || workspace_->bytes < bytes) {
-      expect_alive();
-      before("allocate");
-      workspace_ = {};  // where no program holds it, its memory is part of what there is
-      ref<shared_workspace> larger(new shared_workspace(*this, bytes));
-      larger->data = take(bytes);
-      if (!larger->data) {
-        message m("[onto.memory] ");
-        write_bytes(write_short(m, where()) << " has no memory left for ", bytes) << " that kernels work in";
-        if (pool_.limit() > 0) write_bytes(m << ", with a limit of ", pool_.limit());
-        fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or "
-                                            "raise session_options::gpu.memory_limit");
+    // Where no program holds it, its memory is part of what there is.
+    if (workspace_ && workspace_->bytes < wanted && workspace_->is_unique()) workspace_ = {};
+    for (std::int64_t amount = wanted;; amount = amount == wanted ? least + (wanted - least) / 8 : least) {
+      if (amount <= 0) return {};
+      if (!workspace_ || workspace_->bytes < amount) {
+        expect_alive();
+        before("allocate");
+        ref<shared_workspace> larger(new shared_workspace(*this, amount));
+        larger->data = take(amount);
+        if (larger->data) workspace_ = larger;
       }
-      workspace_ = larger;
+      if (workspace_ && workspace_->bytes >= amount) {
+        bytes = workspace_->bytes;
+        data = workspace_->data;
+        return ref<counted>(ref<shared_workspace>(workspace_));
+      }
+      if (amount == least) break;
     }
-    data = workspace_->data;
-    return ref<counted>(ref<shared_workspace>(workspace_));
+    message m("[onto.memory] ");
+    write_bytes(write_short(m, where()) << " has no memory left for ", least) << " that kernels work in";
+    if (pool_.limit() > 0) write_bytes(m << ", with a limit of ", pool_.limit());
+    fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or "
+                                        "raise session_options::gpu.memory_limit");
   }
 
   /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
