@@ -150,6 +150,45 @@ TEST_CASE("what fails while algorithms are tried fails the run, and leaves nothi
   CHECK(p.error(b) < 1e-6);
 }
 
+TEST_CASE("nothing is tried while a graph is recorded", "[cuda][matmul]") {
+  const uneven_algorithms algorithms;
+  struct recorded {
+    bench b;
+    product<float> p{shape_of({9, 7}), 5, {5, 1}, {7, 1}, {}, tuning()};
+    kernel_call call;
+  } r;
+  r.call = r.p.call;
+  for (int o = 0; o < 2; ++o) r.p.in[o].data = r.b.upload(r.p.memory[o]);
+  auto* out = r.b.reserve<float>(63);
+  r.call.in = r.p.in;
+  r.call.out.data = out;
+  const ref<device_graph> graph = r.b.gpu.record_graph(
+      [](void* self) {
+        auto& it = *static_cast<recorded*>(self);
+        it.b.gpu.launch(work{it.b.run, it.b.label}, kernel_entry{nullptr, &cuda_matmul<float>}, it.call);
+      },
+      &r);
+  REQUIRE(graph);
+  CHECK(used() == std::vector<int>{0});
+  graph->launch(r.b.run);
+  const std::vector<float> got = r.b.download(out, 63);
+  const std::vector<double> exact = r.p.expected();
+  for (std::size_t k = 0; k < 63; ++k) CHECK(std::fabs(static_cast<double>(got[k]) - exact[k]) < 1e-6);
+}
+
+TEST_CASE("what was refused is not asked for again", "[cuda][matmul]") {
+  const uneven_algorithms algorithms;
+  cuda_emulation::blas_refusal row;
+  row.epilogue = CUBLASLT_EPILOGUE_RELU;
+  cuda_emulation::blas_refusals = {row};
+  bench b;
+  product<float> p(shape_of({9, 7}), 5, {5, 1}, {7, 1}, {}, tuning(1, 0, true));
+  CHECK(p.error(b) < 1e-6);
+  cuda_emulation::reset_calls();
+  CHECK(p.error(b) < 1e-6);
+  CHECK(cuda_emulation::calls()["cublasLtMatmulAlgoGetHeuristic"] == 0);
+}
+
 TEST_CASE("prepared programs of a session that tunes try algorithms at their first run", "[cuda][matmul][session]") {
   const uneven_algorithms algorithms;
   constexpr auto x = placeholder<"x", float, 9, 5>;

@@ -135,7 +135,7 @@ class cuda_blas final : public counted {
   bool tune(cudaStream_t stream, const gemm_shape& shape, const gemm_pointers& at, double alpha, double beta) {
     product p(shape, at, alpha, beta);
     choice chosen;
-    if (find(p.shape, chosen) && (chosen.tuned || !chosen.found)) return false;
+    if (find(p.shape, chosen) && chosen.tuned) return false;
     cublasLtMatmulHeuristicResult_t proposals[most_proposals] = {};
     const int count = propose(p, proposals, most_proposals);
     int best = -1;
