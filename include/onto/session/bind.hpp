@@ -13,9 +13,12 @@ namespace onto::detail {
 /// Binds kernels' arguments.
 class binder {
  public:
-  /// `products`: whether a GPU may round float products' operands to TF32, and try several algorithms.
+  /// `products`: whether a GPU may round float products' operands to TF32; and, for prepared programs, try several
+  /// algorithms.
   binder(const device_list& devices, const matmul_form& products, bound_program& b)
-      : p_(*b.program), g_(p_.graph), devices_(devices), products_(products), b_(b), m_(b.memory) {}
+      : p_(*b.program), g_(p_.graph), devices_(devices), products_(products), b_(b), m_(b.memory) {
+    products_.tune = products_.tune && b.kept;
+  }
 
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
