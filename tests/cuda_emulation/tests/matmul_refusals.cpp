@@ -195,3 +195,23 @@ TEST_CASE("a smaller workspace is shared where no larger one fits", "[cuda][matm
   CHECK_THROWS_AS((void)b.gpu.workspace_up_to(none, 20 * MiB, much), resource_exhausted_error);
   CHECK(none == 0);
 }
+
+TEST_CASE("a device that cublasLt finds lost is known to be", "[cuda][matmul]") {
+  bench b;
+  const float zeros[4] = {};
+  operand_view in[] = {view_of(b.upload(zeros, 4), element::float32, {2, 1}),
+                       view_of(b.upload(zeros, 4), element::float32, {2, 1})};
+  kernel_call call;
+  call.space = shape_of({2, 2});
+  call.inner = 2;
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = b.reserve<float>(4);
+  b.launch(&cuda_matmul<float>, call);
+  b.settle(lane::compute);
+  CHECK(b.gpu.lost() == nullptr);
+  cuda_emulation::lose_device(0, cudaErrorIllegalAddress);
+  CHECK_THROWS_WITH(b.launch(&cuda_matmul<float>, call), Catch::Contains("is lost to this process"));
+  CHECK(b.gpu.lost() != nullptr);
+  cuda_emulation::revive_device(0);
+}

@@ -12,12 +12,15 @@
 
 namespace onto::detail {
 
-/// *Throws* `resource_exhausted_error` where cuBLAS found no memory, else `internal_error`.
+/// *Throws* `resource_exhausted_error` where cuBLAS found no memory, `cuda_lost_error` where the device is gone, else
+/// `internal_error`.
 inline void cublas_check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   const std::string sentence = std::string("[onto.cuda] ") + what + " failed: " + cublasLtGetStatusName(status) + ": " +
                                cublasLtGetStatusString(status);
-  (void)cudaGetLastError();
+  // cublasLt has no status for a device that is lost; the runtime has.
+  const cudaError_t reason = cudaGetLastError();
+  if (is_lost(reason)) throw_cuda(reason, what);
   if (status == CUBLAS_STATUS_ALLOC_FAILED)
     throw resource_exhausted_error(sentence +
                                    "; the device has no memory left: use smaller tensors, or limit this "
