@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSL-1.0
 """Compares tests/cuda_emulation/declarations with the CUDA toolkit, so that they cannot drift apart.
 
-Usage: declarations.py CXX TOOLKIT_INCLUDE_DIRECTORY
+Usage: declarations.py [CXX [TOOLKIT_INCLUDE_DIRECTORY]]; otherwise $CXX or g++, and the toolkit of $CUDA_PATH, of nvcc
+or in its usual place. Where there is none there is nothing to compare with, which it says.
 
 Functions are declared once more beside the toolkit's: a signature that differs is an error. Enumerators, constants and
 fields are asked for in static_asserts. Then each kind of drift is made on purpose, and must be found.
 """
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,8 +51,24 @@ def compiles(compiler, toolkit, text):
     return result.returncode == 0, result.stderr
 
 
+def find_toolkit():
+    """The include directory of the toolkit, or None."""
+    nvcc = shutil.which("nvcc")
+    roots = [os.environ.get("CUDA_PATH"), nvcc and Path(nvcc).resolve().parent.parent, "/usr/local/cuda"]
+    for root in filter(None, roots):
+        include = Path(root) / "include"
+        if (include / "cuda_runtime_api.h").exists() and (include / "cublasLt.h").exists():
+            return str(include)
+    return None
+
+
 def main():
-    compiler, toolkit = sys.argv[1:]
+    compiler = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("CXX") or "g++"
+    toolkit = sys.argv[2] if len(sys.argv) > 2 else find_toolkit()
+    if not toolkit:
+        print("there is no CUDA toolkit to compare the declarations with")
+        print("declarations: 0 passed, 0 failed, 1 skipped")
+        return
     types = "\n".join((HERE / name).read_text() for name in TYPES)
     functions = "\n".join((HERE / name).read_text() for name in FUNCTIONS)
     count = len(checks(types))
@@ -73,7 +92,8 @@ def main():
         if compiles(compiler, toolkit, program(changed_types, changed))[0]:
             sys.exit(f"{what} that drifts is not found")
     names = len(re.findall(r"\bcu\w+\(", functions))
-    print(f"{names} functions and {count} facts are the toolkit's; {len(drifts)} drifts are found")
+    print(f"{names} functions and {count} facts are the toolkit's; {len(drifts)} kinds of drift are found")
+    print(f"declarations: {1 + len(drifts)} passed, 0 failed, 0 skipped")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,10 @@ class bench {
   /// Runs a kernel, with the workspace it asks for.
   void launch(void (*kernel)(gpu_context&, const kernel_call&), kernel_call call,
               std::size_t (*workspace)(const kernel_call&) = nullptr) {
-    if (workspace) spaces_.push_back(gpu.workspace(static_cast<std::int64_t>(workspace(call)), call.workspace));
+    if (workspace) {
+      call.workspace_bytes = static_cast<std::int64_t>(workspace(call));
+      spaces_.push_back(gpu.workspace(call.workspace_bytes, call.workspace));
+    }
     gpu.launch(work{run, label}, kernel_entry{nullptr, kernel, workspace}, call);
     if (run.failed()) run.rethrow();
   }

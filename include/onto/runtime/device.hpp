@@ -21,7 +21,8 @@ struct gpu_context;  // of a GPU backend: its stream and library handles
 struct kernel_entry {
   void (*on_cpu)(thread_pool&, const kernel_call&) = nullptr;
   void (*on_gpu)(gpu_context&, const kernel_call&) = nullptr;
-  std::size_t (*gpu_workspace)(const kernel_call&) = nullptr;  // bytes of device memory; null: none
+  std::size_t (*gpu_workspace)(const kernel_call&) = nullptr;        // bytes of device memory; null: none
+  std::size_t (*gpu_least_workspace)(const kernel_call&) = nullptr;  // those it cannot do without; null: all
 };
 
 /// A point in a device's stream that others can wait for. Used again in each run of the program that has it.
@@ -91,13 +92,16 @@ class device {
   memory_info memory() const { return {account_.in_use(), account_.peak(), reserved(), limit()}; }
   /// Gives memory that is not in use back to the system.
   virtual void trim() {}
-  /// Memory for kernels to work in, at least so large: one piece for all programs, since the kernels of a device run
-  /// one after the other. Not counted as in use.
-  virtual ref<counted> workspace(std::int64_t bytes, void*& data) {
-    (void)bytes;
+  /// Memory for kernels to work in, of `bytes` or more: one piece for all programs, since the kernels of a device run
+  /// one after the other. Not counted as in use. Where there is not so much it may be less, down to `least`.
+  /// *Effects* sets `bytes` to what it is.
+  virtual ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) {
+    (void)least;
+    bytes = 0;
     data = nullptr;
     return {};
   }
+  ref<counted> workspace(std::int64_t bytes, void*& data) { return workspace_up_to(bytes, bytes, data); }
   /// Fills a block so that whoever reads what was not written finds out; for tests.
   virtual void poison(void* memory, std::int64_t bytes) {
     (void)memory;

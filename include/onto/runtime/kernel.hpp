@@ -24,6 +24,7 @@ struct matmul_form {
   double beta = 0;  // with inputs[2] as the addend, broadcast over the result; 0 where there is none
   bool relu = false;
   bool tf32 = false;  // the GPU may round a float product's operands to TF32
+  bool tune = false;  // the GPU may find out by trying which algorithm is the fastest, where it does not know yet
 };
 
 class thread_pool;
@@ -54,7 +55,8 @@ struct kernel_call {
   matmul_form form{};
   const narrow_kernels* narrow = nullptr;  // where the program has elements of type half or bfloat16
   bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
-  void* workspace = nullptr;  // device memory, as many bytes as the kernel's `workspace` function asked for
+  void* workspace = nullptr;               // device memory, as the kernel's `gpu_workspace` asked for
+  std::int64_t workspace_bytes = 0;        // of it: so many, or where memory is short at least `gpu_least_workspace`
 };
 
 }  // namespace onto::detail

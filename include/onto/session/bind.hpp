@@ -13,9 +13,12 @@ namespace onto::detail {
 /// Binds kernels' arguments.
 class binder {
  public:
-  /// `tf32`: whether float products may be rounded to TF32 on a GPU.
-  binder(const device_list& devices, bool tf32, bound_program& b)
-      : p_(*b.program), g_(p_.graph), devices_(devices), tf32_(tf32), b_(b), m_(b.memory) {}
+  /// `products`: whether a GPU may round float products' operands to TF32; and, for prepared programs, try several
+  /// algorithms.
+  binder(const device_list& devices, const matmul_form& products, bound_program& b)
+      : p_(*b.program), g_(p_.graph), devices_(devices), products_(products), b_(b), m_(b.memory) {
+    products_.tune = products_.tune && b.kept;
+  }
 
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
@@ -148,22 +151,28 @@ class binder {
   void provide_workspace() {
     for (int d = 0; d < b_.devices; ++d) {
       if (devices_[d].is_host()) continue;
-      std::size_t most = 0;
+      std::size_t most = 0, least = 0;
       for (int k = 0; k < b_.counts.steps; ++k) {
         bound_step& s = b_.steps[k];
         if (s.device != d || !s.kernel || !s.kernel->gpu_workspace) continue;
         for (int c = 0; c < s.call_count; ++c) {
           s.calls[c].call.in = s.calls[c].views;
-          const std::size_t bytes = s.kernel->gpu_workspace(s.calls[c].call);
-          if (bytes > most) most = bytes;
+          const std::size_t wanted = s.kernel->gpu_workspace(s.calls[c].call);
+          const std::size_t needed =
+              s.kernel->gpu_least_workspace ? s.kernel->gpu_least_workspace(s.calls[c].call) : wanted;
+          if (wanted > most) most = wanted;
+          if (needed > least) least = needed;
         }
       }
       if (most == 0) continue;
       void* data = nullptr;
-      b_.workspaces[d] = devices_[d].workspace(static_cast<std::int64_t>(most), data).leave();
+      auto bytes = static_cast<std::int64_t>(most);
+      b_.workspaces[d] = devices_[d].workspace_up_to(bytes, static_cast<std::int64_t>(least), data).leave();
       for (int k = 0; k < b_.counts.steps; ++k)
-        for (int c = 0; b_.steps[k].device == d && c < b_.steps[k].call_count; ++c)
+        for (int c = 0; b_.steps[k].device == d && c < b_.steps[k].call_count; ++c) {
           b_.steps[k].calls[c].call.workspace = data;
+          b_.steps[k].calls[c].call.workspace_bytes = bytes;
+        }
     }
   }
 
@@ -309,7 +318,7 @@ class binder {
     const extents& out = b_.shapes[product];
     c.call.op = g_[product].op;
     c.call.space = out;
-    c.call.form.tf32 = tf32_;
+    c.call.form = products_;
     for (int k = 0; k < 2; ++k) {
       // The batch broadcasts; rows and columns are the operand's own.
       const extents& x = b_.shapes[g_.operand(product, k)];
@@ -376,7 +385,7 @@ class binder {
   const compiled_program& p_;
   const graph_view& g_;
   const device_list& devices_;
-  bool tf32_;
+  matmul_form products_;  // of all products: what the session says of them
   bound_program& b_;
   arena& m_;
   int* unit_ = nullptr;

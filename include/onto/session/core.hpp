@@ -30,7 +30,7 @@ class session_core : public counted {
         sink_(options.log),
         logs_placement_(options.log_device_placement),
         soft_(options.allow_soft_placement),
-        tf32_(options.math == math_mode::tf32),
+        products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()) {
     if (!options.trace.empty()) trace_ = new trace_file(options.trace);
   }
@@ -280,7 +280,7 @@ class session_core : public counted {
       infer_shapes(p.graph, b->shapes);
       place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
       if (logs_placement_) log_.write(sink_, devices_, p, s, b->where);
-      binder(devices_, tf32_, *b).run();
+      binder(devices_, products_, *b).run();
     } catch (...) {
       delete b;
       throw;
@@ -379,9 +379,9 @@ class session_core : public counted {
   log_sink sink_;
   bool logs_placement_;
   bool soft_;
-  bool tf32_;
-  bool simulates_;  // whether runs take simulated time
-  mutex mutex_;     // of variables_, idle_ and clock_
+  matmul_form products_;  // what the options say of them all
+  bool simulates_;        // whether runs take simulated time
+  mutex mutex_;           // of variables_, idle_ and clock_
   mutex writers_;
   variable_list variables_;
   bound_program* idle_ = nullptr;

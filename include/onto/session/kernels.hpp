@@ -220,6 +220,7 @@ constexpr kernel_entry matmul_entry() {
   if constexpr (is_floating(element_of<T>)) {
     e.on_gpu = &cuda_matmul<T>;
     e.gpu_workspace = &cuda_matmul_workspace<T>;
+    e.gpu_least_workspace = &cuda_matmul_least_workspace<T>;
   }
 #endif
   return e;

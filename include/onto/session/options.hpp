@@ -113,7 +113,8 @@ struct session_options {
   int cpus = 1;                       ///< CPU devices `cpu<0>` and up; they share memory and threads
   cost_model simulation{};            ///< what simulated GPUs cost, in simulated time; unset: nothing
   math_mode math = math_mode::full;   ///< how exact matrix products of floats are on a GPU
-  std::string trace{};                ///< path of a trace of every run, for Perfetto or Chrome; empty: none
+  bool tune_matmul = false;  ///< a prepared program tries algorithms for its products on a GPU at its first run
+  std::string trace{};       ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
 }  // namespace onto

@@ -237,3 +237,36 @@ TEST_CASE("addends are read in place, as a bias, or copied", "[cuda][matmul]") {
   check({shape_of({6, 1, 4}), 5, {5, 0, 1}, {0, 4, 1}, {0, 0, 1}, 1}, addend_form::bias);
   check({shape_of({3, 1}), 5, {5, 1}, {1, 1}, {1, 0}, 1}, addend_form::matrix);
 }
+
+TEST_CASE("products are cut into blocks that fit, with rows of 16 bytes", "[cuda][matmul]") {
+  const block_plan whole = plan_blocks(33, 50, 20, 4, 1 << 20);
+  CHECK(whole.rows == 33);
+  CHECK(whole.columns == 50);
+  CHECK(whole.a_leading == 20);
+  CHECK(whole.b_leading == 52);
+  for (std::size_t size : {2, 4, 8})
+    for (std::size_t bytes : {1000, 3000, 10000, 100000})
+      for (std::int64_t m : {1, 7, 100})
+        for (std::int64_t n : {1, 9, 130})
+          for (std::int64_t k : {1, 13}) {
+            INFO(m << " x " << k << " x " << n << " of " << size << " bytes in " << bytes);
+            const block_plan p = plan_blocks(m, n, k, size, bytes);
+            REQUIRE(p.rows > 0);
+            CHECK(p.rows <= m);
+            CHECK(p.columns <= n);
+            CHECK(p.end <= bytes);
+            CHECK(p.a_leading >= k);
+            CHECK(p.b_leading >= p.columns);
+            CHECK(p.out_leading >= p.columns);
+            for (std::int64_t leading : {p.a_leading, p.b_leading, p.out_leading})
+              CHECK(static_cast<std::size_t>(leading) * size % 16 == 0);
+            CHECK(p.b_at % 256 == 0);
+            CHECK(p.out_at % 256 == 0);
+            CHECK(p.end % 256 == 0);
+            CHECK(p.b_at >= static_cast<std::size_t>(p.rows * p.a_leading) * size);
+            CHECK(p.out_at >= p.b_at + static_cast<std::size_t>(k * p.b_leading) * size);
+            CHECK(p.end >= p.out_at + static_cast<std::size_t>(p.rows * p.out_leading) * size);
+          }
+  CHECK(plan_blocks(2, 2, 1000, 8, 10000).rows == 0);
+  CHECK(plan_blocks(5, 5, 5, 8, 0).rows == 0);
+}

@@ -15,6 +15,7 @@ namespace onto::detail {
 /// The stream of a device. It is current on the calling thread while a kernel is launched.
 struct gpu_context {
   cudaStream_t stream = nullptr;
+  bool recording = false;  // the stream leads into a graph
   mutex blas_mutex;
   ref<counted> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
 };

@@ -6,6 +6,7 @@
 #include <onto/backend/cuda/graph.hpp>
 #include <onto/backend/cuda/pool.hpp>
 #include <onto/backend/cuda/timing.hpp>
+#include <onto/backend/cuda/workspace.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace onto::detail {
 
 /// A GPU, or a part of one's memory as a device of its own.
-class cuda_device final : public device, private cuda_owner {
+class cuda_device final : public device, private cuda_owner, private workspace_source {
  public:
   /// `ordinal` is the GPU's number in the CUDA runtime. *Effects* none on the GPU.
   cuda_device(place where, int ordinal, memory_limit limit = {})
@@ -30,7 +31,7 @@ class cuda_device final : public device, private cuda_owner {
     quietly_on(ordinal_, [&] {
       streams_.synchronize();
       timings_.close();
-      workspace_ = {};
+      workspace_.drop();
       streams_.close();
       streams_.close_staging();
       pool_.close();
@@ -54,37 +55,20 @@ class cuda_device final : public device, private cuda_owner {
 
   void trim() override {
     if (!ready_.load(std::memory_order_acquire)) return;
-    {
-      mutex_lock lock(workspace_mutex_);
-      workspace_ = {};  // programs that use it hold it
-    }
+    workspace_.drop();
     guarded([&] { pool_.trim(); });
   }
 
   /// One block for all programs: kernels of the compute stream run one after the other, and a graph that works on this
-  /// device is put in the stream's order too. A larger one takes the place of a smaller, which lives on with who has
-  /// it.
-  ref<counted> workspace(std::int64_t bytes, void*& data) override {
-    data = nullptr;
-    if (bytes <= 0) return {};
-    mutex_lock lock(workspace_mutex_);
-    if (!workspace_ || workspace_->bytes < bytes) {
-      expect_alive();
-      before("allocate");
-      workspace_ = {};  // where no program holds it, its memory is part of what there is
-      ref<shared_workspace> larger(new shared_workspace(*this, bytes));
-      larger->data = take(bytes);
-      if (!larger->data) {
-        message m("[onto.memory] ");
-        write_bytes(write_short(m, where()) << " has no memory left for ", bytes) << " that kernels work in";
-        if (pool_.limit() > 0) write_bytes(m << ", with a limit of ", pool_.limit());
-        fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or "
-                                            "raise session_options::gpu.memory_limit");
-      }
-      workspace_ = larger;
-    }
-    data = workspace_->data;
-    return ref<counted>(ref<shared_workspace>(workspace_));
+  /// device is put in the stream's order too.
+  ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) override {
+    ref<counted> held = workspace_.get(*this, bytes, least, data);
+    if (held || least <= 0) return held;
+    message m("[onto.memory] ");
+    write_bytes(write_short(m, where()) << " has no memory left for ", least) << " that kernels work in";
+    if (pool_.limit() > 0) write_bytes(m << ", with a limit of ", pool_.limit());
+    fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or "
+                                        "raise session_options::gpu.memory_limit");
   }
 
   /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
@@ -229,15 +213,12 @@ class cuda_device final : public device, private cuda_owner {
   std::int64_t limit() const override { return pool_.limit(); }
 
  private:
-  struct shared_workspace final : counted {
-    shared_workspace(cuda_device& d, std::int64_t size) : owner(d), bytes(size) {}
-    ~shared_workspace() override {
-      if (data) owner.give(data, bytes);
-    }
-    cuda_device& owner;
-    std::int64_t bytes;
-    void* data = nullptr;
-  };
+  void* take_workspace(std::int64_t bytes) override {
+    expect_alive();
+    before("allocate");
+    return take(bytes);
+  }
+  void give_workspace(void* data, std::int64_t bytes) noexcept override { give(data, bytes); }
 
   /// Sets up what was not. The GPU is current.
   cuda_streams& ready() {
@@ -386,8 +367,7 @@ class cuda_device final : public device, private cuda_owner {
   cuda_pool pool_;
   cuda_streams streams_;
   cuda_timings timings_;
-  mutex workspace_mutex_;
-  ref<shared_workspace> workspace_;
+  cuda_workspace workspace_;
 };
 
 /// A device on the GPU with this number in the CUDA runtime. *Effects* none on the GPU.

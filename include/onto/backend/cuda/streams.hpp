@@ -14,7 +14,9 @@ namespace onto::detail {
 /// first asked for. *Preconditions* the GPU is current; what is issued to a lane is issued under the lane's lock.
 class cuda_streams {
  public:
-  explicit cuda_streams(bool recording) : up_(false, recording), down_(true, recording) {}
+  explicit cuda_streams(bool recording) : up_(false, recording), down_(true, recording) {
+    context.recording = recording;
+  }
   cuda_streams(const cuda_streams&) = delete;
   cuda_streams& operator=(const cuda_streams&) = delete;
   ~cuda_streams() {
