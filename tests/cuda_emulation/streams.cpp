@@ -13,7 +13,7 @@ namespace {
 struct stream_state {
   std::set<cudaStream_t> streams;
   std::vector<std::shared_ptr<graph_run>> runs;  // under way
-  int host_functions = 0;  // that run now
+  int host_functions = 0;                        // that run now
   std::condition_variable host_function_over;
   std::map<std::string, long> objects;
 };

@@ -142,6 +142,7 @@ TEST_CASE("long products and sums of half accumulate in float", "[cuda][half]") 
   tensor<onto::half, dyn, dyn> ones({1, 50000});
   for (auto& v : ones) v = onto::half(1);
   const auto a = x<onto::half>;
-  CHECK(sess.run(on<gpu<0>>(matmul(a, transpose(a))), x<onto::half> = ones)(0, 0) == 49984);  // 50000 is no half: half way, to the even one
+  CHECK(sess.run(on<gpu<0>>(matmul(a, transpose(a))), x<onto::half> = ones)(0, 0) ==
+        49984);  // 50000 is no half: half way, to the even one
   CHECK(sess.run(on<gpu<0>>(mean(a)), x<onto::half> = ones) == 1);
 }

@@ -199,12 +199,12 @@ class matmul_launch {
   }
 
   /// *Returns* false, with nothing issued, where cublasLt has no algorithm.
-  bool multiply(const part& part, addend_form addend, bool relu) {
+  bool multiply(const part& one, addend_form addend, bool relu) {
     const int last = plan_.batch_rank - 1;
     const bool in_place = addend == addend_form::copied;
     const bool reads = addend == addend_form::matrix;
     const bool bias = addend == addend_form::bias;
-    T* out = static_cast<T*>(call_.out.data) + part.at[3];
+    T* out = static_cast<T*>(call_.out.data) + one.at[3];
     gemm_shape s = shape_of(plan_.m, plan_.n);
     s.first_transposed = plan_.b.transposed;
     s.second_transposed = plan_.a.transposed;
@@ -212,8 +212,8 @@ class matmul_launch {
     s.second_leading = plan_.a.leading;
     s.addend_leading = reads ? plan_.addend_leading : plan_.n;
     s.out_leading = plan_.n;
-    s.batches = static_cast<std::int32_t>(part.batches);
-    if (part.batches > 1) {
+    s.batches = static_cast<std::int32_t>(one.batches);
+    if (one.batches > 1) {
       s.first_batch = plan_.b_batch[last];
       s.second_batch = plan_.a_batch[last];
       s.addend_batch = reads ? plan_.c_batch[last] : plan_.out_batch[last];
@@ -224,9 +224,9 @@ class matmul_launch {
                  : bias       ? CUBLASLT_EPILOGUE_BIAS
                               : CUBLASLT_EPILOGUE_DEFAULT;
     gemm_pointers p{};
-    p.first = static_cast<const T*>(b_) + part.at[1];
-    p.second = static_cast<const T*>(a_) + part.at[0];
-    p.addend = reads ? static_cast<const T*>(call_.in[2].data) + part.at[2] : in_place ? out : nullptr;
+    p.first = static_cast<const T*>(b_) + one.at[1];
+    p.second = static_cast<const T*>(a_) + one.at[0];
+    p.addend = reads ? static_cast<const T*>(call_.in[2].data) + one.at[2] : in_place ? out : nullptr;
     p.out = out;
     p.bias = bias ? call_.in[2].data : nullptr;
     p.workspace = room_;
@@ -237,7 +237,7 @@ class matmul_launch {
     if (call_.form.tune && !context_.recording && !(in_place && issued_) &&
         blas.tune(context_.stream, s, p, call_.form.alpha, beta) && in_place) {
       if (plan_.addend == addend_form::bias)
-        place_bias(part);
+        place_bias(one);
       else
         launch_addend<T>(context_, call_, 1, false);
     }
@@ -259,16 +259,16 @@ class matmul_launch {
     }
   }
 
-  void multiply_blocks(const part& part, addend_form addend, const block_plan& blocks) {
+  void multiply_blocks(const part& one, addend_form addend, const block_plan& blocks) {
     T* const a = reinterpret_cast<T*>(room_);
     T* const b = reinterpret_cast<T*>(room_ + blocks.b_at);
     T* const block = reinterpret_cast<T*>(room_ + blocks.out_at);
-    const operand_view whole_a = matrix_at(static_cast<const T*>(a_) + part.at[0], plan_.a);
-    const operand_view whole_b = matrix_at(static_cast<const T*>(b_) + part.at[1], plan_.b);
-    const operand_view whole_out = matrix_at(static_cast<T*>(call_.out.data) + part.at[3], {false, false, plan_.n});
+    const operand_view whole_a = matrix_at(static_cast<const T*>(a_) + one.at[0], plan_.a);
+    const operand_view whole_b = matrix_at(static_cast<const T*>(b_) + one.at[1], plan_.b);
+    const operand_view whole_out = matrix_at(static_cast<T*>(call_.out.data) + one.at[3], {false, false, plan_.n});
     const operand_view whole_addend =
         addend == addend_form::matrix
-            ? matrix_at(static_cast<const T*>(call_.in[2].data) + part.at[2], {false, false, plan_.addend_leading})
+            ? matrix_at(static_cast<const T*>(call_.in[2].data) + one.at[2], {false, false, plan_.addend_leading})
             : whole_out;
     for (std::int64_t row = 0; row < plan_.m; row += blocks.rows) {
       const std::int64_t rows = plan_.m - row < blocks.rows ? plan_.m - row : blocks.rows;

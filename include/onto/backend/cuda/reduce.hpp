@@ -78,8 +78,8 @@ void cuda_reduce(gpu_context& context, const kernel_call& call) {
   combine.count = grid.count;
   combine.partials = static_cast<const typename operation::state*>(operands.partials);
   combine.out = static_cast<typename operation::result*>(call.out.data);
-  launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>,
-         {grid_blocks(combine.grid.blocks)}, combine);
+  launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>, {grid_blocks(combine.grid.blocks)},
+         combine);
 }
 
 }  // namespace onto::detail

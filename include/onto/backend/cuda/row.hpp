@@ -92,9 +92,9 @@ __global__ void __launch_bounds__(block_threads)
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread);
-  char* const block_kept =
-      operands.kept ? static_cast<char*>(operands.kept) + blockIdx.x * operands.kept_bytes * grid.width
-                    : dynamic_shared();
+  char* const block_kept = operands.kept
+                               ? static_cast<char*>(operands.kept) + blockIdx.x * operands.kept_bytes * grid.width
+                               : dynamic_shared();
   // What a thread keeps it reads itself: no one waits for it.
   char* const kept = block_kept + column * operands.kept_bytes;
   int turn = 0;

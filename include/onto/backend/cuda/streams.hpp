@@ -86,8 +86,12 @@ class cuda_streams {
   /// Waits for the streams of a lane, the host's part of copies too. Asked again where the driver refuses: what was
   /// issued works in memory that goes when this returns.
   void finish(lane l) noexcept {
-    const cudaStream_t all[] = {l == lane::compute ? context.stream : l == lane::in ? fill_ : out_,
-                                l == lane::compute ? nullptr : l == lane::in ? in_ : drain_};
+    const cudaStream_t all[] = {l == lane::compute ? context.stream
+                                : l == lane::in    ? fill_
+                                                   : out_,
+                                l == lane::compute ? nullptr
+                                : l == lane::in    ? in_
+                                                   : drain_};
     for (const cudaStream_t s : all) {
       if (!s) continue;
       cudaError_t status = cudaStreamSynchronize(s);
