@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the threads of a copy between strided tensors know and do, and of the copy that brings a matrix product's addend
-// in place. Plain arithmetic, the same on host and device.
+// How a copy between strided tensors is cut into words, and the program that brings a matrix product's addend in place.
+// Plain arithmetic, the same on host and device.
 #pragma once
 
-#include <onto/backend/cuda/access.hpp>
-#include <onto/backend/cuda/index.hpp>
+#include <onto/backend/cuda/map_operands.hpp>
 
 #include <cstdint>
 
@@ -29,40 +28,41 @@ constexpr bool is_one_run(const strided_space<2>& space) {
   return space.rank == 0 || (space.rank == 1 && space.stride[0][0] == 1 && space.stride[1][0] == 1);
 }
 
-/// Elements are moved as words of their size: one kernel for all types.
-template <class Word>
-ONTO_HD ONTO_INLINE void copy_word(const copy_parameters& copy, const coordinates& where) {
-  device_store(static_cast<Word*>(copy.to) + offset(copy.space, where, 1),
-               device_load(static_cast<const Word*>(copy.from) + offset(copy.space, where, 0)));
-}
-ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t index) {
-  const coordinates where = locate(copy.space, index);
-  if (copy.bytes == 8)
-    copy_word<std::uint64_t>(copy, where);
-  else if (copy.bytes == 4)
-    copy_word<std::uint32_t>(copy, where);
-  else if (copy.bytes == 2)
-    copy_word<std::uint16_t>(copy, where);
-  else
-    copy_word<std::uint8_t>(copy, where);
+/// The same copy with elements of 8 bytes, or of as many as rows, strides and addresses allow.
+inline copy_parameters in_wide_words(const copy_parameters& copy) {
+  const int inner = copy.space.rank - 1;
+  if (inner < 0 || copy.space.stride[0][inner] != 1 || copy.space.stride[1][inner] != 1) return copy;
+  std::uintptr_t unit = reinterpret_cast<std::uintptr_t>(copy.from) | reinterpret_cast<std::uintptr_t>(copy.to) | 8u;
+  const auto divides = [&](std::int64_t elements) { unit |= static_cast<std::uintptr_t>(elements * copy.bytes); };
+  divides(copy.space.extent[inner].divisor);
+  for (int d = 0; d < inner; ++d) divides(copy.space.stride[0][d]), divides(copy.space.stride[1][d]);
+  const int bytes = static_cast<int>(unit & (~unit + 1));  // the lowest bit
+  const int many = bytes / copy.bytes;
+  copy_parameters wide{copy.from, copy.to, with_extent(copy.space, inner, copy.space.extent[inner].divisor / many),
+                       bytes};
+  for (int k = 0; k < 2; ++k)
+    for (int d = 0; d < (wide.space.rank < inner ? wide.space.rank : inner); ++d) wide.space.stride[k][d] /= many;
+  return wide;
 }
 
-/// `out = relu(scale * in)`, broadcast; operand 0 is read and operand 1 written.
-template <class T>
-struct addend_parameters {
-  copy_parameters copy;
-  computed_of<T> scale;
-  bool relu;
+/// A copy as a map, which may have results with other strides.
+template <class Word>
+whole_map<copied_words<Word>> map_of(const copy_parameters& copy) {
+  return {{{{{copy.from}, {}}, {}, 0}, copy.to}, {copy.space}};
+}
+
+/// `max(scale * x, least)`; NaN stays, as in the `relu` of elementwise programs.
+struct scaled_from {
+  static constexpr op_kind kind = op_kind::map;
+  template <class T>
+  ONTO_HD static T apply(T x, T scale, T least) {
+    const T value = x * scale;
+    return value < least ? least : value;
+  }
 };
 
-/// NaN stays, as in the `relu` of elementwise programs.
-template <class T>
-ONTO_HD ONTO_INLINE void place_addend(const addend_parameters<T>& p, std::int64_t index) {
-  const coordinates where = locate(p.copy.space, index);
-  using number = computed_of<T>;
-  const number value = p.scale * device_load(static_cast<const T*>(p.copy.from) + offset(p.copy.space, where, 0));
-  device_store(static_cast<T*>(p.copy.to) + offset(p.copy.space, where, 1),
-               static_cast<T>(p.relu && value < number(0) ? number(0) : value));
-}
+template <element E>
+using addend_program = program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
+                               instruction<load_scalar, E, 1>, instruction<scaled_from, E, 0, 1, 2>>;
 
 }  // namespace onto::detail
