@@ -3,52 +3,44 @@
 // Plain arithmetic, the same on host and device.
 #pragma once
 
-#include <onto/backend/cuda/map_operands.hpp>
+#include <onto/backend/cuda/map_plan.hpp>
 
 #include <cstdint>
 
 namespace onto::detail {
 
-/// A copy; operand 0 is read and operand 1 written.
-struct copy_parameters {
-  const void* from;
-  void* to;
-  strided_space<2> space;
-  int bytes;  // of an element: 1, 2, 4 or 8
-};
+/// Bytes of what copies move, for one operand read and one written.
+inline constexpr std::int8_t copy_bytes[4][2] = {{1, 1}, {2, 2}, {4, 4}, {8, 8}};
 
-inline copy_parameters copy_parameters_of(const kernel_call& call) {
-  const operand_view operands[] = {call.in[0], call.out};
-  return {call.in[0].data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands),
-          size_of(call.in[0].type)};
+/// The layout of a copy from the call's input to its output, each with its own strides.
+ONTO_COLD inline void set_copy(map_layout& r, const kernel_call& call) {
+  set_layout(r, call.space, 1, call.in, call.out.data, call.out.stride);
+  r.bytes = copy_bytes[logarithm_from(size_of(call.in[0].type), 3)];
 }
 
 /// Whether a copy moves one run of bytes.
-constexpr bool is_one_run(const strided_space<2>& space) {
-  return space.rank == 0 || (space.rank == 1 && space.stride[0][0] == 1 && space.stride[1][0] == 1);
+inline bool is_one_run(const map_layout& copy) {
+  return copy.rank == 0 || (copy.rank == 1 && copy.stride[0][0] == 1 && copy.stride[1][0] == 1);
 }
 
-/// The same copy with elements of 8 bytes, or of as many as rows, strides and addresses allow.
-inline copy_parameters in_wide_words(const copy_parameters& copy) {
-  const int inner = copy.space.rank - 1;
-  if (inner < 0 || copy.space.stride[0][inner] != 1 || copy.space.stride[1][inner] != 1) return copy;
-  std::uintptr_t unit = reinterpret_cast<std::uintptr_t>(copy.from) | reinterpret_cast<std::uintptr_t>(copy.to) | 8u;
-  const auto divides = [&](std::int64_t elements) { unit |= static_cast<std::uintptr_t>(elements * copy.bytes); };
-  divides(copy.space.extent[inner].divisor);
-  for (int d = 0; d < inner; ++d) divides(copy.space.stride[0][d]), divides(copy.space.stride[1][d]);
-  const int bytes = static_cast<int>(unit & (~unit + 1));  // the lowest bit
-  const int many = bytes / copy.bytes;
-  copy_parameters wide{copy.from, copy.to, with_extent(copy.space, inner, copy.space.extent[inner].divisor / many),
-                       bytes};
+/// Makes elements of what lies side by side: as many as addresses, rows and strides allow, of 8 bytes at most.
+ONTO_COLD inline void widen_words(map_layout& copy) {
+  const int inner = copy.rank - 1;
+  if (inner < 0 || copy.stride[0][inner] != 1 || copy.stride[1][inner] != 1) return;
+  std::uint64_t unit = 8;
+  for (int k = 0; k < 2; ++k) {
+    unit |= reinterpret_cast<std::uintptr_t>(copy.data[k]);
+    for (int d = 0; d < inner; ++d) unit |= static_cast<std::uint64_t>(copy.stride[k][d] * copy.bytes[0]);
+  }
+  unit |= static_cast<std::uint64_t>(copy.extent[inner] * copy.bytes[0]);
+  const std::int64_t bytes = static_cast<std::int64_t>(unit & (~unit + 1));  // the lowest bit
+  const std::int64_t many = bytes / copy.bytes[0];
   for (int k = 0; k < 2; ++k)
-    for (int d = 0; d < (wide.space.rank < inner ? wide.space.rank : inner); ++d) wide.space.stride[k][d] /= many;
-  return wide;
-}
-
-/// A copy as a map, which may have results with other strides.
-template <class Word>
-whole_map<copied_words<Word>> map_of(const copy_parameters& copy) {
-  return {{{{{copy.from}, {}}, {}, 0}, copy.to}, {copy.space}};
+    for (int d = 0; d < inner; ++d) copy.stride[k][d] /= many;
+  copy.extent[inner] /= many;
+  copy.size /= many;
+  copy.bytes = copy_bytes[logarithm_from(bytes, 3)];
+  drop_ones(copy);
 }
 
 /// `max(scale * x, least)`; NaN stays, as in the `relu` of elementwise programs.

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <onto/backend/cuda/launch.hpp>
-#include <onto/backend/cuda/map_operands.hpp>
-#include <onto/backend/cuda/turn.hpp>
-#include <onto/backend/cuda/walk.hpp>
+#include <onto/backend/cuda/map_plan.hpp>
 
 namespace onto::detail {
 
@@ -21,7 +19,7 @@ __device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::intege
   place_turn(map.space, blockIdx.x, static_cast<int>(threadIdx.x), t);
   typename map_loads<Program, lanes, decltype(slots)>::type in;
   (load_turn<Program, Slot>(map, t, in), ...);
-  if (map.space.tiled) {
+  if (map.space.grid.tiled) {
     char* shared = dynamic_shared();
     (turn<Program, Slot, true>(map, t, in, shared), ...);
     __syncthreads();
@@ -41,39 +39,74 @@ __global__ void __launch_bounds__(block_threads) strided_map_kernel(const __grid
   if (index < map.size) map_strided(map, index);
 }
 
-/// Goes through a map with the kernel for rows of neighbours, or with that for any strides.
+/// The operands of a part of a map.
 template <class Program>
-void launch_map(gpu_context& context, const char* what, const whole_map<Program>& map) {
-  if (has_aligned_packs(map)) {
-    const walk_map<Program> walked = walk_map_of(map);
-    launch(context.stream, what, &walk_map_kernel<Program>,
-           {grid_blocks(divide_up(threads_of(walked.space), block_threads))}, walked);
-  } else {
-    const turn_plan<Program> plan = turn_map_of(map);
-    launch(context.stream, what, &turn_map_kernel<Program>,
-           {grid_blocks(plan.blocks), static_cast<std::size_t>(plan.shared)}, plan.map);
-  }
+map_operands<Program> operands_of(const map_layout& part, const std::uint64_t* scalars) {
+  using facts = map_facts<Program>;
+  map_operands<Program> o;
+  for (int k = 0; k < facts::inputs; ++k) o.values.data[k] = part.data[k];
+  for (int k = 0; k < facts::scalars; ++k) o.values.scalars[k] = scalars[k];
+  if constexpr (facts::results > 0)
+    for (int k = 0; k < facts::results; ++k) o.more.data[k] = const_cast<void*>(part.further(k));
+  o.first = part.first;
+  o.out = const_cast<void*>(part.data[facts::inputs]);
+  return o;
+}
+
+/// What parts of a map have in common.
+struct map_job {
+  cudaStream_t stream;
+  const char* what;  // in errors
+  const std::uint64_t* scalars;
+};
+
+template <class Program>
+void launch_walk(const map_job& job, const map_layout& part) {
+  walk_map<Program> map{operands_of<Program>(part, job.scalars)};
+  const std::int64_t threads = plan_walk(part, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
+  launch(job.stream, job.what, &walk_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
+}
+
+template <class Program>
+void launch_turn(const map_job& job, const map_layout& part) {
+  turn_map<Program> map{operands_of<Program>(part, job.scalars)};
+  const turn_launch plan = plan_turn(part, turn_lanes<Program> * block_threads, turn_ref(map));
+  launch(job.stream, job.what, &turn_map_kernel<Program>,
+         {grid_blocks(plan.blocks), static_cast<std::size_t>(plan.shared)}, map);
+}
+
+template <class Program>
+void launch_strided(const map_job& job, const map_layout& part) {
+  strided_map<Program> map{operands_of<Program>(part, job.scalars)};
+  static_assert(sizeof map <= max_parameter_bytes);
+  map.size = static_cast<std::uint32_t>(part.size);
+  short_space_ref(map.space).append(part, all_dimensions(part.rank));
+  launch(job.stream, job.what, &strided_map_kernel<Program>, {grid_blocks(divide_up(part.size, block_threads))}, map);
+}
+
+/// Goes through a part of a map with the kernel for rows of neighbours, or with that for any strides. `Lanes`: whether
+/// there may be kernels that take several elements a thread; else the one that takes one does it all.
+template <class Program, bool Lanes>
+void launch_map(void* job, const map_layout& part) {
+  const map_job& j = *static_cast<const map_job*>(job);
+  if constexpr (!Lanes || !worth_lanes<Program>)
+    launch_strided<Program>(j, part);
+  else if (has_aligned_packs(part, map_lanes<Program>))
+    launch_walk<Program>(j, part);
+  else
+    launch_turn<Program>(j, part);
 }
 
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
-/// `Lanes`: whether there may be kernels that take several elements a thread; else the one that takes one does it all.
 /// *Throws* `internal_error` where a kernel cannot be launched.
 template <class Program, bool Lanes = true>
 void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
-  const char* const what = "launching an elementwise kernel";
-  const whole_map<Program> all = whole_map_of<Program>(call);
-  for_each_short(all.part, [&](const auto& part) {
-    const whole_map<Program> map{operands_of_part<Program>(all.operands, part.start), {part.space}};
-    if constexpr (Lanes && worth_lanes<Program>) {
-      launch_map(context, what, map);
-    } else {
-      const strided_map<Program> strided = strided_map_of(map);
-      static_assert(sizeof strided <= max_parameter_bytes);
-      launch(context.stream, what, &strided_map_kernel<Program>,
-             {grid_blocks(divide_up(map.part.space.size, block_threads))}, strided);
-    }
-  });
+  using facts = map_facts<Program>;
+  map_layout all;
+  set_layout(all, call, facts::inputs, facts::results, map_bytes<Program>::value);
+  map_job job{context.stream, "launching an elementwise kernel", call.scalars};
+  for_each_short(all, &launch_map<Program, Lanes>, &job);
 }
 
 }  // namespace onto::detail

@@ -169,8 +169,8 @@ struct strided_source {
 /// A map that goes over its space element by element.
 template <class Program>
 struct strided_map : map_operands<Program> {
-  short_space<map_operands<Program>::operands> space;
   std::uint32_t size;
+  short_space<map_operands<Program>::operands> space;
 };
 
 /// Computes one element of a map.
@@ -183,84 +183,14 @@ ONTO_HD ONTO_INLINE void map_strided(const strided_map<Program>& map, std::uint3
   device_store(static_cast<result*>(map.out) + at.of[operands - 1], static_cast<result>(Program::evaluate(source)));
 }
 
-// ---- on the host
-
-/// Everything a map has to do.
-template <class Program>
-struct whole_map {
-  map_operands<Program> operands;
-  space_part<map_operands<Program>::operands> part;
+/// The bytes of an element of each input, of the result and of each further result.
+template <class Program, class Slots = input_slots<Program>, class Results = result_slots<Program>>
+struct map_bytes;
+template <class Program, int... Slot, int... Result>
+struct map_bytes<Program, std::integer_sequence<int, Slot...>, std::integer_sequence<int, Result...>> {
+  static constexpr std::int8_t value[] = {sizeof(typename map_facts<Program>::template input<Slot>)...,
+                                          sizeof(typename map_facts<Program>::result),
+                                          sizeof(typename map_facts<Program>::template further<Result>)...};
 };
-
-template <class Program>
-constexpr int bytes_of_operand(int k) {
-  using facts = map_facts<Program>;
-  if (k == facts::inputs) return static_cast<int>(sizeof(typename facts::result));
-  return []<int... Slot>(int which, std::integer_sequence<int, Slot...>) {
-    const int bytes[] = {static_cast<int>(sizeof(typename facts::template input<Slot>))..., 0};
-    return bytes[which];
-  }
-  (k, input_slots<Program>{});
-}
-
-template <class Program>
-constexpr int bytes_of_further(int k) {
-  return []<int... Slot>(int which, std::integer_sequence<int, Slot...>) {
-    const int bytes[] = {static_cast<int>(sizeof(typename map_facts<Program>::template further<Slot>))..., 0};
-    return bytes[which];
-  }
-  (k, result_slots<Program>{});
-}
-
-inline const void* advanced(const void* p, std::int64_t elements, int bytes) {
-  return static_cast<const char*>(p) + elements * bytes;
-}
-
-/// The operands where a part of the map begins.
-template <class Program>
-map_operands<Program> operands_of_part(map_operands<Program> o, const std::int64_t* start) {
-  using facts = map_facts<Program>;
-  for (int k = 0; k < facts::inputs; ++k)
-    o.values.data[k] = advanced(o.values.data[k], start[k], bytes_of_operand<Program>(k));
-  const std::int64_t at = start[facts::inputs];
-  o.out = const_cast<void*>(advanced(o.out, at, bytes_of_operand<Program>(facts::inputs)));
-  if constexpr (facts::results > 0)
-    for (int k = 0; k < facts::results; ++k)
-      o.more.data[k] = const_cast<void*>(advanced(o.more.data[k], at, bytes_of_further<Program>(k)));
-  o.first += at;
-  return o;
-}
-
-/// *Preconditions* the call's space is not empty.
-template <class Program>
-whole_map<Program> whole_map_of(const kernel_call& call) {
-  using facts = map_facts<Program>;
-  constexpr int operands = facts::inputs + 1;
-  operand_view views[operands];
-  for (int k = 0; k < facts::inputs; ++k) views[k] = call.in[k];
-  contiguous_strides(call.space, views[facts::inputs].stride);
-  return {{{operand_values_of<facts::inputs, facts::scalars>(call), result_pointers_of<facts::results>(call), 0},
-           call.out.data},
-          {collapse<operands>(call.space, all_dimensions(call.space.rank), views)}};
-}
-
-/// *Preconditions* the part's space is short.
-template <int Operands>
-constexpr short_space<Operands> shortened(const strided_space<Operands>& space, dimension_set dimensions) {
-  short_space<Operands> r;
-  for (int d = 0; d < space.rank; ++d) {
-    if ((dimensions >> d & 1u) == 0) continue;
-    std::int64_t stride[Operands];
-    for (int k = 0; k < Operands; ++k) stride[k] = space.stride[k][d];
-    r.append(space.extent[d].divisor, stride);
-  }
-  return r;
-}
-
-template <class Program>
-strided_map<Program> strided_map_of(const whole_map<Program>& map) {
-  return {map.operands, shortened(map.part.space, all_dimensions(map.part.space.rank)),
-          static_cast<std::uint32_t>(map.part.space.size)};
-}
 
 }  // namespace onto::detail

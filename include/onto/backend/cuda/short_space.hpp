@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Strided spaces in 32 bits: what is too large for that is launched in parts that are not. So threads compute positions
-// without 64-bit products and without division. Plain arithmetic, the same on host and device.
+// Strided spaces in 32 bits, so that threads compute positions without 64-bit products and without division. Plain
+// arithmetic, the same on host and device.
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
@@ -8,10 +8,6 @@
 #include <cstdint>
 
 namespace onto::detail {
-
-/// Spaces have fewer elements than this, and elements lie nearer to the first than this: beyond, threads have room
-/// for a step more.
-inline constexpr std::int64_t short_limit = std::int64_t{1} << 30;
 
 /// Divides numbers below 2^31 by one that is chosen once: a multiplication and a shift.
 /// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994.
@@ -44,14 +40,9 @@ struct positions {
 /// A row-major index space whose indices and positions fit in 32 bits.
 template <int Operands>
 struct short_space {
-  int rank = 0;
-  short_divisor extent[max_rank]{};
-  std::int32_t stride[max_rank][Operands]{};
-
-  constexpr void append(std::int64_t e, const std::int64_t (&strides)[Operands]) {
-    for (int k = 0; k < Operands; ++k) stride[rank][k] = static_cast<std::int32_t>(strides[k]);
-    extent[rank++] = short_divisor(e);
-  }
+  int rank;
+  short_divisor extent[max_rank];
+  std::int32_t stride[max_rank][Operands];
 };
 
 template <int Operands>
@@ -78,66 +69,6 @@ ONTO_HD ONTO_INLINE constexpr positions<Operands> locate(const short_space<Opera
   }
   if (space.rank > 0) move(at, space.stride[0], index);
   return at;
-}
-
-/// A space and where in each operand it begins: all of a space, or a part of one that is too large.
-template <int Operands>
-struct space_part {
-  strided_space<Operands> space;
-  std::int64_t start[Operands]{};
-};
-
-/// The greatest distance of an element from the first along dimension `d`.
-template <int Operands>
-constexpr std::int64_t reach(const strided_space<Operands>& space, int d) {
-  std::int64_t most = 0;
-  for (int k = 0; k < Operands; ++k) {
-    const std::int64_t stride = space.stride[k][d];
-    const std::int64_t far = (space.extent[d].divisor - 1) * (stride < 0 ? -stride : stride);
-    if (far > most) most = far;
-  }
-  return most;
-}
-
-template <int Operands>
-constexpr bool is_short(const strided_space<Operands>& space) {
-  std::int64_t sum = 0;
-  for (int d = 0; d < space.rank; ++d) sum += reach(space, d);
-  return space.size < short_limit && sum < short_limit;
-}
-
-/// The space with another extent of dimension `d`, which goes away where that is 1.
-template <int Operands>
-constexpr strided_space<Operands> with_extent(const strided_space<Operands>& space, int d, std::int64_t extent) {
-  strided_space<Operands> r;
-  for (int from = 0; from < space.rank; ++from) {
-    const std::int64_t e = from == d ? extent : space.extent[from].divisor;
-    if (e == 1) continue;
-    for (int k = 0; k < Operands; ++k) r.stride[k][r.rank] = space.stride[k][from];
-    r.append(e);
-  }
-  return r;
-}
-
-/// Calls `take` with parts of the space that are short, one after another: with the whole of it in nearly every case.
-/// *Preconditions* the space is not empty, and collapsed.
-template <int Operands, class Take>
-void for_each_short(const space_part<Operands>& part, const Take& take) {
-  if (is_short(part.space)) return take(part);
-  int widest = 0;
-  for (int d = 1; d < part.space.rank; ++d)
-    if (reach(part.space, d) > reach(part.space, widest)) widest = d;
-  const std::int64_t extent = part.space.extent[widest].divisor;
-  constexpr std::int64_t unit = 1024;  // so that the second half is aligned as the first is
-  const std::int64_t half = extent > 2 * unit ? extent / 2 / unit * unit : extent / 2;
-  space_part<Operands> first{with_extent(part.space, widest, half)},
-      second{with_extent(part.space, widest, extent - half)};
-  for (int k = 0; k < Operands; ++k) {
-    first.start[k] = part.start[k];
-    second.start[k] = part.start[k] + half * part.space.stride[k][widest];
-  }
-  for_each_short(first, take);
-  for_each_short(second, take);
 }
 
 }  // namespace onto::detail

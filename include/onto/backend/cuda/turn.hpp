@@ -34,16 +34,21 @@ struct tile_shape {
   constexpr int elements(int bytes) const { return (1 << (width >= 5 ? height : width)) * pitch(bytes); }
 };
 
-/// In tiles: `outer` has the dimensions that are in no tile. Else it has all, in the results' order.
-template <int Operands>
-struct turn_space {
-  short_space<Operands> outer;
+/// How a space is cut into tiles, if it is.
+struct turn_grid {
   std::uint32_t size;  // elements, where there are no tiles
   bool tiled;
   tile_shape tile;
   std::uint32_t columns, rows;            // of all tiles, along their width and their height
   short_divisor tile_columns, tile_rows;  // tiles
-  std::int32_t along_width[Operands];     // strides
+};
+
+/// In tiles: `outer` has the dimensions that are in no tile. Else it has all, in the results' order.
+template <int Operands>
+struct turn_space {
+  turn_grid grid;
+  short_space<Operands> outer;
+  std::int32_t along_width[Operands];  // strides
   std::int32_t along_height[Operands];
   std::int32_t turned[Operands];  // where in shared memory an operand is turned; -1: read as the results are written
 };
@@ -65,32 +70,32 @@ struct turn_thread {
 
 template <int Operands, int Lanes>
 ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint32_t block, int thread,
-                               turn_thread<Operands, Lanes>& t) {
-  if (!space.tiled) {
+                                    turn_thread<Operands, Lanes>& t) {
+  if (!space.grid.tiled) {
     for (int k = 0; k < Lanes; ++k) {
       const std::uint32_t index =
           (block * Lanes + static_cast<std::uint32_t>(k)) * block_threads + static_cast<std::uint32_t>(thread);
-      t.there[k] = index < space.size;
+      t.there[k] = index < space.grid.size;
       t.at[k] = locate(space.outer, index);
     }
     return;
   }
-  const std::uint32_t row = space.tile_columns.divide(block);
-  const std::uint32_t outer = space.tile_rows.divide(row);
-  const std::uint32_t i0 = (block - row * space.tile_columns.divisor) << space.tile.width;
-  const std::uint32_t j0 = (row - outer * space.tile_rows.divisor) << space.tile.height;
+  const std::uint32_t row = space.grid.tile_columns.divide(block);
+  const std::uint32_t outer = space.grid.tile_rows.divide(row);
+  const std::uint32_t i0 = (block - row * space.grid.tile_columns.divisor) << space.grid.tile.width;
+  const std::uint32_t j0 = (row - outer * space.grid.tile_rows.divisor) << space.grid.tile.height;
   const positions<Operands> start = locate(space.outer, outer);
-  const int width = 1 << space.tile.width, height = 1 << space.tile.height;
+  const int width = 1 << space.grid.tile.width, height = 1 << space.grid.tile.height;
   for (int k = 0; k < Lanes; ++k) {
     const int e = thread + k * block_threads;
-    const int i = e & (width - 1), j = e >> space.tile.width;
-    const int i_turned = e >> space.tile.height, j_turned = e & (height - 1);
+    const int i = e & (width - 1), j = e >> space.grid.tile.width;
+    const int i_turned = e >> space.grid.tile.height, j_turned = e & (height - 1);
     t.in_tile[k] = i + (j << 16);
     t.in_tile_turned[k] = i_turned + (j_turned << 16);
-    t.there[k] = j < height && i0 + static_cast<std::uint32_t>(i) < space.columns &&
-                 j0 + static_cast<std::uint32_t>(j) < space.rows;
-    t.there_turned[k] = i_turned < width && i0 + static_cast<std::uint32_t>(i_turned) < space.columns &&
-                        j0 + static_cast<std::uint32_t>(j_turned) < space.rows;
+    t.there[k] = j < height && i0 + static_cast<std::uint32_t>(i) < space.grid.columns &&
+                 j0 + static_cast<std::uint32_t>(j) < space.grid.rows;
+    t.there_turned[k] = i_turned < width && i0 + static_cast<std::uint32_t>(i_turned) < space.grid.columns &&
+                        j0 + static_cast<std::uint32_t>(j_turned) < space.grid.rows;
     for (int o = 0; o < Operands; ++o) {
       const bool turned = space.turned[o] >= 0;
       t.at[k].of[o] = start.of[o] + static_cast<std::int32_t>(i0 + (turned ? i_turned : i)) * space.along_width[o] +
@@ -118,7 +123,7 @@ ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loa
   type* tile = reinterpret_cast<type*>(shared + map.space.turned[Slot]);
   for (int k = 0; k < turn_lanes<Program>; ++k) {
     const int e = Write ? t.in_tile_turned[k] : t.in_tile[k];
-    type* at = tile + map.space.tile.at(e & 0xffff, e >> 16, bytes);
+    type* at = tile + map.space.grid.tile.at(e & 0xffff, e >> 16, bytes);
     if constexpr (Write) {
       if (t.there_turned[k]) device_store(at, pack_of<Slot>(in).at[k]);
     } else {
@@ -145,86 +150,6 @@ ONTO_HD ONTO_INLINE void finish_turn(const turn_map<Program>& map, const Thread&
      ...);
   };
   ((t.there[Lane] ? compute(Lane) : void()), ...);
-}
-
-// ---- on the host
-
-/// Shared memory of a block without asking for more.
-inline constexpr int turn_bytes = 48 * 1024;
-
-constexpr int logarithm_from(std::int64_t n, int most) {
-  int r = 0;
-  while (r < most && (std::int64_t{1} << r) < n) ++r;
-  return r;
-}
-
-/// The dimension along which most of what is not along the results' neighbours lies; -1 where there is none.
-template <class Program>
-int turned_dimension(const strided_space<map_operands<Program>::operands>& space) {
-  const int inner = space.rank - 1;
-  int best = -1, most = 0;
-  for (int d = 0; d < inner; ++d) {
-    int bytes = 0;
-    for (int k = 0; k < map_facts<Program>::inputs; ++k)
-      if (space.stride[k][d] == 1 && space.stride[k][inner] != 0) bytes += bytes_of_operand<Program>(k);
-    if (bytes > most) best = d, most = bytes;
-  }
-  return best;
-}
-
-/// How a map is gone through, and the shared memory that a block takes.
-template <class Program>
-struct turn_plan {
-  turn_map<Program> map;
-  std::int64_t blocks;
-  int shared = 0;
-};
-
-/// *Preconditions* the space is short.
-template <class Program>
-turn_plan<Program> turn_map_of(const whole_map<Program>& map) {
-  constexpr int operands = map_operands<Program>::operands;
-  constexpr int lanes = turn_lanes<Program>, elements = lanes * block_threads;
-  const auto& space = map.part.space;
-  turn_plan<Program> plan{{map.operands, {}}, 0};
-  auto& r = plan.map.space;
-  for (int k = 0; k < operands; ++k) r.turned[k] = -1;
-  const int inner = space.rank - 1, across = turned_dimension<Program>(space);
-  if (across >= 0) {
-    const std::int64_t columns = space.extent[inner].divisor, rows = space.extent[across].divisor;
-    const int all = logarithm_from(elements, 30);
-    tile_shape tile;
-    tile.width = logarithm_from(columns, 5);
-    tile.height = logarithm_from(rows, all - tile.width < 8 ? all - tile.width : 8);
-    tile.width = logarithm_from(columns, all - tile.height < 8 ? all - tile.height : 8);
-    // Matrices that fill no half of a block's tile are better read in the results' order: they are small.
-    if (tile.width + tile.height >= all - 1) {
-      r.tiled = true;
-      r.tile = tile;
-      r.columns = static_cast<std::uint32_t>(columns);
-      r.rows = static_cast<std::uint32_t>(rows);
-      r.tile_columns = short_divisor(divide_up(columns, std::int64_t{1} << tile.width));
-      r.tile_rows = short_divisor(divide_up(rows, std::int64_t{1} << tile.height));
-      r.outer = shortened(space, all_dimensions(inner) & ~(1u << across));
-      plan.blocks = space.size / columns / rows * r.tile_columns.divisor * r.tile_rows.divisor;
-      for (int k = 0; k < operands; ++k) {
-        r.along_width[k] = static_cast<std::int32_t>(space.stride[k][inner]);
-        r.along_height[k] = static_cast<std::int32_t>(space.stride[k][across]);
-        const int bytes = bytes_of_operand<Program>(k);
-        const int needed = (tile.elements(bytes) * bytes + 15) / 16 * 16;
-        if (k == map_facts<Program>::inputs || space.stride[k][across] != 1 || space.stride[k][inner] == 0 ||
-            plan.shared + needed > turn_bytes)
-          continue;
-        r.turned[k] = plan.shared;
-        plan.shared += needed;
-      }
-      return plan;
-    }
-  }
-  r.outer = shortened(space, all_dimensions(space.rank));
-  r.size = static_cast<std::uint32_t>(space.size);
-  plan.blocks = divide_up(space.size, elements);
-  return plan;
 }
 
 }  // namespace onto::detail
