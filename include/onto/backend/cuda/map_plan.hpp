@@ -67,7 +67,7 @@ ONTO_COLD inline std::int64_t plan_walk(const map_layout& m, int lanes, int ahea
   const std::int64_t packs = divide_up(m.extent[inner], lanes);
   std::int64_t width = packs, steps = 1, per_thread = ahead;
   int along = -1;
-  walk.grid.end = 0x7fffffff;
+  walk.grid.end = static_cast<std::int32_t>(short_limit);  // beyond every position
   if (inner == 0) {
     const std::int64_t whole_blocks = divide_up(divide_up(packs, ahead), block_threads) * block_threads;
     if (whole_blocks < packs) width = whole_blocks;
