@@ -39,20 +39,6 @@ __global__ void __launch_bounds__(block_threads) strided_map_kernel(const __grid
   if (index < map.size) map_strided(map, index);
 }
 
-/// The operands of a part of a map.
-template <class Program>
-map_operands<Program> operands_of(const map_layout& part, const std::uint64_t* scalars) {
-  using facts = map_facts<Program>;
-  map_operands<Program> o;
-  for (int k = 0; k < facts::inputs; ++k) o.values.data[k] = part.data[k];
-  for (int k = 0; k < facts::scalars; ++k) o.values.scalars[k] = scalars[k];
-  if constexpr (facts::results > 0)
-    for (int k = 0; k < facts::results; ++k) o.more.data[k] = const_cast<void*>(part.further(k));
-  o.first = part.first;
-  o.out = const_cast<void*>(part.data[facts::inputs]);
-  return o;
-}
-
 /// What parts of a map have in common.
 struct map_job {
   cudaStream_t stream;

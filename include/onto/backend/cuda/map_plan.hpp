@@ -186,4 +186,18 @@ ONTO_COLD inline turn_launch plan_turn(const map_layout& m, int elements, const 
   return launch;
 }
 
+/// The operands of a part of a map.
+template <class Program>
+map_operands<Program> operands_of(const map_layout& part, const std::uint64_t* scalars) {
+  using facts = map_facts<Program>;
+  map_operands<Program> o;
+  for (int k = 0; k < facts::inputs; ++k) o.values.data[k] = part.data[k];
+  for (int k = 0; k < facts::scalars; ++k) o.values.scalars[k] = scalars[k];
+  if constexpr (facts::results > 0)
+    for (int k = 0; k < facts::results; ++k) o.more.data[k] = const_cast<void*>(part.further(k));
+  o.first = part.first;
+  o.out = const_cast<void*>(part.data[facts::inputs]);
+  return o;
+}
+
 }  // namespace onto::detail
