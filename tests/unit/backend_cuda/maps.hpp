@@ -98,7 +98,7 @@ void addend_on_host(const extents& space, const operand_view& from, void* out, d
   call.in = &from;
   call.out.data = out;
   const map_layout m = layout_of<addend_program<element_of<T>>>(call);
-  turn_on_host<addend_program<element_of<T>>>(m, scalars);
+  strided_on_host<addend_program<element_of<T>>>(m, scalars);
 }
 
 }  // namespace calls

@@ -47,14 +47,14 @@ struct map_job {
 };
 
 template <class Program>
-void launch_walk(const map_job& job, const map_layout& part) {
+ONTO_COLD void launch_walk(const map_job& job, const map_layout& part) {
   walk_map<Program> map{operands_of<Program>(part, job.scalars)};
   const std::int64_t threads = plan_walk(part, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
   launch(job.stream, job.what, &walk_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
 }
 
 template <class Program>
-void launch_turn(const map_job& job, const map_layout& part) {
+ONTO_COLD void launch_turn(const map_job& job, const map_layout& part) {
   turn_map<Program> map{operands_of<Program>(part, job.scalars)};
   const turn_launch plan = plan_turn(part, turn_lanes<Program> * block_threads, turn_ref(map));
   launch(job.stream, job.what, &turn_map_kernel<Program>,
@@ -62,7 +62,7 @@ void launch_turn(const map_job& job, const map_layout& part) {
 }
 
 template <class Program>
-void launch_strided(const map_job& job, const map_layout& part) {
+ONTO_COLD void launch_strided(const map_job& job, const map_layout& part) {
   strided_map<Program> map{operands_of<Program>(part, job.scalars)};
   static_assert(sizeof map <= max_parameter_bytes);
   map.size = static_cast<std::uint32_t>(part.size);
@@ -73,7 +73,7 @@ void launch_strided(const map_job& job, const map_layout& part) {
 /// Goes through a part of a map with the kernel for rows of neighbours, or with that for any strides. `Lanes`: whether
 /// there may be kernels that take several elements a thread; else the one that takes one does it all.
 template <class Program, bool Lanes>
-void launch_map(void* job, const map_layout& part) {
+ONTO_COLD void launch_map(void* job, const map_layout& part) {
   const map_job& j = *static_cast<const map_job*>(job);
   if constexpr (!Lanes || !worth_lanes<Program>)
     launch_strided<Program>(j, part);
@@ -86,7 +86,7 @@ void launch_map(void* job, const map_layout& part) {
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
 /// *Throws* `internal_error` where a kernel cannot be launched.
 template <class Program, bool Lanes = true>
-void cuda_map(gpu_context& context, const kernel_call& call) {
+ONTO_COLD void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
   using facts = map_facts<Program>;
   map_layout all;

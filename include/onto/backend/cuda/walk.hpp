@@ -29,10 +29,11 @@ struct walk_map : map_operands<Program> {
   std::int32_t step[operands];    // from one step to the next; 0: loaded once
 };
 
-/// Steps that a thread loads before it computes the first: so many loads wait for memory together.
+/// Steps that a thread loads before it computes the first: so many loads wait for memory together. One where there are
+/// many operands, or so much to compute that its code would be long.
 template <class Program>
 inline constexpr int walk_ahead =
-    map_facts<Program>::inputs <= 4 && map_facts<Program>::size* map_lanes<Program> <= 128 ? 2 : 1;
+    map_facts<Program>::inputs <= 3 && map_facts<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
 
 template <class Program, int Slot, class Loads>
 ONTO_HD ONTO_INLINE void load_walk(const walk_map<Program>& map, Loads& in, bool when, std::int32_t at,
