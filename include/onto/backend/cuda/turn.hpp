@@ -62,8 +62,9 @@ struct turn_map : map_operands<Program> {
 template <int Operands, int Lanes>
 struct turn_thread {
   positions<Operands> at[Lanes];
-  bool there[Lanes];
-  bool there_turned[Lanes];
+  // Whether there are such elements, a bit for each: as flags, those of 8 elements were spilled.
+  unsigned there;
+  unsigned there_turned;
   int in_tile[Lanes];  // i + (j << 16)
   int in_tile_turned[Lanes];
 };
@@ -71,11 +72,13 @@ struct turn_thread {
 template <int Operands, int Lanes>
 ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint32_t block, int thread,
                                     turn_thread<Operands, Lanes>& t) {
+  t.there = 0;
+  t.there_turned = 0;
   if (!space.grid.tiled) {
     for (int k = 0; k < Lanes; ++k) {
       const std::uint32_t index =
           (block * Lanes + static_cast<std::uint32_t>(k)) * block_threads + static_cast<std::uint32_t>(thread);
-      t.there[k] = index < space.grid.size;
+      t.there |= (index < space.grid.size ? 1u : 0u) << k;
       t.at[k] = locate(space.outer, index);
     }
     return;
@@ -92,10 +95,12 @@ ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint
     const int i_turned = e >> space.grid.tile.height, j_turned = e & (height - 1);
     t.in_tile[k] = i + (j << 16);
     t.in_tile_turned[k] = i_turned + (j_turned << 16);
-    t.there[k] = j < height && i0 + static_cast<std::uint32_t>(i) < space.grid.columns &&
-                 j0 + static_cast<std::uint32_t>(j) < space.grid.rows;
-    t.there_turned[k] = i_turned < width && i0 + static_cast<std::uint32_t>(i_turned) < space.grid.columns &&
-                        j0 + static_cast<std::uint32_t>(j_turned) < space.grid.rows;
+    const bool there = j < height && i0 + static_cast<std::uint32_t>(i) < space.grid.columns &&
+                       j0 + static_cast<std::uint32_t>(j) < space.grid.rows;
+    const bool there_turned = i_turned < width && i0 + static_cast<std::uint32_t>(i_turned) < space.grid.columns &&
+                              j0 + static_cast<std::uint32_t>(j_turned) < space.grid.rows;
+    t.there |= (there ? 1u : 0u) << k;
+    t.there_turned |= (there_turned ? 1u : 0u) << k;
     for (int o = 0; o < Operands; ++o) {
       const bool turned = space.turned[o] >= 0;
       t.at[k].of[o] = start.of[o] + static_cast<std::int32_t>(i0 + (turned ? i_turned : i)) * space.along_width[o] +
@@ -110,7 +115,7 @@ ONTO_HD ONTO_INLINE void load_turn(const turn_map<Program>& map, const Thread& t
   using type = typename map_facts<Program>::template input<Slot>;
   const bool turned = map.space.turned[Slot] >= 0;
   for (int k = 0; k < turn_lanes<Program>; ++k)
-    if (turned ? t.there_turned[k] : t.there[k])
+    if ((turned ? t.there_turned : t.there) >> k & 1u)
       pack_of<Slot>(in).at[k] = device_load(static_cast<const type*>(map.values.data[Slot]) + t.at[k].of[Slot]);
 }
 
@@ -125,9 +130,9 @@ ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loa
     const int e = Write ? t.in_tile_turned[k] : t.in_tile[k];
     type* at = tile + map.space.grid.tile.at(e & 0xffff, e >> 16, bytes);
     if constexpr (Write) {
-      if (t.there_turned[k]) device_store(at, pack_of<Slot>(in).at[k]);
+      if (t.there_turned >> k & 1u) device_store(at, pack_of<Slot>(in).at[k]);
     } else {
-      if (t.there[k]) pack_of<Slot>(in).at[k] = device_load(at);
+      if (t.there >> k & 1u) pack_of<Slot>(in).at[k] = device_load(at);
     }
   }
 }
@@ -149,7 +154,7 @@ ONTO_HD ONTO_INLINE void finish_turn(const turn_map<Program>& map, const Thread&
                   pack_of<Result>(more).at[lane]),
      ...);
   };
-  ((t.there[Lane] ? compute(Lane) : void()), ...);
+  (((t.there >> Lane & 1u) != 0 ? compute(Lane) : void()), ...);
 }
 
 }  // namespace onto::detail
