@@ -27,7 +27,8 @@ void strided_on_host(const map_layout& m, const std::uint64_t* scalars) {
 template <class Program>
 bool walk_on_host(const map_layout& m, const std::uint64_t* scalars) {
   if (!has_aligned_packs(m, map_lanes<Program>)) return false;
-  walk_map<Program> map{operands_of<Program>(m, scalars)};
+  walk_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);
   const std::int64_t threads = plan_walk(m, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
   for (std::int64_t k = 0; k < divide_up(threads, block_threads) * block_threads; ++k)
     walk(map, static_cast<std::uint32_t>(k));
@@ -41,12 +42,13 @@ turn_launch turn_on_host(const map_layout& m, const std::uint64_t* scalars, std:
     turn_thread<map_operands<Program>::operands, lanes> place;
     typename map_loads<Program, lanes, decltype(slots)>::type in;
   };
-  turn_map<Program> map{operands_of<Program>(m, scalars)};
+  turn_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);
   const turn_launch launch = plan_turn(m, lanes * block_threads, turn_ref(map));
   const auto threads = std::make_unique<thread[]>(block_threads);
   for (std::int64_t block = 0; block < launch.blocks; ++block) {
     std::vector<double> shared(static_cast<std::size_t>(launch.shared) / sizeof(double));
-    char* memory = reinterpret_cast<char*>(shared.data());
+    [[maybe_unused]] char* memory = reinterpret_cast<char*>(shared.data());
     for (int k = 0; k < block_threads; ++k) {
       thread& t = threads[static_cast<std::size_t>(k)];
       place_turn(map.space, static_cast<std::uint32_t>(block), k, t.place);

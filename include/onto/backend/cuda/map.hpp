@@ -20,7 +20,7 @@ __device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::intege
   typename map_loads<Program, lanes, decltype(slots)>::type in;
   (load_turn<Program, Slot>(map, t, in), ...);
   if (map.space.grid.tiled) {
-    char* shared = dynamic_shared();
+    [[maybe_unused]] char* shared = dynamic_shared();
     (turn<Program, Slot, true>(map, t, in, shared), ...);
     __syncthreads();
     (turn<Program, Slot, false>(map, t, in, shared), ...);
@@ -48,14 +48,16 @@ struct map_job {
 
 template <class Program>
 ONTO_COLD void launch_walk(const map_job& job, const map_layout& part) {
-  walk_map<Program> map{operands_of<Program>(part, job.scalars)};
+  walk_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
   const std::int64_t threads = plan_walk(part, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
   launch(job.stream, job.what, &walk_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
 }
 
 template <class Program>
 ONTO_COLD void launch_turn(const map_job& job, const map_layout& part) {
-  turn_map<Program> map{operands_of<Program>(part, job.scalars)};
+  turn_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
   const turn_launch plan = plan_turn(part, turn_lanes<Program> * block_threads, turn_ref(map));
   launch(job.stream, job.what, &turn_map_kernel<Program>,
          {grid_blocks(plan.blocks), static_cast<std::size_t>(plan.shared)}, map);
@@ -63,7 +65,8 @@ ONTO_COLD void launch_turn(const map_job& job, const map_layout& part) {
 
 template <class Program>
 ONTO_COLD void launch_strided(const map_job& job, const map_layout& part) {
-  strided_map<Program> map{operands_of<Program>(part, job.scalars)};
+  strided_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
   static_assert(sizeof map <= max_parameter_bytes);
   map.size = static_cast<std::uint32_t>(part.size);
   short_space_ref(map.space).append(part, all_dimensions(part.rank));

@@ -64,21 +64,27 @@ ONTO_COLD inline void set_layout(map_layout& r, const kernel_call& call, int inp
   r.more_out = call.more_out;
 }
 
-/// The greatest distance of an element from the first along dimension `d`.
+/// How far the elements of an operand lie from the first along dimension `d`.
+inline std::int64_t reach(const map_layout& m, int operand, int d) {
+  const std::int64_t stride = m.stride[operand][d];
+  return (m.extent[d] - 1) * (stride < 0 ? -stride : stride);
+}
+/// The greatest of them.
 ONTO_COLD inline std::int64_t reach(const map_layout& m, int d) {
   std::int64_t most = 0;
-  for (int k = 0; k < m.operands; ++k) {
-    const std::int64_t stride = m.stride[k][d];
-    const std::int64_t far = (m.extent[d] - 1) * (stride < 0 ? -stride : stride);
-    if (far > most) most = far;
-  }
+  for (int k = 0; k < m.operands; ++k)
+    if (reach(m, k, d) > most) most = reach(m, k, d);
   return most;
 }
 
 ONTO_COLD inline bool is_short(const map_layout& m) {
-  std::int64_t sum = 0;
-  for (int d = 0; d < m.rank; ++d) sum += reach(m, d);
-  return m.size < short_limit && sum < short_limit;
+  if (m.size >= short_limit) return false;
+  for (int k = 0; k < m.operands; ++k) {
+    std::int64_t sum = 0;
+    for (int d = 0; d < m.rank; ++d) sum += reach(m, k, d);
+    if (sum >= short_limit) return false;
+  }
+  return true;
 }
 
 /// Leaves out dimensions that became 1.
