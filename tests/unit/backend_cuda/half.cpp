@@ -3,8 +3,8 @@
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/logic.hpp>
 
-#include "calls.hpp"
 #include "catch.hpp"
+#include "maps.hpp"
 
 using namespace calls;
 
@@ -26,7 +26,7 @@ half number(std::size_t k) { return half(static_cast<double>(k * 37 % 101) / 64 
 }  // namespace
 
 TEST_CASE("contiguous halves are loaded eight at a time", "[cuda][half]") {
-  static_assert(flat_operands<scaled>::lanes == 8 && sizeof(lane_pack<half, 8>) == 16);
+  static_assert(map_lanes<scaled> == 8 && sizeof(lane_pack<half, 8>) == 16);
   constexpr std::size_t count = 21;
   alignas(16) half a[count], b[count], out[count], strided[count];
   for (std::size_t k = 0; k < count; ++k) a[k] = number(k), b[k] = number(3 * k + 1);
@@ -39,12 +39,9 @@ TEST_CASE("contiguous halves are loaded eight at a time", "[cuda][half]") {
   call.in = in;
   call.scalars = scalars;
   call.out = contiguous_view(out, space);
-  flat_operands<scaled> flat{};
-  REQUIRE(flatten(strided_operands_of<scaled>(call), flat));
-  for (std::int64_t k = 0; k < flat.size; k += 8) map_flat(flat, k);
+  REQUIRE(walk_on_host<scaled>(layout_of<scaled>(call), scalars));
   call.out.data = strided;
-  const auto operands = strided_operands_of<scaled>(call);
-  for (std::int64_t k = 0; k < operands.space.size; ++k) map_strided(operands, k);
+  strided_on_host<scaled>(layout_of<scaled>(call), scalars);
   for (std::size_t k = 0; k < count; ++k) {
     CHECK(out[k].bits() == half(3.0f * a[k] + b[k]).bits());
     CHECK(strided[k].bits() == out[k].bits());
@@ -61,8 +58,7 @@ TEST_CASE("a cast rounds, other operations do not", "[cuda][half]") {
   call.inputs = 1;
   call.in = &view;
   call.out = contiguous_view(out, space);
-  const auto operands = strided_operands_of<rounded>(call);
-  for (std::int64_t k = 0; k < 4; ++k) map_strided(operands, k);
+  strided_on_host<rounded>(layout_of<rounded>(call), nullptr);
   for (int k = 0; k < 4; ++k) CHECK(out[k].bits() == bfloat16(half(in[k] + in[k])).bits());
   CHECK(out[1] == std::numeric_limits<float>::infinity());
 }
@@ -130,13 +126,10 @@ TEST_CASE("copies and addends move elements of two bytes", "[cuda][half]") {
   typed.type = f16;
   call.in = &typed;
   call.out = contiguous_view(out, space);
-  const copy_parameters copy = copy_parameters_of(call);
-  CHECK(copy.bytes == 2);
-  for (std::int64_t k = 0; k < copy.space.size; ++k) copy_element(copy, k);
+  copy_on_host(call);
   const float turned[] = {1, 4, -2, 5, 3, -6};
   for (int k = 0; k < 6; ++k) CHECK(out[k] == turned[k]);
-  const addend_parameters<half> addend{copy, 0.5f, true};
-  for (std::int64_t k = 0; k < copy.space.size; ++k) place_addend(addend, k);
+  addend_on_host<half>(space, typed, out, 0.5, true);
   const float placed[] = {0.5f, 2, 0, 2.5f, 1.5f, 0};
   for (int k = 0; k < 6; ++k) CHECK(out[k] == placed[k]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The GPU kernels' index arithmetic on the host.
-#include "calls.hpp"
 #include "catch.hpp"
+#include "maps.hpp"
 
 using namespace calls;
 
@@ -148,9 +148,10 @@ TEST_CASE("a strided copy moves each element once", "[cuda][copy]") {
   call.inputs = 1;
   call.in = &from;
   call.out = view_of(out.data(), {24, 8, 1});  // the left half of rows of 8
-  const copy_parameters copy = copy_parameters_of(call);
-  CHECK_FALSE(is_one_run(copy.space));
-  for (std::int64_t k = 0; k < copy.space.size; ++k) copy_element(copy, k);
+  map_layout copy;
+  set_copy(copy, call);
+  CHECK_FALSE(is_one_run(copy));
+  copy_on_host(call);
   for (std::size_t a = 0; a < 2; ++a)
     for (std::size_t b = 0; b < 3; ++b)
       for (std::size_t c = 0; c < 8; ++c) CHECK(out[a * 24 + b * 8 + c] == (c < 4 ? in[a * 12 + b + c * 3] : 99));
@@ -158,9 +159,11 @@ TEST_CASE("a strided copy moves each element once", "[cuda][copy]") {
   call.out = contiguous_view(out.data(), space);
   const operand_view same = contiguous_view(in.data(), space);
   call.in = &same;
-  CHECK(is_one_run(copy_parameters_of(call).space));
+  set_copy(copy, call);
+  CHECK(is_one_run(copy));
   call.space = shape_of({1, 1, 1});
-  CHECK(is_one_run(copy_parameters_of(call).space));
+  set_copy(copy, call);
+  CHECK(is_one_run(copy));
 }
 
 TEST_CASE("an addend is scaled, broadcast and cut off at zero; NaN stays", "[cuda][copy]") {
@@ -168,12 +171,58 @@ TEST_CASE("an addend is scaled, broadcast and cut off at zero; NaN stays", "[cud
   const float row[] = {-1, 2, nan};
   float out[6];
   const extents space = shape_of({2, 3});
-  const operand_view operands[] = {view_of(row, {0, 1}), contiguous_view(out, space)};
-  const addend_parameters<float> p{{row, out, collapse<2>(space, all_dimensions(2), operands), 4}, 2.0f, true};
-  for (std::int64_t k = 0; k < 6; ++k) place_addend(p, k);
+  addend_on_host<float>(space, view_of(row, {0, 1}), out, 2, true);
   for (int r = 0; r < 2; ++r) {
     CHECK(out[3 * r] == 0);
     CHECK(out[3 * r + 1] == 4);
     CHECK(out[3 * r + 2] != out[3 * r + 2]);
+  }
+}
+
+TEST_CASE("copies move the widest words that rows, strides and addresses allow", "[cuda][copy]") {
+  alignas(16) char from[64], to[64];
+  const auto widened = [&](std::initializer_list<int> dims, std::initializer_list<std::int64_t> in,
+                           std::initializer_list<std::int64_t> out, element type, int offset) {
+    operand_view view = view_of(from + offset, in);
+    view.type = type;
+    kernel_call call;
+    call.space = shape_of(dims);
+    call.inputs = 1;
+    call.in = &view;
+    call.out = view_of(to, out);
+    map_layout copy;
+    set_copy(copy, call);
+    widen_words(copy);
+    return copy;
+  };
+  const map_layout floats = widened({3, 6}, {8, 1}, {10, 1}, element::float32, 0);
+  CHECK(floats.bytes[0] == 8);
+  CHECK(floats.size == 9);
+  CHECK(floats.extent[1] == 3);
+  CHECK(floats.stride[0][0] == 4);
+  CHECK(floats.stride[1][0] == 5);
+  CHECK(widened({3, 6}, {8, 1}, {9, 1}, element::float32, 0).bytes[0] == 4);
+  CHECK(widened({3, 6}, {8, 1}, {10, 1}, element::float32, 4).bytes[0] == 4);
+  CHECK(widened({3, 5}, {8, 1}, {10, 1}, element::float32, 0).bytes[0] == 4);
+  CHECK(widened({3, 6}, {1, 3}, {10, 1}, element::float32, 0).bytes[0] == 4);
+  CHECK(widened({3, 4}, {8, 1}, {6, 1}, element::boolean, 0).bytes[0] == 2);
+  CHECK(widened({3, 4}, {8, 1}, {12, 1}, element::boolean, 4).bytes[0] == 4);
+  const map_layout words = widened({3, 4}, {8, 1}, {20, 1}, element::float16, 0);  // a row is a word
+  CHECK(words.bytes[0] == 8);
+  CHECK(words.rank == 1);
+  CHECK(words.stride[0][0] == 2);
+  CHECK(words.stride[1][0] == 5);
+}
+
+TEST_CASE("division of 32 bits agrees with division", "[cuda][index]") {
+  for (std::uint32_t d : {1u, 2u, 3u, 7u, 31u, 32u, 33u, 641u, 65535u, 65537u, 0x3fffffffu, 0x40000000u, 0x7fffffffu}) {
+    const short_divisor by(d);
+    for (std::uint32_t n : {0u, 1u, 6u, 31u, 32u, 65535u, 999983u, 0x3fffffffu, 0x40000000u, 0x7ffffffeu, 0x7fffffffu})
+      CHECK(by.divide(n) == n / d);
+    for (std::uint32_t k = 1; k <= 50; ++k) {
+      const std::uint32_t multiple = 0x7fffffffu / d * d / k;
+      for (std::uint32_t n = multiple > 1 ? multiple - 1 : 0; n <= multiple + 1; ++n)
+        if (by.divide(n) != n / d) FAIL(n << " / " << d << " is not " << by.divide(n));
+    }
   }
 }

@@ -2,8 +2,8 @@
 // How a matrix product is put to cublasLt: transposes, batches, addends, checked on the host.
 #include <onto/backend/cuda/matmul_plan.hpp>
 
-#include "calls.hpp"
 #include "catch.hpp"
+#include "maps.hpp"
 
 using namespace calls;
 
@@ -70,8 +70,7 @@ struct product {
     c.space = copy.space;
     c.in = &from;
     c.out = contiguous_view(to.data(), copy.space);
-    const copy_parameters p = copy_parameters_of(c);
-    for (std::int64_t k = 0; k < p.space.size; ++k) copy_element(p, k);
+    copy_on_host(c);
     return to;
   }
 
@@ -91,10 +90,7 @@ struct product {
     CHECK(plan.b.leading >= (plan.b.transposed ? plan.k : plan.n));
     if (plan.addend == addend_form::matrix) CHECK(plan.addend_leading >= plan.n);
     if (plan.addend == addend_form::copied) {
-      operand_view operands[] = {in[2], contiguous_view(out.data(), call.space)};
-      const addend_parameters<double> p{
-          {in[2].data, out.data(), collapse<2>(call.space, all_dimensions(call.space.rank), operands), 8}, 1, false};
-      for (std::int64_t k = 0; k < p.copy.space.size; ++k) place_addend(p, k);
+      addend_on_host<double>(call.space, in[2], out.data(), 1, false);
     }
     for (std::int64_t batch = 0; batch < plan.batches(); ++batch) {
       std::int64_t rest = batch, at_a = 0, at_b = 0, at_c = 0, at_out = 0;

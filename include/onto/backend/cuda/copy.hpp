@@ -3,30 +3,38 @@
 #pragma once
 
 #include <onto/backend/cuda/copy_operands.hpp>
-#include <onto/backend/cuda/launch.hpp>
+#include <onto/backend/cuda/map.hpp>
 
 namespace onto::detail {
 
-// A template, so that it may be defined in several translation units.
-template <class Copy>
-__global__ void __launch_bounds__(block_threads) copy_kernel(const __grid_constant__ Copy copy) {
-  const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
-  std::int64_t index = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
-  for (; index < copy.space.size; index += step) copy_element(copy, index);
+/// Copies a part in words of its size; rows that are aligned so, in two words of 8 bytes at a time.
+ONTO_COLD inline void launch_copy(void* job, const map_layout& part) {
+  const map_job& j = *static_cast<const map_job*>(job);
+  if (part.bytes[0] == 8)
+    launch_map<copied_words<std::uint64_t>, true>(job, part);
+  else if (part.bytes[0] == 4)
+    launch_turn<copied_words<std::uint32_t>>(j, part);
+  else if (part.bytes[0] == 2)
+    launch_turn<copied_words<std::uint16_t>>(j, part);
+  else
+    launch_turn<copied_words<std::uint8_t>>(j, part);
 }
 
 /// Copies the call's input to its output, each with its own strides.
 /// *Throws* `internal_error` where the copy cannot be issued.
-inline void cuda_copy(gpu_context& context, const kernel_call& call) {
+ONTO_COLD inline void cuda_copy(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
-  const copy_parameters copy = copy_parameters_of(call);
-  if (is_one_run(copy.space)) {
-    const auto bytes = static_cast<std::size_t>(copy.space.size * copy.bytes);
-    cuda_check(cudaMemcpyAsync(copy.to, copy.from, bytes, cudaMemcpyDeviceToDevice, context.stream), "cudaMemcpyAsync");
+  map_layout copy;
+  set_copy(copy, call);
+  if (is_one_run(copy)) {
+    const auto bytes = static_cast<std::size_t>(copy.size * copy.bytes[0]);
+    cuda_check(cudaMemcpyAsync(call.out.data, call.in[0].data, bytes, cudaMemcpyDeviceToDevice, context.stream),
+               "cudaMemcpyAsync");
     return;
   }
-  const unsigned blocks = grid_blocks(divide_up(copy.space.size, block_threads));
-  launch(context.stream, "launching a copy kernel", &copy_kernel<copy_parameters>, {blocks}, copy);
+  widen_words(copy);
+  map_job job{context.stream, "launching a copy kernel", nullptr};
+  for_each_short(copy, &launch_copy, &job);
 }
 
 }  // namespace onto::detail

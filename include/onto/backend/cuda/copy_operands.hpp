@@ -1,68 +1,60 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the threads of a copy between strided tensors know and do, and of the copy that brings a matrix product's addend
-// in place. Plain arithmetic, the same on host and device.
+// How a copy between strided tensors is cut into words, and the program that brings a matrix product's addend in place.
+// Plain arithmetic, the same on host and device.
 #pragma once
 
-#include <onto/backend/cuda/access.hpp>
-#include <onto/backend/cuda/index.hpp>
+#include <onto/backend/cuda/map_plan.hpp>
 
 #include <cstdint>
 
 namespace onto::detail {
 
-/// A copy; operand 0 is read and operand 1 written.
-struct copy_parameters {
-  const void* from;
-  void* to;
-  strided_space<2> space;
-  int bytes;  // of an element: 1, 2, 4 or 8
-};
+/// Bytes of what copies move, for one operand read and one written.
+inline constexpr std::int8_t copy_bytes[4][2] = {{1, 1}, {2, 2}, {4, 4}, {8, 8}};
 
-inline copy_parameters copy_parameters_of(const kernel_call& call) {
-  const operand_view operands[] = {call.in[0], call.out};
-  return {call.in[0].data, call.out.data, collapse<2>(call.space, all_dimensions(call.space.rank), operands),
-          size_of(call.in[0].type)};
+/// The layout of a copy from the call's input to its output, each with its own strides.
+ONTO_COLD inline void set_copy(map_layout& r, const kernel_call& call) {
+  set_layout(r, call.space, 1, call.in, call.out.data, call.out.stride);
+  r.bytes = copy_bytes[logarithm_from(size_of(call.in[0].type), 3)];
 }
 
 /// Whether a copy moves one run of bytes.
-constexpr bool is_one_run(const strided_space<2>& space) {
-  return space.rank == 0 || (space.rank == 1 && space.stride[0][0] == 1 && space.stride[1][0] == 1);
+inline bool is_one_run(const map_layout& copy) {
+  return copy.rank == 0 || (copy.rank == 1 && copy.stride[0][0] == 1 && copy.stride[1][0] == 1);
 }
 
-/// Elements are moved as words of their size: one kernel for all types.
-template <class Word>
-ONTO_HD ONTO_INLINE void copy_word(const copy_parameters& copy, const coordinates& where) {
-  device_store(static_cast<Word*>(copy.to) + offset(copy.space, where, 1),
-               device_load(static_cast<const Word*>(copy.from) + offset(copy.space, where, 0)));
-}
-ONTO_HD ONTO_INLINE void copy_element(const copy_parameters& copy, std::int64_t index) {
-  const coordinates where = locate(copy.space, index);
-  if (copy.bytes == 8)
-    copy_word<std::uint64_t>(copy, where);
-  else if (copy.bytes == 4)
-    copy_word<std::uint32_t>(copy, where);
-  else if (copy.bytes == 2)
-    copy_word<std::uint16_t>(copy, where);
-  else
-    copy_word<std::uint8_t>(copy, where);
+/// Makes elements of what lies side by side: as many as addresses, rows and strides allow, of 8 bytes at most.
+ONTO_COLD inline void widen_words(map_layout& copy) {
+  const int inner = copy.rank - 1;
+  if (inner < 0 || copy.stride[0][inner] != 1 || copy.stride[1][inner] != 1) return;
+  std::uint64_t unit = 8;
+  for (int k = 0; k < 2; ++k) {
+    unit |= reinterpret_cast<std::uintptr_t>(copy.data[k]);
+    for (int d = 0; d < inner; ++d) unit |= static_cast<std::uint64_t>(copy.stride[k][d] * copy.bytes[0]);
+  }
+  unit |= static_cast<std::uint64_t>(copy.extent[inner] * copy.bytes[0]);
+  const std::int64_t bytes = static_cast<std::int64_t>(unit & (~unit + 1));  // the lowest bit
+  const std::int64_t many = bytes / copy.bytes[0];
+  for (int k = 0; k < 2; ++k)
+    for (int d = 0; d < inner; ++d) copy.stride[k][d] /= many;
+  copy.extent[inner] /= many;
+  copy.size /= many;
+  copy.bytes = copy_bytes[logarithm_from(bytes, 3)];
+  drop_ones(copy);
 }
 
-/// `out = relu(scale * in)`, broadcast; operand 0 is read and operand 1 written.
-template <class T>
-struct addend_parameters {
-  copy_parameters copy;
-  computed_of<T> scale;
-  bool relu;
+/// `max(scale * x, least)`; NaN stays, as in the `relu` of elementwise programs.
+struct scaled_from {
+  static constexpr op_kind kind = op_kind::map;
+  template <class T>
+  ONTO_HD static T apply(T x, T scale, T least) {
+    const T value = x * scale;
+    return value < least ? least : value;
+  }
 };
 
-/// NaN stays, as in the `relu` of elementwise programs.
-template <class T>
-ONTO_HD ONTO_INLINE void place_addend(const addend_parameters<T>& p, std::int64_t index) {
-  const coordinates where = locate(p.copy.space, index);
-  using number = computed_of<T>;
-  const number value = p.scale * device_load(static_cast<const T*>(p.copy.from) + offset(p.copy.space, where, 0));
-  device_store(static_cast<T*>(p.copy.to) + offset(p.copy.space, where, 1),
-               static_cast<T>(p.relu && value < number(0) ? number(0) : value));
-}
+template <element E>
+using addend_program = program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
+                               instruction<load_scalar, E, 1>, instruction<scaled_from, E, 0, 1, 2>>;
 
 }  // namespace onto::detail

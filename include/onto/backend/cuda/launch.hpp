@@ -21,23 +21,34 @@ struct launch_shape {
   unsigned threads = block_threads;
 };
 
-/// Launches a kernel into a stream. The launch is judged by its own status, not by what is left of earlier calls.
-/// *Throws* `internal_error` where it cannot be launched; `what` is what was tried, as the message names it.
-template <class... P>
-void launch(cudaStream_t stream, const char* what, void (*kernel)(P...), const launch_shape& shape,
-            const std::type_identity_t<P>&... parameters) {
+// Not in `launch`, which every kernel compiles.
+inline cudaLaunchConfig_t configuration_of(cudaStream_t stream, const launch_shape& shape) {
   cudaLaunchConfig_t configuration{};
   configuration.gridDim = shape.blocks;
   configuration.blockDim = dim3(shape.threads);
   configuration.dynamicSmemBytes = shape.shared;
   configuration.stream = stream;
+  return configuration;
+}
+#if !defined(ONTO_CUDA_EMULATION)
+ONTO_COLD inline void launch_kernel(cudaStream_t stream, const char* what, const void* kernel,
+                                    const launch_shape& shape, void** parameters) {
+  const cudaLaunchConfig_t configuration = configuration_of(stream, shape);
+  cuda_check(cudaLaunchKernelExC(&configuration, kernel, parameters), what);
+}
+#endif
+
+/// Launches a kernel into a stream. The launch is judged by its own status, not by what is left of earlier calls.
+/// *Throws* `internal_error` where it cannot be launched; `what` is what was tried, as the message names it.
+template <class... P>
+void launch(cudaStream_t stream, const char* what, void (*kernel)(P...), const launch_shape& shape,
+            const std::type_identity_t<P>&... parameters) {
 #if defined(ONTO_CUDA_EMULATION)
-  const cudaError_t status = cuda_emulation::launch(configuration, kernel, parameters...);
+  cuda_check(cuda_emulation::launch(configuration_of(stream, shape), kernel, parameters...), what);
 #else
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&parameters))...};
-  const cudaError_t status = cudaLaunchKernelExC(&configuration, reinterpret_cast<const void*>(kernel), pointers);
+  launch_kernel(stream, what, reinterpret_cast<const void*>(kernel), shape, pointers);
 #endif
-  cuda_check(status, what);
 }
 
 /// An array that the threads of a block share. `Number` tells arrays of one type in one kernel apart.

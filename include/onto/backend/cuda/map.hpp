@@ -1,50 +1,101 @@
 // SPDX-License-Identifier: BSL-1.0
-// Elementwise programs on the GPU. Two kernels for most programs: one for contiguous operands, one for any strides.
+// Elementwise programs on the GPU. Two kernels for most programs: one for rows of neighbours, one for any strides.
 #pragma once
 
 #include <onto/backend/cuda/launch.hpp>
-#include <onto/backend/cuda/operands.hpp>
+#include <onto/backend/cuda/map_plan.hpp>
 
 namespace onto::detail {
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads)
-    flat_map_kernel(const __grid_constant__ flat_operands<Program> operands) {
-  constexpr std::int64_t lanes = flat_operands<Program>::lanes;
-  const std::int64_t step = std::int64_t{gridDim.x} * block_threads * lanes;
-  std::int64_t first = (std::int64_t{blockIdx.x} * block_threads + threadIdx.x) * lanes;
-  for (; first < operands.size; first += step) map_flat(operands, first);
+__global__ void __launch_bounds__(block_threads) walk_map_kernel(const __grid_constant__ walk_map<Program> map) {
+  walk(map, blockIdx.x * block_threads + threadIdx.x);
+}
+
+template <class Program, int... Slot>
+__device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::integer_sequence<int, Slot...> slots) {
+  constexpr int lanes = turn_lanes<Program>;
+  turn_thread<map_operands<Program>::operands, lanes> t;
+  place_turn(map.space, blockIdx.x, static_cast<int>(threadIdx.x), t);
+  typename map_loads<Program, lanes, decltype(slots)>::type in;
+  (load_turn<Program, Slot>(map, t, in), ...);
+  if (map.space.grid.tiled) {
+    [[maybe_unused]] char* shared = dynamic_shared();
+    (turn<Program, Slot, true>(map, t, in, shared), ...);
+    __syncthreads();
+    (turn<Program, Slot, false>(map, t, in, shared), ...);
+  }
+  finish_turn(map, t, in, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
 }
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads)
-    strided_map_kernel(const __grid_constant__ strided_operands<Program> operands) {
-  const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
-  std::int64_t index = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
-  for (; index < operands.space.size; index += step) map_strided(operands, index);
+__global__ void __launch_bounds__(block_threads) turn_map_kernel(const __grid_constant__ turn_map<Program> map) {
+  turn_block(map, input_slots<Program>{});
+}
+
+template <class Program>
+__global__ void __launch_bounds__(block_threads) strided_map_kernel(const __grid_constant__ strided_map<Program> map) {
+  const std::uint32_t index = blockIdx.x * block_threads + threadIdx.x;
+  if (index < map.size) map_strided(map, index);
+}
+
+/// What parts of a map have in common.
+struct map_job {
+  cudaStream_t stream;
+  const char* what;  // in errors
+  const std::uint64_t* scalars;
+};
+
+template <class Program>
+ONTO_COLD void launch_walk(const map_job& job, const map_layout& part) {
+  walk_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
+  const std::int64_t threads = plan_walk(part, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
+  launch(job.stream, job.what, &walk_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
+}
+
+template <class Program>
+ONTO_COLD void launch_turn(const map_job& job, const map_layout& part) {
+  turn_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
+  const turn_launch plan = plan_turn(part, turn_lanes<Program> * block_threads, turn_ref(map));
+  launch(job.stream, job.what, &turn_map_kernel<Program>,
+         {grid_blocks(plan.blocks), static_cast<std::size_t>(plan.shared)}, map);
+}
+
+template <class Program>
+ONTO_COLD void launch_strided(const map_job& job, const map_layout& part) {
+  strided_map<Program> map;
+  static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
+  static_assert(sizeof map <= max_parameter_bytes);
+  map.size = static_cast<std::uint32_t>(part.size);
+  short_space_ref(map.space).append(part, all_dimensions(part.rank));
+  launch(job.stream, job.what, &strided_map_kernel<Program>, {grid_blocks(divide_up(part.size, block_threads))}, map);
+}
+
+/// Goes through a part of a map with the kernel for rows of neighbours, or with that for any strides. `Lanes`: whether
+/// there may be kernels that take several elements a thread; else the one that takes one does it all.
+template <class Program, bool Lanes>
+ONTO_COLD void launch_map(void* job, const map_layout& part) {
+  const map_job& j = *static_cast<const map_job*>(job);
+  if constexpr (!Lanes || !worth_lanes<Program>)
+    launch_strided<Program>(j, part);
+  else if (has_aligned_packs(part, map_lanes<Program>))
+    launch_walk<Program>(j, part);
+  else
+    launch_turn<Program>(j, part);
 }
 
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
-/// `Lanes`: whether there may be a kernel of its own for contiguous operands; else the one for any strides takes them.
-/// *Throws* `internal_error` where the kernel cannot be launched.
+/// *Throws* `internal_error` where a kernel cannot be launched.
 template <class Program, bool Lanes = true>
-void cuda_map(gpu_context& context, const kernel_call& call) {
+ONTO_COLD void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
-  const strided_operands<Program> strided = strided_operands_of<Program>(call);
-  static_assert(sizeof strided <= max_parameter_bytes);
-  const std::int64_t size = strided.space.size;
-  bool done = false;
-  if constexpr (Lanes && worth_lanes<Program>) {
-    flat_operands<Program> flat{};
-    if (flatten(strided, flat)) {
-      const unsigned blocks = grid_blocks(divide_up(size, std::int64_t{block_threads} * flat_operands<Program>::lanes));
-      launch(context.stream, "launching an elementwise kernel", &flat_map_kernel<Program>, {blocks}, flat);
-      done = true;
-    }
-  }
-  if (!done)
-    launch(context.stream, "launching an elementwise kernel", &strided_map_kernel<Program>,
-           {grid_blocks(divide_up(size, block_threads))}, strided);
+  using facts = map_facts<Program>;
+  map_layout all;
+  set_layout(all, call, facts::inputs, facts::results, map_bytes<Program>::value);
+  map_job job{context.stream, "launching an elementwise kernel", call.scalars};
+  for_each_short(all, &launch_map<Program, Lanes>, &job);
 }
 
 }  // namespace onto::detail

@@ -8,26 +8,25 @@
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
 
-namespace onto::detail {
+#include <cstring>
+#include <limits>
 
-template <class T>
-__global__ void __launch_bounds__(block_threads) addend_kernel(const __grid_constant__ addend_parameters<T> p) {
-  const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
-  std::int64_t index = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
-  for (; index < p.copy.space.size; index += step) place_addend(p, index);
-}
+namespace onto::detail {
 
 /// Writes `to` from `from`, over `space`.
 template <class T>
 void launch_addend(gpu_context& context, const extents& space, const operand_view& from, const operand_view& to,
                    double scale, bool relu) {
-  const operand_view operands[] = {from, to};
-  const addend_parameters<T> p{
-      {from.data, to.data, collapse<2>(space, all_dimensions(space.rank), operands), sizeof(T)},
-      static_cast<computed_of<T>>(scale),
-      relu};
-  launch(context.stream, "launching a matrix addition kernel", &addend_kernel<T>,
-         {grid_blocks(divide_up(p.copy.space.size, block_threads))}, p);
+  using code = addend_program<element_of<T>>;
+  using number = computed_of<T>;
+  const number values[] = {static_cast<number>(scale), relu ? number(0) : -std::numeric_limits<number>::infinity()};
+  std::uint64_t scalars[2] = {};
+  for (int k = 0; k < 2; ++k) std::memcpy(&scalars[k], &values[k], sizeof values[k]);
+  map_layout all;
+  set_layout(all, space, 1, &from, to.data, to.stride);
+  all.bytes = map_bytes<code>::value;
+  map_job job{context.stream, "launching a matrix addition kernel", scalars};
+  for_each_short(all, &launch_map<code, false>, &job);
 }
 
 /// Writes a matrix product's result from its addend alone.
