@@ -21,6 +21,25 @@ struct launch_shape {
   unsigned threads = block_threads;
 };
 
+/// The shared memory of a block that needs no asking for.
+inline constexpr std::size_t usual_shared_bytes = std::size_t{48} << 10;
+
+/// The most shared memory that a block may have, on whichever of the GPUs there are.
+inline std::size_t most_shared_bytes() {
+  static const std::size_t found = [] {
+    int devices = 0, least = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess) devices = 0;
+    for (int d = 0; d < devices; ++d) {
+      int bytes = 0;
+      if (cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d) != cudaSuccess) bytes = 0;
+      if (d == 0 || bytes < least) least = bytes;
+    }
+    const auto bytes = static_cast<std::size_t>(least);
+    return bytes > usual_shared_bytes ? bytes : usual_shared_bytes;
+  }();
+  return found;
+}
+
 /// Launches a kernel into a stream. The launch is judged by its own status, not by what is left of earlier calls.
 /// *Throws* `internal_error` where it cannot be launched; `what` is what was tried, as the message names it.
 template <class... P>
@@ -31,6 +50,11 @@ void launch(cudaStream_t stream, const char* what, void (*kernel)(P...), const l
   configuration.blockDim = dim3(shape.threads);
   configuration.dynamicSmemBytes = shape.shared;
   configuration.stream = stream;
+  // More than every kernel may have: it has to be asked for, of each kernel on each device.
+  if (shape.shared > usual_shared_bytes)
+    cuda_check(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shape.shared)),
+               what);
 #if defined(ONTO_CUDA_EMULATION)
   const cudaError_t status = cuda_emulation::launch(configuration, kernel, parameters...);
 #else
