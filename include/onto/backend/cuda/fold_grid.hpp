@@ -47,6 +47,9 @@ ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return
 inline constexpr std::int64_t few_blocks = 132;
 inline constexpr std::int64_t enough_blocks = 4 * few_blocks;
 
+/// The most elements of a piece of what is folded.
+inline constexpr std::int64_t longest_piece = 1 << 30;
+
 /// How the threads of a block share outputs: each block is `width` outputs wide and `depth` threads deep, both powers of
 /// two.
 struct thread_grid {
@@ -96,11 +99,10 @@ struct fold_grid : thread_grid {
 
 /// Chooses the grid, from the shape alone. `lanes`: elements that a thread takes at a time, of which `inner` is a
 /// multiple. *Preconditions* `outputs > 0`.
-constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes,
-                                 bool in_pieces) {
+constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes) {
   constexpr std::int64_t worth_pieces = 1 << 15;  // elements from which a second launch pays
   const std::int64_t packs = divide_up(inner, lanes), all = packs * outer;
-  in_pieces = in_pieces && outer * inner * outputs >= worth_pieces;
+  const bool in_pieces = outer * inner * outputs >= worth_pieces;
   // Half as wide where there is too little for blocks on every multiprocessor.
   const bool little = in_pieces && along && outputs * divide_up(all, block_threads) < 2 * few_blocks;
   const std::int64_t threads = little ? block_threads / 2 : block_threads;
@@ -110,6 +112,8 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
     const std::int64_t deepest = outputs >= 8 * enough_blocks ? 32 : threads;
     depth = greatest(power_of_two_from(divide_up(all, 4)), least(power_of_two_from(packs), lanes == 1 ? 32 : 8));
     depth = least(depth, deepest);
+    // More threads to an output rather than few blocks.
+    while (depth < least(all, deepest) && divide_up(outputs, threads / depth) < enough_blocks) depth *= 2;
   } else {
     // A warp reads 32 neighbouring outputs at once.
     const std::int64_t narrowest = power_of_two_from(least(outputs, 32));
@@ -125,14 +129,17 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
   g.blocks = divide_up(outputs, g.width);
   g.per_outer = outer;
   g.per_inner = inner;
-  if (!in_pieces || g.blocks >= enough_blocks) return g;
-  const std::int64_t wanted = least(divide_up(enough_blocks, g.blocks), all / (depth * (along ? 1 : 8)));
-  if (wanted <= 1) return g;
-  const std::int64_t of_outer = least(outer, wanted);
+  // A thread numbers the elements of its piece by ints.
+  const std::int64_t least_pieces = divide_up(inner, longest_piece);
+  std::int64_t wanted = least(enough_blocks / g.blocks, all / (depth * (along ? 1 : 8)));
+  if (!in_pieces) wanted = 1;
+  if (wanted <= 1 && least_pieces <= 1) return g;
+  const std::int64_t of_outer = least(outer, greatest(wanted, 1));
   g.per_outer = divide_up(outer, of_outer);
   const std::int64_t outer_pieces = divide_up(outer, g.per_outer);
   // Pieces begin where a cache line does, if rows do.
-  g.per_inner = divide_up(divide_up(inner, wanted / outer_pieces), 32) * 32;
+  const std::int64_t of_inner = greatest(wanted / outer_pieces, least_pieces);
+  g.per_inner = divide_up(divide_up(inner, of_inner), 32) * 32;
   g.inner_pieces = static_cast<int>(divide_up(inner, g.per_inner));
   g.pieces = static_cast<int>(outer_pieces) * g.inner_pieces;
   return g;

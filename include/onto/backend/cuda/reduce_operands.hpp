@@ -65,12 +65,13 @@ constexpr int find_fold_ahead() {
 template <class Program, int Lanes>
 inline constexpr int fold_ahead = find_fold_ahead<Program, Lanes>();
 
-/// A thread at one output and one index of the outer dimensions.
+/// A thread at one output and one index of the outer dimensions, from one index of the inner one on.
 template <class Operands>
 struct fold_place {
   const Operands& operands;
   coordinates kept;
   coordinates outer;
+  std::int64_t inner;
 };
 
 /// Takes one lane of what was loaded for a reduction.
@@ -97,11 +98,11 @@ struct reduce_source {
 
 /// Loads what input `Slot` has at `index` of the inner dimension.
 template <int Slot, class Operands, class T, int Lanes>
-ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, std::int64_t index) {
+ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
   const Operands& operands = at.operands;
   const std::int64_t step = operands.step[Slot];
   const T* const p = static_cast<const T*>(operands.values.data[Slot]) + offset(operands.kept, at.kept, Slot) +
-                     offset(operands.outer, at.outer, Slot) + index * step;
+                     offset(operands.outer, at.outer, Slot) + at.inner * step + index * step;
   if (Lanes > 1 && step != 0) {
     pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p));
   } else {
@@ -118,24 +119,23 @@ struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
   using type = lane_slots<Lanes, std::integer_sequence<int, Slot...>,
                           element_t<program_operands<Program>::found.type[Slot]>...>;
   template <class Operands>
-  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, std::int64_t index) {
+  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
   }
 };
 
-/// Folds a few packs, of which the first is at `first` of the inner dimension. All are loaded before any is folded.
+/// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes>
-ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, std::int64_t first,
-                                    std::int64_t step, std::int64_t end, std::int64_t number,
-                                    typename program_accumulation<Program, F>::state& state) {
+ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
+                                    std::int64_t number, typename program_accumulation<Program, F>::state& state) {
   using operation = program_accumulation<Program, F>;
   using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
   constexpr int ahead = fold_ahead<Program, Lanes>;
   typename slots::type in[ahead]{};
   for (int a = 0; a < ahead; ++a)
-    if (first + a * step < end) slots::load(at, in[a], first + a * step);
+    if (first + a * step < count) slots::load(at, in[a], first + a * step);
   for (int a = 0; a < ahead; ++a) {
-    if (first + a * step >= end) continue;
+    if (first + a * step >= count) continue;
     for (int j = 0; j < Lanes; ++j) {
       const reduce_source<reduce_inputs_of<Program>, typename slots::type> source{at.operands, in[a], j};
       operation::add(state, static_cast<computed_t<Program::result>>(Program::evaluate(source)),
@@ -152,17 +152,16 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
   const fold_grid& grid = operands.grid;
   const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
   const std::int64_t from = (piece - outer_piece * grid.inner_pieces) * grid.per_inner;
-  const std::int64_t to = least(from + grid.per_inner, grid.inner);
+  const int count = static_cast<int>(least(grid.per_inner, grid.inner - from));
   const std::int64_t first = outer_piece * grid.per_outer, last = least(first + grid.per_outer, grid.outer);
-  const std::int64_t step = std::int64_t{grid.inner_depth} * Lanes;
-  const std::int64_t begin = from + std::int64_t{row & (grid.inner_depth - 1)} * Lanes;
+  const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
-  fold_place<reduce_inputs_of<Program>> at{operands, locate(operands.kept, output), {}};
+  fold_place<reduce_inputs_of<Program>> at{operands, locate(operands.kept, output), {}, from};
   auto state = program_accumulation<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
     if (operands.outer.rank > 0) at.outer = locate(operands.outer, o);
-    for (std::int64_t k = begin; k < to; k += step * fold_ahead<Program, Lanes>)
-      fold_packs<Program, F, Lanes>(at, k, step, to, o * grid.inner, state);
+    for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
+      fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
   }
   return state;
 }
@@ -241,7 +240,7 @@ reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   if (size_of_dimensions(call.space, folded) == 0) inner = 0;
   r.packed = along && has_packs_to_fold<Program>(r, inner);
   r.grid = arrange_fold(size_of_dimensions(call.space, kept), r.outer.size, inner, along,
-                        r.packed ? reduce_lanes<Program> : 1, true);
+                        r.packed ? reduce_lanes<Program> : 1);
   r.out = call.out.data;
   r.partials = call.workspace;
   return r;

@@ -43,6 +43,14 @@ __device__ ONTO_INLINE void run_stage(const row_operands<RowProgram>& operands, 
   }
 }
 
+/// Where the partial result of a piece of a row is: beside those that are read together with it.
+template <class RowProgram>
+ONTO_HD ONTO_INLINE std::int64_t partial_at(const row_operands<RowProgram>& operands, std::int64_t row,
+                                            std::int64_t piece) {
+  const row_grid& grid = operands.grid;
+  return (grid.neighbours_fold ? row * grid.pieces + piece : piece * operands.row_count + row) * partial_bytes;
+}
+
 /// Folds what the pieces of the row have folded.
 template <class Accumulation, class RowProgram>
 __device__ ONTO_INLINE typename Accumulation::state fold_pieces(const row_operands<RowProgram>& operands,
@@ -52,9 +60,8 @@ __device__ ONTO_INLINE typename Accumulation::state fold_pieces(const row_operan
   auto state = Accumulation::empty();
   const std::int64_t row = t.number - operands.first_row;
   for (int k = t.place; in_range && k < operands.grid.pieces; k += operands.grid.depth)
-    Accumulation::merge(state, device_load(reinterpret_cast<const words*>(
-                                               partials + (k * operands.row_count + row) * bytes_of_state))
-                                   .state());
+    Accumulation::merge(
+        state, device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
   return fold_block<Accumulation>(state, turns.next(), operands.grid, t.thread);
 }
 
@@ -72,7 +79,7 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
   std::uint64_t* const given = operands.given + row * row_facts<RowProgram>::given + number;
   if constexpr (facts::folds) {
     using accumulation_type = typename facts::accumulation_type;
-    const std::int64_t bytes = operands.grid.pieces * operands.row_count * bytes_of_state;
+    const std::int64_t bytes = operands.grid.pieces * operands.row_count * partial_bytes;
     char* const partials = static_cast<char*>(operands.partials) + mine % 2 * bytes;
     if (phase == mine) {
       using words = state_words<typename accumulation_type::state>;
@@ -80,8 +87,7 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
       if (in_range) state = stage_part<RowProgram, Stage, Number, true>(operands, t);
       state = fold_block<accumulation_type>(state, turns.next(), operands.grid, t.thread);
       if (in_range && t.place == 0)
-        device_store(reinterpret_cast<words*>(partials + (piece * operands.row_count + row) * bytes_of_state),
-                     words::of(state));
+        device_store(reinterpret_cast<words*>(partials + partial_at(operands, row, piece)), words::of(state));
     } else if (phase == mine + 1) {
       const auto state = fold_pieces<accumulation_type>(operands, t, turns, partials, in_range);
       stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);

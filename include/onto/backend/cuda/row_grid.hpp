@@ -15,7 +15,7 @@ inline constexpr std::int64_t most_row_threads = 512, fewest_row_threads = 128;
 /// Rows whose pieces are in the works at one time. It bounds a row kernel's workspace: 32 bytes for each piece and 8 for
 /// each value that is given to a later stage, of so many rows; rows are in more than one piece where there are few.
 inline constexpr std::int64_t most_split_rows = 4096;
-/// Elements from which a few rows are done in pieces.
+/// Elements of a block from which few blocks are too few.
 inline constexpr std::int64_t worth_splitting = 1 << 14;
 /// Packs that a thread loads before it waits for any.
 inline constexpr int packs_ahead = 4;
@@ -66,21 +66,20 @@ constexpr row_grid arrange_whole_rows(const row_shape& s) {
 
 /// Whether whole rows fit into shared memory, and there are enough of them or too little to share.
 constexpr bool fits_whole(const row_shape& s, const row_grid& g, std::int64_t most_shared) {
-  return s.count <= 1 << 30 && shared_bytes_of(g, s.bytes) <= most_shared &&
-         (g.blocks > few_blocks / 2 || s.count < worth_splitting);
+  return s.count <= longest_piece && shared_bytes_of(g, s.bytes) <= most_shared &&
+         (g.blocks > few_blocks / 2 || s.count * g.width < worth_splitting);
 }
 
 /// `bytes`: of shared memory for each pack of a thread, where nothing is kept.
 constexpr row_grid arrange_split_rows(const row_shape& s, std::int64_t bytes, std::int64_t most_shared) {
   constexpr std::int64_t comfortable = 100 << 10;
-  constexpr std::int64_t longest = 1 << 30;  // elements of a piece are numbered by ints
   std::int64_t threads = most_row_threads;
   while (threads > fewest_row_threads && bytes * threads > most_shared / 2) threads /= 2;
   const std::int64_t blocks = divide_up(s.rows, s.narrowest);
   const auto depth = [&] { return threads / s.narrowest; };
   const auto most = [&] { return divide_up(s.count, depth() * s.lanes); };
   while (threads > fewest_row_threads && blocks * most() < 2 * few_blocks) threads /= 2;
-  std::int64_t pieces = least(greatest(enough_blocks / blocks, divide_up(s.count, longest)), most());
+  std::int64_t pieces = least(greatest(enough_blocks / blocks, divide_up(s.count, longest_piece)), most());
   row_grid g;
   static_cast<thread_grid&>(g) = thread_grid(s.narrowest, depth(), s.along);
   g.blocks = blocks;
