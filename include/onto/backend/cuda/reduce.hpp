@@ -13,7 +13,7 @@ namespace onto::detail {
 inline constexpr int most_block_states = block_threads;
 
 template <class Program, fold F, int Lanes>
-__global__ void __launch_bounds__(block_threads, 4)
+__global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ reduce_operands<Program> operands) {
   using operation = program_accumulation<Program, F>;
   using words = state_words<typename operation::state>;

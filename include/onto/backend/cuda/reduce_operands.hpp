@@ -65,13 +65,11 @@ constexpr int find_fold_ahead() {
 template <class Program, int Lanes>
 inline constexpr int fold_ahead = find_fold_ahead<Program, Lanes>();
 
-/// A thread at one output and one index of the outer dimensions, from one index of the inner one on.
+/// A thread at one output and one index of the outer dimensions: where it begins in each input.
 template <class Operands>
 struct fold_place {
   const Operands& operands;
-  coordinates kept;
-  coordinates outer;
-  std::int64_t inner;
+  std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
 };
 
 /// Takes one lane of what was loaded for a reduction.
@@ -101,8 +99,7 @@ template <int Slot, class Operands, class T, int Lanes>
 ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
   const Operands& operands = at.operands;
   const std::int64_t step = operands.step[Slot];
-  const T* const p = static_cast<const T*>(operands.values.data[Slot]) + offset(operands.kept, at.kept, Slot) +
-                     offset(operands.outer, at.outer, Slot) + at.inner * step + index * step;
+  const T* const p = static_cast<const T*>(operands.values.data[Slot]) + at.start[Slot] + index * step;
   if (Lanes > 1 && step != 0) {
     pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p));
   } else {
@@ -156,10 +153,13 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
   const std::int64_t first = outer_piece * grid.per_outer, last = least(first + grid.per_outer, grid.outer);
   const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
-  fold_place<reduce_inputs_of<Program>> at{operands, locate(operands.kept, output), {}, from};
+  const coordinates kept = locate(operands.kept, output);
+  fold_place<reduce_inputs_of<Program>> at{operands, {}};
   auto state = program_accumulation<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
-    if (operands.outer.rank > 0) at.outer = locate(operands.outer, o);
+    const coordinates outer = locate(operands.outer, o);
+    for (int s = 0; s < program_operands<Program>::inputs; ++s)
+      at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
     for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
       fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
   }

@@ -220,18 +220,19 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
 };
 
 /// Writes a pack of the result.
-template <class RowProgram, class T, int Lanes>
+template <class RowProgram, class To, class T, int Lanes>
 ONTO_HD ONTO_INLINE void store_elements(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
-                                        const lane_pack<T, Lanes>& pack, int first) {
+                                        To* row, const lane_pack<T, Lanes>& values, int first) {
   constexpr int result = row_facts<RowProgram>::inputs;
-  T* const row = static_cast<T*>(operands.out) + t.start[result];
+  lane_pack<To, Lanes> pack;
+  for (int j = 0; j < Lanes; ++j) pack.at[j] = static_cast<To>(values.at[j]);
   if (operands.in_packs[result]) {
-    device_store(reinterpret_cast<lane_pack<T, Lanes>*>(row + first), pack);
-    return;
-  }
-  for (int j = 0; j < Lanes; ++j) {
-    const int k = first + j * operands.lane_step;
-    if (k < t.count) device_store(row + k * operands.step[result], pack.at[j]);
+    device_store_result(reinterpret_cast<lane_pack<To, Lanes>*>(row + first), pack);
+  } else {
+    for (int j = 0; j < Lanes; ++j) {
+      const int k = first + j * operands.lane_step;
+      if (k < t.count) device_store(row + k * operands.step[result], pack.at[j]);
+    }
   }
 }
 
@@ -273,11 +274,11 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
     return state;
   } else {
     over_piece([&](const auto& values, int k) {
-      if constexpr (facts::stores) {
-        lane_pack<element_t<program_type::result>, lanes> pack;
-        for (int j = 0; j < lanes; ++j) pack.at[j] = static_cast<element_t<program_type::result>>(values.at[j]);
-        store_elements(operands, t, pack, k);
-      }
+      if constexpr (facts::stores)
+        store_elements(
+            operands, t,
+            static_cast<element_t<program_type::result>*>(operands.out) + t.start[row_facts<RowProgram>::inputs],
+            values, k);
     });
     return 0;
   }
