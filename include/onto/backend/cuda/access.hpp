@@ -33,7 +33,8 @@ ONTO_HD ONTO_INLINE void device_store(T* p, const T& value) {
 #endif
 }
 
-/// Writes a result in global memory: `device_store` in one store, where nvcc would take a pack of computed values apart.
+/// Writes a result in global memory: `device_store` in one store, where nvcc would take a pack of computed values
+/// apart.
 template <class T>
 ONTO_HD ONTO_INLINE void device_store_result(T* p, const T& value) {
 #if defined(__CUDA_ARCH__)

@@ -35,8 +35,8 @@ struct alignas(sizeof(State) > 8   ? 16
 /// The bytes of shared memory for each of a block's states.
 inline constexpr int bytes_of_state = 16;
 
-/// Folds the states of each output's threads; all of those get the result. All threads of the block call it. Threads may
-/// still read `slots` when it returns.
+/// Folds the states of each output's threads; all of those get the result. All threads of the block call it. Threads
+/// may still read `slots` when it returns.
 template <class Accumulation, class State>
 __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_grid& grid, int thread) {
   using words = state_words<State>;

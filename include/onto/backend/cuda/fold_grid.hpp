@@ -42,16 +42,16 @@ constexpr int logarithm_of(int power) {
 ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
-/// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that the
-/// order of additions, and with it the result, is the same on every one.
+/// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that
+/// the order of additions, and with it the result, is the same on every one.
 inline constexpr std::int64_t few_blocks = 132;
 inline constexpr std::int64_t enough_blocks = 4 * few_blocks;
 
 /// The most elements of a piece of what is folded.
 inline constexpr std::int64_t longest_piece = 1 << 30;
 
-/// How the threads of a block share outputs: each block is `width` outputs wide and `depth` threads deep, both powers of
-/// two.
+/// How the threads of a block share outputs: each block is `width` outputs wide and `depth` threads deep, both powers
+/// of two.
 struct thread_grid {
   int width = 1;
   int depth = 1;
@@ -137,9 +137,9 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
   const std::int64_t of_outer = least(outer, greatest(wanted, 1));
   g.per_outer = divide_up(outer, of_outer);
   const std::int64_t outer_pieces = divide_up(outer, g.per_outer);
-  // Pieces begin where a cache line does, if rows do.
+  // Pieces begin where a sector does, if rows do.
   const std::int64_t of_inner = greatest(wanted / outer_pieces, least_pieces);
-  g.per_inner = divide_up(divide_up(inner, of_inner), 32) * 32;
+  g.per_inner = divide_up(divide_up(inner, of_inner), 16) * 16;
   g.inner_pieces = static_cast<int>(divide_up(inner, g.per_inner));
   g.pieces = static_cast<int>(outer_pieces) * g.inner_pieces;
   return g;

@@ -20,7 +20,8 @@ __extension__ typedef unsigned __int128 wide_index;
 
 /// Divides by a number that is chosen once: a multiplication and a shift. Device code would call a function to divide
 /// 64 bits.
-/// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994, for dividends of 63 bits.
+/// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994, for dividends of 63
+/// bits.
 struct index_divisor {
   std::int64_t divisor = 1;
   std::uint64_t wide = std::uint64_t{1} << 63;  // the multiplier for dividends of 63 bits,

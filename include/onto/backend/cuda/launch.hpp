@@ -59,8 +59,7 @@ void launch(cudaStream_t stream, const char* what, void (*kernel)(P...), const l
   const cudaError_t status = cuda_emulation::launch(configuration, kernel, parameters...);
 #else
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&parameters))...};
-  const cudaError_t status =
-      cudaLaunchKernelExC(&configuration, reinterpret_cast<const void*>(kernel), pointers);
+  const cudaError_t status = cudaLaunchKernelExC(&configuration, reinterpret_cast<const void*>(kernel), pointers);
 #endif
   cuda_check(status, what);
 }

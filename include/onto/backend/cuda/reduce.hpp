@@ -70,11 +70,11 @@ void cuda_reduce(gpu_context& context, const kernel_call& call) {
   if (grid.pieces > 1 && !operands.partials)
     throw internal_error("[onto.cuda] a reduction was launched without its workspace");
   auto* kernel = &reduce_kernel<Program, F, 1>;
-  if constexpr (reduce_lanes<Program> > 1)
+  if constexpr (reduce_lanes < Program >> 1)
     if (operands.packed) kernel = &reduce_kernel<Program, F, reduce_lanes<Program>>;
   const dim3 blocks(grid_blocks(grid.blocks), static_cast<unsigned>(grid.pieces));
-  launch(context.stream, "launching a reduction kernel", kernel,
-         {blocks, 0, static_cast<unsigned>(grid.threads())}, operands);
+  launch(context.stream, "launching a reduction kernel", kernel, {blocks, 0, static_cast<unsigned>(grid.threads())},
+         operands);
   if (grid.pieces == 1) return;
   const combine_operands<operation> combine = combine_operands_of<operation>(grid, operands.partials, operands.out);
   launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>,

@@ -113,8 +113,8 @@ template <class Program, int Lanes, class Slots>
 struct fold_slots_of;
 template <class Program, int Lanes, int... Slot>
 struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
-  using type = lane_slots<Lanes, std::integer_sequence<int, Slot...>,
-                          element_t<program_operands<Program>::found.type[Slot]>...>;
+  using type =
+      lane_slots<Lanes, std::integer_sequence<int, Slot...>, element_t<program_operands<Program>::found.type[Slot]>...>;
   template <class Operands>
   ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);

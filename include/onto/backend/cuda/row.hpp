@@ -60,8 +60,8 @@ __device__ ONTO_INLINE typename Accumulation::state fold_pieces(const row_operan
   auto state = Accumulation::empty();
   const std::int64_t row = t.number - operands.first_row;
   for (int k = t.place; in_range && k < operands.grid.pieces; k += operands.grid.depth)
-    Accumulation::merge(
-        state, device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
+    Accumulation::merge(state,
+                        device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
   return fold_block<Accumulation>(state, turns.next(), operands.grid, t.thread);
 }
 
@@ -205,8 +205,7 @@ void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, cha
   const auto shared = static_cast<std::size_t>(shared_bytes_of(operands));
   const auto threads = static_cast<unsigned>(operands.grid.threads());
   operands.partials = workspace;
-  operands.given =
-      reinterpret_cast<std::uint64_t*>(workspace + 2 * partial_bytes * operands.grid.pieces * at_once);
+  operands.given = reinterpret_cast<std::uint64_t*>(workspace + 2 * partial_bytes * operands.grid.pieces * at_once);
   for (; operands.first_row < all; operands.first_row += at_once) {
     operands.row_count = least(at_once, all - operands.first_row);
     const auto blocks = static_cast<unsigned>(divide_up(operands.row_count, operands.grid.width));
@@ -214,8 +213,8 @@ void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, cha
       // What is folded last needs one block to finish it.
       const bool finishes = phase == facts::folds && facts::stores_fold();
       const dim3 grid(blocks, finishes ? 1u : static_cast<unsigned>(operands.grid.pieces));
-      launch(context.stream, "launching a row kernel", &split_row_kernel<RowProgram>, {grid, shared, threads},
-             operands, phase);
+      launch(context.stream, "launching a row kernel", &split_row_kernel<RowProgram>, {grid, shared, threads}, operands,
+             phase);
     }
   }
 }

@@ -184,7 +184,8 @@ struct kept_program<row_program<Inputs, Scalars, Stages...>, Number> {
   struct nth<0, S, Rest...> {
     using type = S;
   };
-  using stage = typename nth<row_facts<row_program<Inputs, Scalars, Stages...>>::stage_of_kept(Number), Stages...>::type;
+  using stage =
+      typename nth<row_facts<row_program<Inputs, Scalars, Stages...>>::stage_of_kept(Number), Stages...>::type;
   using type = typename stage_of<stage>::code;
 };
 

@@ -12,8 +12,8 @@ namespace onto::detail {
 
 /// Threads of the largest block of a row kernel, and of the smallest.
 inline constexpr std::int64_t most_row_threads = 512, fewest_row_threads = 128;
-/// Rows whose pieces are in the works at one time. It bounds a row kernel's workspace: 32 bytes for each piece and 8 for
-/// each value that is given to a later stage, of so many rows; rows are in more than one piece where there are few.
+/// Rows whose pieces are in the works at one time. It bounds a row kernel's workspace: 32 bytes for each piece and 8
+/// for each value that is given to a later stage, of so many rows; rows are in more than one piece where there are few.
 inline constexpr std::int64_t most_split_rows = 4096;
 /// Elements of a block from which few blocks are too few.
 inline constexpr std::int64_t worth_splitting = 1 << 14;
@@ -35,11 +35,12 @@ struct row_grid : thread_grid {
   std::int64_t pieces = 1;     // of each row
   std::int64_t per_piece = 1;  // elements of each, but fewer in the last
   int steps = 1;               // packs of a thread that are in shared memory at a time; of whole rows, all
+  std::int64_t packs = 1;      // and of the block
   bool split = false;
 };
 
 constexpr std::int64_t shared_bytes_of(const row_grid& g, std::int64_t bytes) {
-  return bytes * g.threads() * g.steps + std::int64_t{2} * 16 * states_of_block(g);
+  return bytes * g.packs + std::int64_t{2} * 16 * states_of_block(g);
 }
 
 constexpr row_grid arrange_whole_rows(const row_shape& s) {
@@ -60,7 +61,9 @@ constexpr row_grid arrange_whole_rows(const row_shape& s) {
   static_cast<thread_grid&>(g) = thread_grid(threads / depth, depth, s.along);
   g.blocks = blocks();
   g.per_piece = s.count;
-  g.steps = static_cast<int>(least(steps(), 1 << 30));
+  g.steps = static_cast<int>(least(steps(), longest_piece));
+  // Of one row in packs, those in the last step that there are.
+  g.packs = s.packed && g.width == 1 ? divide_up(divide_up(s.count, s.lanes), 4) * 4 : threads * g.steps;
   return g;
 }
 
@@ -88,6 +91,7 @@ constexpr row_grid arrange_split_rows(const row_shape& s, std::int64_t bytes, st
   g.pieces = divide_up(s.count, g.per_piece);
   g.steps = static_cast<int>(least(divide_up(g.per_piece, unit), packs_ahead));
   while (g.steps > 1 && bytes * threads * g.steps > least(comfortable, most_shared)) g.steps /= 2;
+  g.packs = threads * g.steps;
   g.split = true;
   return g;
 }

@@ -29,15 +29,15 @@ struct row_operands : row_inputs<row_facts<RowProgram>::inputs, row_facts<RowPro
   row_grid grid;
   std::int64_t row_count;  // that this launch goes over
   std::int64_t first_row;
-  std::int64_t count;  // elements of a row
-  std::int64_t blocks; // that are launched
-  int pack_step;                                       // between the packs of neighbouring threads
-  int lane_step;                                       // between the elements of one
-  bool in_packs[facts::inputs + 1];                    // whether an operand's elements are accessed in packs
-  bool same[facts::inputs > 0 ? facts::inputs : 1];    // whether an input is the same for all rows
+  std::int64_t count;                                // elements of a row
+  std::int64_t blocks;                               // that are launched
+  int pack_step;                                     // between the packs of neighbouring threads
+  int lane_step;                                     // between the elements of one
+  bool in_packs[facts::inputs + 1];                  // whether an operand's elements are accessed in packs
+  bool same[facts::inputs > 0 ? facts::inputs : 1];  // whether an input is the same for all rows
   bool any_same;
-  int at[facts::slots > 0 ? facts::slots : 1];         // where slots are in shared memory
-  int states_at;                                       // and what threads hand each other
+  int at[facts::slots > 0 ? facts::slots : 1];  // where slots are in shared memory
+  int states_at;                                // and what threads hand each other
   void* out;
   void* partials;        // of split rows: the states of the pieces, of two folds in turn
   std::uint64_t* given;  // and what earlier launches found for each row
@@ -46,8 +46,8 @@ struct row_operands : row_inputs<row_facts<RowProgram>::inputs, row_facts<RowPro
 /// Bytes of a partial result.
 inline constexpr std::int64_t partial_bytes = 16;
 
-/// Where slots are in shared memory, for one pack of one thread. What whole rows keep takes the place of an input that is
-/// not read any more. *Returns* the bytes of all.
+/// Where slots are in shared memory, for one pack of one thread. What whole rows keep takes the place of an input that
+/// is not read any more. *Returns* the bytes of all.
 template <class RowProgram>
 std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
   using facts = row_facts<RowProgram>;
@@ -135,16 +135,17 @@ row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std:
   }
   std::int64_t bytes = place_slots(r, true);
   const std::int64_t sector = neighbours ? 1 : 32 / (smallest < 2 ? 2 : smallest);
-  const row_shape shape{r.row_count, r.count, neighbours, packed, facts::lanes,
-                        static_cast<int>(least(power_of_two_from(r.row_count), sector)), bytes};
+  const row_shape shape{r.row_count, r.count,      neighbours,
+                        packed,      facts::lanes, static_cast<int>(least(power_of_two_from(r.row_count), sector)),
+                        bytes};
   r.grid = arrange_whole_rows(shape);
   if (!fits_whole(shape, r.grid, most_shared)) {
     bytes = place_slots(r, false);
     r.grid = arrange_split_rows(shape, bytes, most_shared);
   }
   r.blocks = r.grid.split ? r.grid.blocks : whole_row_blocks(r);
-  for (int k = 0; k < facts::slots; ++k) r.at[k] *= r.grid.threads() * r.grid.steps;
-  r.states_at = static_cast<int>(bytes * r.grid.threads() * r.grid.steps);
+  for (int k = 0; k < facts::slots; ++k) r.at[k] *= static_cast<int>(r.grid.packs);
+  r.states_at = static_cast<int>(bytes * r.grid.packs);
   r.pack_step = packed ? facts::lanes : 1;
   r.lane_step = packed ? 1 : r.grid.depth;
   for (int k = 0; k <= inputs; ++k) r.in_packs[k] = packed && r.step[k] == 1;

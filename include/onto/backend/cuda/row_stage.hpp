@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What each thread of a row kernel does in each stage: inputs go to shared memory, packs of them through the stage's
-// program, and its values into a fold, to shared memory or to the result. Plain arithmetic, the same on host and device.
+// program, and its values into a fold, to shared memory or to the result. Plain arithmetic, the same on host and
+// device.
 #pragma once
 
 #include <onto/backend/cuda/row_operands.hpp>
@@ -117,8 +118,7 @@ ONTO_HD ONTO_INLINE void stage_input(const row_operands<RowProgram>& operands, c
   using T = row_slot_type<RowProgram, Slot>;
   using pack = lane_pack<T, row_facts<RowProgram>::lanes>;
   const int threads = operands.grid.threads(), steps = operands.grid.steps;
-  pack* const mine =
-      reinterpret_cast<pack*>(t.memory + operands.at[Slot]) + (operands.same[Slot] ? t.place : t.thread);
+  pack* const mine = reinterpret_cast<pack*>(t.memory + operands.at[Slot]) + (operands.same[Slot] ? t.place : t.thread);
   const T* const row = static_cast<const T*>(operands.values.data[Slot]) + t.start[Slot];
   for (int i = 0; i < steps; i += packs_ahead) {
     const int first = from + t.first + i * t.stride;
@@ -163,8 +163,8 @@ template <class RowProgram, int Number, int Slot, bool Anew, class Source, class
 ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
   constexpr int inputs = row_facts<RowProgram>::inputs;
   if constexpr (Slot >= inputs && Anew && stage_has<RowProgram, Number, Slot, Anew>)
-    pack.at[source.lane] = static_cast<row_slot_type<RowProgram, Slot>>(
-        kept_program<RowProgram, Slot - inputs>::type::evaluate(source));
+    pack.at[source.lane] =
+        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::type::evaluate(source));
 }
 
 template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>,
@@ -192,7 +192,8 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
   template <int Number>
   ONTO_HD ONTO_INLINE static void stage(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
                                         int from) {
-    (stage_if<Slot, is_staged<RowProgram, Slot> && stage_has<RowProgram, Number, Slot, true>>(operands, t, from), ...);
+    (stage_if < Slot, is_staged<RowProgram, Slot> && stage_has < RowProgram, Number, Slot, true >> (operands, t, from),
+     ...);
   }
   /// Brings the inputs of whole rows: `same`, those that are the same for all rows, or the others.
   ONTO_HD ONTO_INLINE static void stage_all(const row_operands<RowProgram>& operands,
@@ -207,8 +208,8 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
     return static_cast<computed_t<Program::result>>(Program::evaluate(from));
   }
   template <int K, bool Staged>
-  ONTO_HD ONTO_INLINE static void stage_if(const row_operands<RowProgram>& operands,
-                                           const row_thread_of<RowProgram>& t, int from) {
+  ONTO_HD ONTO_INLINE static void stage_if(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                           int from) {
     if constexpr (Staged) stage_input<RowProgram, K>(operands, t, from);
   }
   template <int K>

@@ -24,7 +24,8 @@ struct softmax_of {
   }
 };
 
-/// Scalar 0: whether the logarithm is meant. Given are a row's maximum, its sum of exponentials, and what follows of it.
+/// Scalar 0: whether the logarithm is meant. Given are a row's maximum, its sum of exponentials, and what follows of
+/// it.
 template <element E>
 using softmax_rows = row_program<
     1, 1, fold_stage<program<instruction<load_input, E, 0>>, row_maximum, false>,
