@@ -368,6 +368,7 @@ TEST_CASE("kernels' workspace is one block, and an old one lives as long as its 
   CHECK(same == first);
   const ref<counted> d = b.gpu.workspace(8 * MiB, larger);
   CHECK(larger != first);
+  CHECK(b.gpu.memory().workspace == 9 * MiB);
   CHECK(b.gpu.memory().in_use == 0);
   void* none = &b;
   CHECK_FALSE(b.gpu.workspace(0, none));

@@ -186,7 +186,7 @@ TEST_CASE("softmax and its logarithm over any axis", "[cuda][softmax]") {
       call.in = &in;
       call.out.data = out;
       call.op = &op;
-      b.launch(&cuda_softmax<float>, call);
+      b.launch(&cuda_softmax<float>, call, &cuda_softmax_workspace<float>);
       const auto result = b.download(out, x.size());
       const auto d = static_cast<std::size_t>(axis < 0 ? 2 : axis);
       const auto step = static_cast<std::size_t>(stride[d]),

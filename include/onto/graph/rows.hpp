@@ -57,12 +57,6 @@ constexpr bool has_equal_rows(const graph_view& g, const int* unit, const extent
   return true;
 }
 
-/// Whether there are too few rows to keep a GPU busy, and they are long.
-constexpr bool has_few_long_rows(const extents& space) {
-  const std::int64_t n = space.rank > 0 ? space.dims[space.rank - 1] : 0;
-  return n >= 1 << 16 && space.size() / n < 32;
-}
-
 /// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.
 class row_finder {
  public:

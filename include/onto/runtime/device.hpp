@@ -89,11 +89,11 @@ class device {
     account_.add(b.get());
     return b;
   }
-  memory_info memory() const { return {account_.in_use(), account_.peak(), reserved(), limit()}; }
+  memory_info memory() const { return {account_.in_use(), account_.peak(), reserved(), limit(), workspace_bytes()}; }
   /// Gives memory that is not in use back to the system.
   virtual void trim() {}
   /// Memory for kernels to work in, of `bytes` or more: one piece for all programs, since the kernels of a device run
-  /// one after the other. Not counted as in use. Where there is not so much it may be less, down to `least`.
+  /// one after the other. Counted as `memory().workspace`. Where there is not so much it may be less, down to `least`.
   /// *Effects* sets `bytes` to what it is.
   virtual ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) {
     (void)least;
@@ -147,6 +147,7 @@ class device {
   virtual void give(void* memory, std::int64_t bytes) noexcept = 0;
   virtual std::int64_t reserved() const { return account_.in_use(); }
   virtual std::int64_t limit() const { return 0; }
+  virtual std::int64_t workspace_bytes() const { return 0; }
 
   void before(const char* what) {
     if (!fault.before) return;
@@ -183,9 +184,10 @@ class device {
     message m("[onto.memory] ");
     write_bytes(write_short(m, where_) << " has no memory left for ", r.bytes) << " of " << r.kind;
     if (!r.name.empty()) m << " '" << r.name << "'";
-    if (r.explain) r.explain(r.context, m, now.limit > 0 ? now.limit - now.in_use : 0);
+    if (r.explain) r.explain(r.context, m, now.limit > 0 ? now.limit - now.in_use - now.workspace : 0);
     write_bytes(m << "; in use ", now.in_use);
     if (now.limit > 0) write_bytes(m << " of a limit of ", now.limit);
+    if (now.workspace > 0) write_bytes(m << ", beside ", now.workspace) << " that kernels work in";
     account_.write_holders(m);
     fail<resource_exhausted_error>(m << "; use smaller tensors or more devices, release prepared programs, or raise "
                                         "session_options::gpu.memory_limit");

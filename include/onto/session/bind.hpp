@@ -64,9 +64,6 @@ class binder {
   /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known.
   bool fits(int root) const {
     if (!has_equal_rows(g_, p_.root, b_.shapes, root)) return false;
-    if (b_.where[root].where.kind == device_kind::gpu && has_few_long_rows(b_.shapes[space_of(g_, root)]) &&
-        is_row_kernel(g_, p_.root, root))
-      return false;  // a block does a row: better many blocks and several kernels
     for (int n = 0; n < root; ++n)
       if (p_.root[n] == root && g_[n].kind() == op_kind::matmul && !(b_.shapes[n] == b_.shapes[root])) return false;
     return true;

@@ -245,6 +245,7 @@ constexpr kernel_entry softmax_entry() {
   e.on_cpu = &cpu_softmax<computed_of<T>>;
 #if ONTO_CUDA
   e.on_gpu = &cuda_softmax<T>;
+  e.gpu_workspace = &cuda_softmax_workspace<T>;
 #endif
   return e;
 }

@@ -5,7 +5,6 @@
 #include <onto/backend/cuda/copy_operands.hpp>
 #include <onto/backend/cuda/operands.hpp>
 #include <onto/backend/cuda/reduce_operands.hpp>
-#include <onto/backend/cuda/softmax_operands.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -62,62 +61,34 @@ void reduce_on_host(const kernel_call& call) {
   reduce_operands<Program> operands = reduce_operands_of<Program>(call);
   const fold_grid grid = operands.grid;
   const auto partials = std::make_unique<state[]>(static_cast<std::size_t>(grid.outputs * grid.pieces));
-  const auto rows = [](state* slots, const fold_grid& g) {
-    for (int half = g.depth / 2; half > 0; half /= 2)
-      for (int thread = 0; thread < half * g.width; ++thread)
-        operation::merge(slots[thread], slots[half * g.width + thread]);
+  // Outputs one after the other, their threads by halves.
+  const auto fold_column = [](state* slots, int depth) {
+    for (int half = depth / 2; half > 0; half /= 2)
+      for (int row = 0; row < half; ++row) operation::merge(slots[row], slots[half + row]);
   };
   state slots[block_threads];
   auto* out = static_cast<typename operation::result*>(call.out.data);
-  for (std::int64_t piece = 0; piece < grid.pieces; ++piece)
-    for (std::int64_t block = 0; block < grid.blocks; ++block) {
-      for (int thread = 0; thread < block_threads; ++thread) {
-        const int row = grid.row(thread), column = grid.column(thread);
-        const std::int64_t output = block * grid.width + column;
-        state& slot = slots[row * grid.width + column];
-        if (output >= grid.outputs)
-          slot = operation::empty();
-        else if (operands.folded.rank <= 1)
-          slot = fold_part<Program, F, true>(operands, output, piece, row);
+  for (int piece = 0; piece < grid.pieces; ++piece)
+    for (std::int64_t output = 0; output < grid.outputs; ++output) {
+      for (int row = 0; row < grid.depth; ++row) {
+        if constexpr (reduce_lanes < Program >> 1)
+          slots[row] = operands.packed ? fold_part<Program, F, reduce_lanes<Program>>(operands, output, piece, row)
+                                       : fold_part<Program, F, 1>(operands, output, piece, row);
         else
-          slot = fold_part<Program, F, false>(operands, output, piece, row);
+          slots[row] = fold_part<Program, F, 1>(operands, output, piece, row);
       }
-      rows(slots, grid);
-      for (int column = 0; column < grid.width; ++column) {
-        const std::int64_t output = block * grid.width + column;
-        if (output >= grid.outputs) continue;
-        if (grid.pieces > 1)
-          partials[static_cast<std::size_t>(output * grid.pieces + piece)] = slots[column];
-        else
-          out[output] = operation::finish(slots[column], grid.count);
-      }
+      fold_column(slots, grid.depth);
+      if (grid.pieces > 1)
+        partials[static_cast<std::size_t>(piece * grid.outputs + output)] = slots[0];
+      else
+        out[output] = operation::finish(slots[0], grid.count());
     }
   if (grid.pieces == 1) return;
-  combine_operands<operation> combine{};
-  combine.grid = arrange_fold(grid.outputs, grid.pieces, true, block_threads, false);
-  combine.partials = partials.get();
+  const combine_operands<operation> combine = combine_operands_of<operation>(grid, partials.get(), out);
   for (std::int64_t output = 0; output < grid.outputs; ++output) {
-    const int depth = combine.grid.depth;
-    for (int row = 0; row < depth; ++row) slots[row] = combine_part(combine, output, row);
-    fold_grid one = combine.grid;
-    one.width = 1;
-    rows(slots, one);
-    out[output] = operation::finish(slots[0], grid.count);
-  }
-}
-
-/// What the blocks of `softmax_kernel` do.
-template <class T>
-void softmax_on_host(const kernel_call& call) {
-  using operation = softmax_fold<T>;
-  const softmax_operands<T> operands = softmax_operands_of<T>(call);
-  for (std::int64_t output = 0; output < operands.grid.outputs; ++output) {
-    const row_start start = start_of_row(operands, output);
-    std::vector<typename operation::state> rows;
-    for (int row = 0; row < operands.grid.depth; ++row) rows.push_back(softmax_part(operands, start, row));
-    for (std::size_t half = rows.size() / 2; half > 0; half /= 2)
-      for (std::size_t row = 0; row < half; ++row) operation::merge(rows[row], rows[row + half]);
-    for (int row = 0; row < operands.grid.depth; ++row) softmax_write(operands, start, row, rows[0]);
+    for (int row = 0; row < combine.grid.depth; ++row) slots[row] = combine_part(combine, output, row);
+    fold_column(slots, combine.grid.depth);
+    out[output] = operation::finish(slots[0], grid.count());
   }
 }
 

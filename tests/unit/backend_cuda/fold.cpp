@@ -45,21 +45,30 @@ auto fold_all(const std::vector<element_t<E>>& values) {
   return folded<E, F>(values, contiguous_view(nullptr, space), space, {}, 1)[0];
 }
 
-void check_grid(const fold_grid& g) {
-  REQUIRE(g.width * g.depth == block_threads);
+void check_grid(const fold_grid& g, int lanes) {
+  REQUIRE((g.threads() == block_threads || g.threads() == block_threads / 2));
   REQUIRE((g.depth & (g.depth - 1)) == 0);
   REQUIRE(g.blocks * g.width >= g.outputs);
   REQUIRE((g.blocks - 1) * g.width < g.outputs);
+  REQUIRE(1 << g.inner_bits == g.inner_depth);
+  REQUIRE(g.inner_depth <= g.depth);
   REQUIRE(g.pieces >= 1);
   REQUIRE(g.pieces <= 65535);
-  REQUIRE(g.pieces * g.per_piece >= g.count);
-  if (g.count > 0) REQUIRE((g.pieces - 1) * g.per_piece < g.count);
+  REQUIRE(g.pieces % g.inner_pieces == 0);
+  REQUIRE(g.inner_pieces * g.per_inner >= g.inner);
+  REQUIRE(g.pieces / g.inner_pieces * g.per_outer >= g.outer);
+  REQUIRE(g.per_inner <= longest_piece);
+  REQUIRE((g.inner_pieces == 1 || g.per_inner % lanes == 0));
+  // No piece is empty.
+  if (g.inner > 0) REQUIRE((g.inner_pieces - 1) * g.per_inner < g.inner);
+  if (g.outer > 0) REQUIRE((g.pieces / g.inner_pieces - 1) * g.per_outer < g.outer);
   bool taken[block_threads] = {};
-  for (int t = 0; t < block_threads; ++t) {
+  for (int t = 0; t < g.threads(); ++t) {
     const int slot = g.row(t) * g.width + g.column(t);
     REQUIRE((slot >= 0 && slot < block_threads && !taken[slot]));
     taken[slot] = true;
   }
+  REQUIRE(states_of_block(g) <= block_threads);
 }
 
 }  // namespace
@@ -68,21 +77,34 @@ TEST_CASE("grids cover all outputs and elements, each thread in a place of its o
   const std::int64_t sizes[] = {1,   2,    3,    31,   32,     33,     100,      255,       256,
                                 257, 1000, 8191, 8192, 100000, 300000, 10000000, 3000000000};
   for (std::int64_t outputs : sizes)
-    for (std::int64_t count : sizes)
-      for (bool along : {true, false}) {
-        INFO(outputs << " outputs of " << count << (along ? " along" : " across"));
-        check_grid(arrange_fold(outputs, count, along, block_threads, true));
-        CHECK(arrange_fold(outputs, count, along, block_threads, false).pieces == 1);
-      }
-  check_grid(arrange_fold(5, 0, true, block_threads, true));
-  // A sum over everything is shared by the whole device.
-  CHECK(arrange_fold(1, 100000000, true, block_threads, true).pieces >= 1000);
+    for (std::int64_t inner : sizes)
+      for (std::int64_t outer : {1, 2, 5, 1000})
+        for (bool along : {true, false})
+          for (int lanes : {1, 4}) {
+            if (inner % lanes != 0 || (lanes > 1 && !along)) continue;
+            INFO(outputs << " outputs of " << outer << " times " << inner << (along ? " along" : " across"));
+            check_grid(arrange_fold(outputs, outer, inner, along, lanes), lanes);
+          }
+  check_grid(arrange_fold(5, 1, 0, true, 1), 1);
+  check_grid(arrange_fold(5, 0, 0, true, 1), 1);
   // A leading axis: neighbouring threads read neighbouring outputs.
-  const fold_grid leading = arrange_fold(4096, 1000, false, block_threads, true);
+  const fold_grid leading = arrange_fold(4096, 1, 1000, false, 1);
   CHECK(leading.column(1) == 1);
   CHECK(leading.row(1) == 0);
   // Few outputs beside each other: the block is not left idle.
-  CHECK(arrange_fold(4, 1000000, false, block_threads, true).width == 4);
+  CHECK(arrange_fold(4, 1, 1000000, false, 1).width == 4);
+}
+
+TEST_CASE("there are blocks for every multiprocessor of large GPUs", "[cuda][fold]") {
+  const auto blocks = [](const fold_grid& g) { return g.blocks * g.pieces; };
+  CHECK(blocks(arrange_fold(1, 1, 70000, true, 4)) >= few_blocks);
+  CHECK(blocks(arrange_fold(1, 1, 100000000, true, 4)) == enough_blocks);
+  CHECK(blocks(arrange_fold(8, 1, 128256, true, 4)) >= enough_blocks / 2);
+  CHECK(blocks(arrange_fold(4096, 1, 4096, true, 4)) >= enough_blocks);
+  CHECK(blocks(arrange_fold(4096, 1, 4096, false, 1)) >= enough_blocks * 9 / 10);
+  CHECK(blocks(arrange_fold(30, 1000, 100, true, 4)) >= enough_blocks * 9 / 10);
+  // A little is one launch.
+  CHECK(arrange_fold(1, 1, 10000, true, 4).pieces == 1);
 }
 
 TEST_CASE("threads go along memory", "[cuda][fold]") {
@@ -253,108 +275,4 @@ TEST_CASE("a program is evaluated where it is folded", "[cuda][fold]") {
   CHECK(out[0] == 3210);
   CHECK(out[1] == 7654);
   CHECK(out[2] == 12098);
-}
-
-namespace {
-
-template <class T>
-void check_softmax(const extents& space, const operand_view& view, const std::vector<T>& values, int axis,
-                   double tolerance) {
-  op_info op{op_kind::row, "Softmax", 0, {}, 1, nullptr, 2, {0, axis}};
-  operand_view in = view;
-  in.data = const_cast<T*>(values.data());
-  std::vector<T> out(static_cast<std::size_t>(space.size()));
-  kernel_call call;
-  call.space = space;
-  call.inputs = 1;
-  call.in = &in;
-  call.out.data = out.data();
-  call.op = &op;
-  std::int64_t stride[max_rank];
-  contiguous_strides(space, stride);
-  const int along = axis < 0 ? axis + space.rank : axis;
-  for (bool log : {false, true}) {
-    op.attribute[0] = log;
-    softmax_on_host<T>(call);
-    for (std::int64_t k = 0; k < space.size(); ++k) {
-      // The row of element k, from the start.
-      std::int64_t base_in = 0, base_out = k;
-      for (int d = 0; d < space.rank; ++d) {
-        const std::int64_t at = k / stride[d] % space[d];
-        if (d == along)
-          base_out -= at * stride[d];
-        else
-          base_in += at * in.stride[d];
-      }
-      if (base_out != k) continue;
-      double maximum = -infinity, sum = 0;
-      for (int r = 0; r < space[along]; ++r)
-        maximum =
-            std::fmax(maximum, static_cast<double>(values[static_cast<std::size_t>(base_in + r * in.stride[along])]));
-      for (int r = 0; r < space[along]; ++r)
-        sum +=
-            std::exp(static_cast<double>(values[static_cast<std::size_t>(base_in + r * in.stride[along])]) - maximum);
-      for (int r = 0; r < space[along]; ++r) {
-        const double x =
-            static_cast<double>(values[static_cast<std::size_t>(base_in + r * in.stride[along])]) - maximum;
-        const double expected = log ? x - std::log(sum) : std::exp(x) / sum;
-        CHECK(static_cast<double>(out[static_cast<std::size_t>(base_out + r * stride[along])]) ==
-              Approx(expected).epsilon(tolerance).margin(log ? tolerance : 0));
-      }
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("softmax over any axis of any strides", "[cuda][softmax]") {
-  const extents space = shape_of({3, 40, 5});
-  std::vector<double> values(600);
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = 20 * std::sin(static_cast<double>(7 * k));
-  const std::vector<float> narrow(values.begin(), values.end());
-  for (int axis : {0, 1, -1}) {
-    check_softmax<double>(space, contiguous_view(nullptr, space), values, axis, 1e-14);
-    check_softmax<double>(space, view_of(nullptr, {1, 3, 120}), values, axis, 1e-14);
-    check_softmax<float>(space, contiguous_view(nullptr, space), narrow, axis, 3e-6);
-  }
-  check_softmax<float>(shape_of({4, 1}), view_of(nullptr, {1, 1}), {1, 2, 3, 4}, 1, 1e-7);
-}
-
-TEST_CASE("softmax of a rising row loses nothing to its many maxima", "[cuda][softmax]") {
-  std::vector<float> rising(100000);
-  for (std::size_t k = 0; k < rising.size(); ++k) rising[k] = static_cast<float>(k) * 1e-4f;
-  auto all = softmax_accumulation<float>::empty();
-  double exact = 0;
-  for (float x : rising) {
-    softmax_accumulation<float>::add(all, x);
-    exact += std::exp(static_cast<double>(x) - static_cast<double>(rising.back()));
-  }
-  CHECK(all.sum.total() == Approx(exact).epsilon(1e-6));
-}
-
-TEST_CASE("infinities and NaN in a softmax", "[cuda][softmax]") {
-  using operation = softmax_accumulation<float>;
-  const float inf = std::numeric_limits<float>::infinity();
-  const auto folded_state = [](std::initializer_list<float> row) {
-    auto whole = operation::empty();
-    for (float x : row) {
-      auto one = operation::empty();
-      operation::add(one, x);
-      operation::merge(whole, one);
-    }
-    auto straight = operation::empty();
-    for (float x : row) operation::add(straight, x);
-    const bool same = whole.sum.total() == straight.sum.total() ||
-                      (std::isnan(whole.sum.total()) && std::isnan(straight.sum.total()));
-    CHECK(same);
-    return whole;
-  };
-  const auto masked = folded_state({-inf, 0, -inf, 0});
-  CHECK(operation::softmax(masked, -inf) == 0);
-  CHECK(operation::softmax(masked, 0) == 0.5f);
-  CHECK(operation::log_softmax(masked, -inf) == -inf);
-  CHECK(std::isnan(operation::softmax(folded_state({-inf, -inf}), -inf)));
-  CHECK(std::isnan(operation::softmax(folded_state({1, not_a_number, 2}), 1)));
-  CHECK(std::isnan(operation::softmax(folded_state({not_a_number, -inf, 2}), 2)));
-  CHECK(std::isnan(operation::softmax(folded_state({inf, 1}), inf)));
 }

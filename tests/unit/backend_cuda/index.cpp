@@ -42,7 +42,11 @@ TEST_CASE("division by an invariant number agrees with division", "[cuda][index]
       const std::int64_t multiple = (0x7fffffff / d) * d / k;
       for (std::int64_t n = multiple > 1 ? multiple - 1 : 0; n <= multiple + 1; ++n)
         if (by.divide(n) != n / d) FAIL(n << " / " << d << " is not " << by.divide(n));
+      const std::int64_t last = 0x7fffffffffffffff / d / k * d;
+      for (std::int64_t n : {last - 1, last})
+        if (by.divide(n) != n / d) FAIL(n << " / " << d << " is not " << by.divide(n));
     }
+    CHECK(by.divide(0x7fffffffffffffff) == 0x7fffffffffffffff / d);
   }
 }
 

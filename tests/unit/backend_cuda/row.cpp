@@ -1,250 +1,182 @@
 // SPDX-License-Identifier: BSL-1.0
-// The GPU's row kernels, thread after thread on the host.
+// How the GPU's row kernels are laid out: who does what, what is in shared memory, and how large the workspace is. What
+// they compute is tested on (emulated) GPUs: tests/gpu/rows.cu.
 #include <onto/backend/cuda/row_operands.hpp>
-#include <onto/core/half.hpp>
-#include <onto/ops/arithmetic.hpp>
-#include <onto/ops/unary.hpp>
 
-#include <cmath>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "calls.hpp"
 #include "catch.hpp"
+#include "row_programs.hpp"
 
 using namespace calls;
+using namespace row_programs;
 
 namespace {
 
-/// What the blocks of `row_kernel_on_gpu` do.
-template <class RowProgram>
-struct host_rows;
-template <int Inputs, int Scalars, class... Stages>
-struct host_rows<row_program<Inputs, Scalars, Stages...>> {
-  using program_type = row_program<Inputs, Scalars, Stages...>;
-  using thread = row_thread_of<program_type>;
+constexpr std::int64_t most_shared = 227 << 10;
 
-  template <int Lanes>
-  static void run(const row_operands<program_type>& operands) {
-    const fold_grid& grid = operands.grid;
-    std::vector<char> kept(static_cast<std::size_t>(operands.kept_bytes) + 64);
-    char* const aligned = kept.data() + (64 - reinterpret_cast<std::uintptr_t>(kept.data()) % 64);
-    for (std::int64_t row = 0; row < grid.outputs; ++row) {
-      std::vector<thread> threads(static_cast<std::size_t>(grid.depth), thread(operands));
-      for (thread& t : threads) start_row(operands, t, row, aligned);
-      run_stages<Lanes>(operands, threads, std::make_integer_sequence<int, sizeof...(Stages)>{});
-    }
-  }
+using softmax_of_floats = softmax_program<element::float32>;
+using normal_of_floats = normal_program<element::float32>;
+using keeping_of_floats = keeping_program<element::float32>;
 
- private:
-  template <int Lanes, int... Number>
-  static void run_stages(const row_operands<program_type>& operands, std::vector<thread>& threads,
-                         std::integer_sequence<int, Number...>) {
-    (run_stage<Lanes, Stages, Number>(operands, threads), ...);
-  }
-
-  template <int Lanes, class Stage, int Number>
-  static void run_stage(const row_operands<program_type>& operands, std::vector<thread>& threads) {
-    if constexpr (stage_of<Stage>::folds) {
-      using accumulation_type = typename stage_of<Stage>::accumulation_type;
-      std::vector<typename accumulation_type::state> states;
-      int place = 0;
-      for (thread& t : threads) states.push_back(stage_part<program_type, Stage, Number, Lanes>(operands, t, place++));
-      // Within warps by halves, then over the warps.
-      const std::size_t width = states.size() < 32 ? states.size() : 32;
-      for (std::size_t first = 0; first < states.size(); first += width)
-        for (std::size_t half = width / 2; half > 0; half /= 2)
-          for (std::size_t k = 0; k < half; ++k) accumulation_type::merge(states[first + k], states[first + k + half]);
-      for (std::size_t first = width; first < states.size(); first += width)
-        accumulation_type::merge(states[0], states[first]);
-      place = 0;
-      for (thread& t : threads) stage_end<program_type, Stage, Number>(operands, t, states[0], place++, true);
-    } else if constexpr (stage_of<Stage>::gives) {
-      for (thread& t : threads) stage_value<program_type, Stage, Number>(t);
-    } else {
-      int place = 0;
-      for (thread& t : threads) stage_part<program_type, Stage, Number, Lanes>(operands, t, place++);
-    }
-  }
-};
-
-struct launch {
-  bool aligned;
-  bool shared;
-};
-
-template <class RowProgram>
-launch rows_on_host(const kernel_call& call) {
-  const row_operands<RowProgram> operands = row_operands_of<RowProgram>(call);
-  const fold_grid& g = operands.grid;
-  REQUIRE(g.width * g.depth == block_threads);
-  REQUIRE((g.depth & (g.depth - 1)) == 0);
-  REQUIRE(g.blocks * g.width >= g.outputs);
-  const bool aligned = has_aligned_rows(operands);
-  if (aligned)
-    host_rows<RowProgram>::template run<row_facts<RowProgram>::lanes>(operands);
-  else
-    host_rows<RowProgram>::template run<1>(operands);
-  const std::size_t workspace = cuda_row_workspace<RowProgram>(call);
-  REQUIRE((workspace == 0) == operands.is_shared());
-  if (!operands.is_shared())
-    REQUIRE(workspace == static_cast<std::size_t>(operands.block_bytes() *
-                                                  (g.blocks < workspace_blocks ? g.blocks : workspace_blocks)));
-  return {aligned, operands.is_shared()};
-}
-
-constexpr int keeps = 1, in_scalar = 0;
-
-// softmax(x * scalar): maximum; exponentials, kept, and their sum; its inverse; product.
-template <element E>
-using softmax_program = row_program<
-    1, 1,
-    fold_stage<
-        program<instruction<load_input, E, 0>, instruction<load_scalar, E, in_scalar>, instruction<op::mul, E, 0, 1>>,
-        row_maximum, false>,
-    fold_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, in_scalar>,
-                       instruction<op::mul, E, 0, 1>, instruction<load_scalar, E, 1>, instruction<row_exp, E, 2, 3>>,
-               fold::sum, true>,
-    value_stage<program<instruction<load_scalar, E, 2>, instruction<row_inverse, E, 0>>>,
-    store_stage<
-        program<instruction<load_input, E, keeps>, instruction<load_scalar, E, 3>, instruction<op::mul, E, 0, 1>>>>;
-
-// Layer normalization with a scale for each column, and a factor for each row.
-template <element E>
-using normal_program = row_program<
-    3, 0, value_stage<program<instruction<load_input, E, 2>>>,
-    fold_stage<program<instruction<load_input, E, 0>>, fold::mean, false>,
-    fold_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<op::sub, E, 0, 1>,
-                       instruction<op::square, E, 2>>,
-               fold::mean, false>,
-    value_stage<program<instruction<load_scalar, E, 2>, instruction<op::rsqrt, E, 0>>>,
-    store_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<op::sub, E, 0, 1>,
-                        instruction<load_scalar, E, 3>, instruction<op::mul, E, 2, 3>, instruction<load_input, E, 1>,
-                        instruction<op::mul, E, 4, 5>, instruction<load_scalar, E, 0>, instruction<op::mul, E, 6, 7>>>>;
-
-// The sum of each row's distances from its greatest element.
-template <element E>
-using distance_program =
-    row_program<1, 0, fold_stage<program<instruction<load_input, E, 0>>, fold::max, false>,
-                store_fold_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
-                                         instruction<op::sub, E, 0, 1>>,
-                                 fold::sum>>;
-
-double value_at(std::int64_t k) { return 3 * std::sin(static_cast<double>(k) * 1.7 + 0.3); }
-
-template <element E>
-void check_rows(const extents& space, const operand_view& view, std::size_t elements, double tolerance, bool aligned) {
-  using T = element_t<E>;
-  std::vector<T> storage(elements + 64), scales(static_cast<std::size_t>(space[space.rank - 1]) + 64);
-  std::vector<T> factors(static_cast<std::size_t>(space.size() / space[space.rank - 1]));
-  std::vector<T> stored(static_cast<std::size_t>(space.size()) + 64);
-  const auto line = [](std::vector<T>& v) {
-    return v.data() + (64 - reinterpret_cast<std::uintptr_t>(v.data()) % 64) % 64 / sizeof(T);
-  };
-  T* const values = line(storage);
-  T* const scale = line(scales);
-  T* const out = line(stored);
-  for (std::size_t k = 0; k < elements; ++k)
-    values[k] = static_cast<T>(static_cast<float>(value_at(static_cast<std::int64_t>(k))));
-  const int last = space.rank - 1, n = space[last];
-  for (int k = 0; k < n; ++k) scale[k] = static_cast<T>(static_cast<float>(value_at(k + 5)));
-  for (std::size_t k = 0; k < factors.size(); ++k)
-    factors[k] = static_cast<T>(static_cast<float>(value_at(static_cast<std::int64_t>(k) + 9)));
-  extents outer = space;
-  outer.dims[last] = 1;
-  operand_view in[3] = {view, view_of(scale, {}), contiguous_view(factors.data(), outer)};
-  in[0].data = values;
-  in[1].stride[last] = 1;
-  in[2].stride[last] = 0;
-  const std::uint64_t scalar = bits_of(computed_t<E>(0.5));
+/// Operands that are all contiguous, a scale for each column and a factor for each row.
+template <class Program>
+row_operands<Program> operands_of(const extents& space, int axis = -1, std::int64_t shared = most_shared,
+                                  std::uintptr_t data = 0x10000) {
+  const int along = axis < 0 ? space.rank - 1 : axis;
+  auto* const at = reinterpret_cast<void*>(data);
+  operand_view in[3] = {contiguous_view(at, space), view_of(at, {}), view_of(at, {})};
+  in[1].stride[along] = 1;
+  std::int64_t step = 1;
+  for (int d = space.rank - 1; d >= 0; --d)
+    if (d != along) in[2].stride[d] = step, step *= space[d];
+  const std::uint64_t scalar = 0;
   kernel_call call;
   call.space = space;
-  call.in = in;
-  call.out.data = out;
-  call.scalars = &scalar;
-  std::int64_t stride[max_rank];
-  contiguous_strides(space, stride);
-  const auto x = [&](std::int64_t row, int c) {
-    std::int64_t at = c * view.stride[last], index = row * n;
-    for (int d = 0; d < last; ++d) at += index / stride[d] % space[d] * view.stride[d];
-    return static_cast<double>(static_cast<computed_t<E>>(values[at]));
-  };
-  const std::int64_t rows = space.size() / n;
-  const auto number = [](T v) { return static_cast<double>(static_cast<computed_t<E>>(v)); };
-
-  call.inputs = 1;
-  CHECK(rows_on_host<softmax_program<E>>(call).aligned == aligned);
-  bool right = true;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    double m = x(r, 0), sum = 0;
-    for (int c = 0; c < n; ++c) m = std::fmax(m, x(r, c));
-    for (int c = 0; c < n; ++c) sum += std::exp(0.5 * (x(r, c) - m));
-    for (int c = 0; c < n; ++c)
-      right = right && std::fabs(number(out[r * n + c]) - std::exp(0.5 * (x(r, c) - m)) / sum) < tolerance;
-  }
-  CHECK(right);
-
-  rows_on_host<distance_program<E>>(call);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    double m = x(r, 0), sum = 0;
-    for (int c = 0; c < n; ++c) m = std::fmax(m, x(r, c));
-    for (int c = 0; c < n; ++c) sum += x(r, c) - m;
-    right = right && std::fabs(number(out[r]) - sum) < tolerance * (1 + std::fabs(sum));
-  }
-  CHECK(right);
-
   call.inputs = 3;
-  rows_on_host<normal_program<E>>(call);
-  for (std::int64_t r = 0; n > 2 && r < rows; ++r) {
-    double mean = 0, variance = 0;
-    for (int c = 0; c < n; ++c) mean += x(r, c) / n;
-    for (int c = 0; c < n; ++c) variance += (x(r, c) - mean) * (x(r, c) - mean) / n;
-    for (int c = 0; c < n; ++c) {
-      const double expected =
-          (x(r, c) - mean) / std::sqrt(variance) * number(scale[c]) * number(factors[static_cast<std::size_t>(r)]);
-      right = right && std::fabs(number(out[r * n + c]) - expected) < 8 * tolerance * (1 + std::fabs(expected));
-    }
+  call.in = in;
+  call.out.data = at;
+  call.scalars = &scalar;
+  return row_operands_of<Program>(call, along, shared);
+}
+
+template <class Program>
+void check_layout(const row_operands<Program>& r) {
+  const row_grid& g = r.grid;
+  REQUIRE(g.threads() >= fewest_row_threads);
+  REQUIRE(g.threads() <= most_row_threads);
+  REQUIRE((g.depth & (g.depth - 1)) == 0);
+  REQUIRE((g.width & (g.width - 1)) == 0);
+  REQUIRE(g.blocks * g.width >= r.row_count);
+  REQUIRE((g.blocks - 1) * g.width < r.row_count);
+  REQUIRE(r.blocks <= g.blocks);
+  REQUIRE(r.blocks >= (g.blocks < few_blocks ? g.blocks : few_blocks));
+  REQUIRE(g.pieces * g.per_piece >= r.count);
+  REQUIRE((g.pieces - 1) * g.per_piece < r.count);
+  REQUIRE(g.pieces <= 65535);
+  REQUIRE(g.per_piece <= longest_piece);
+  REQUIRE(r.states_at % 16 == 0);
+  REQUIRE(shared_bytes_of(r) <= most_shared);
+  const std::int64_t unit = std::int64_t{g.depth} * row_facts<Program>::lanes;
+  if (g.split) {
+    REQUIRE((g.pieces == 1 || g.per_piece % unit == 0));
+  } else {
+    REQUIRE(g.pieces == 1);
+    REQUIRE(unit * g.steps >= r.count);
+    REQUIRE(g.packs * row_facts<Program>::lanes >= (g.width == 1 ? r.count : g.width * r.count));
+    REQUIRE(row_workspace(r) == 0);
   }
-  CHECK(right);
 }
 
 }  // namespace
 
-TEST_CASE("rows of every length on the GPU's threads", "[cuda][rows]") {
-  for (int n : {1, 2, 3, 4, 7, 8, 31, 32, 33, 64, 100, 128, 255, 256, 1000, 1024, 3000}) {
-    const extents space = shape_of({5, n});
-    const std::size_t size = static_cast<std::size_t>(5 * n);
-    check_rows<element::float32>(space, contiguous_view(nullptr, space), size, 1e-6, n % 4 == 0);
-    check_rows<element::float64>(space, contiguous_view(nullptr, space), size, 1e-13, n % 2 == 0);
-    check_rows<element::float16>(space, contiguous_view(nullptr, space), size, 4e-3, n % 4 == 0);
-  }
+TEST_CASE("rows of every number and length are covered", "[cuda][rows]") {
+  for (int rows : {1, 2, 3, 7, 8, 100, 131, 132, 1000, 4096, 5000, 100000})
+    for (int n : {1, 2, 3, 4, 7, 8, 31, 32, 100, 1000, 4096, 16384, 50257, 58112, 70000, 128256, 1000000}) {
+      INFO(rows << " rows of " << n);
+      for (int axis : {0, 1}) {
+        const extents space = axis == 1 ? shape_of({rows, n}) : shape_of({n, rows});
+        check_layout(operands_of<softmax_of_floats>(space, axis));
+        check_layout(operands_of<normal_of_floats>(space, axis));
+        check_layout(operands_of<keeping_of_floats>(space, axis));
+      }
+    }
+  check_layout(operands_of<softmax_of_floats>(shape_of({1, 2000000000})));
 }
 
-TEST_CASE("rows of views on the GPU's threads", "[cuda][rows]") {
-  // Transposed, with a gap between rows, one row for all, and of more dimensions.
-  check_rows<element::float32>(shape_of({6, 40}), view_of(nullptr, {1, 6}), 240, 1e-6, false);
-  check_rows<element::float32>(shape_of({6, 40}), view_of(nullptr, {48, 1}), 288, 1e-6, true);
-  check_rows<element::float32>(shape_of({6, 40}), view_of(nullptr, {41, 1}), 246, 1e-6, false);
-  check_rows<element::float32>(shape_of({6, 40}), view_of(nullptr, {0, 1}), 40, 1e-6, true);
-  check_rows<element::float32>(shape_of({2, 3, 40}), view_of(nullptr, {40, 80, 1}), 240, 1e-6, true);
-  check_rows<element::float64>(shape_of({2, 3, 4, 10}), view_of(nullptr, {10, 80, 20, 1}), 240, 1e-13, true);
+TEST_CASE("a program's slots", "[cuda][rows]") {
+  constexpr auto& softmax = row_facts<softmax_of_floats>::table;
+  STATIC_REQUIRE(softmax.staged[0]);
+  STATIC_REQUIRE(softmax.last[0] == 1);
+  STATIC_REQUIRE(softmax.loads[3][1]);
+  STATIC_REQUIRE_FALSE(softmax.loads[3][0]);
+  STATIC_REQUIRE(softmax.needs[3][0]);  // for the exponentials, where they are not kept
+  constexpr auto& normal = row_facts<normal_of_floats>::table;
+  STATIC_REQUIRE(normal.column[2]);
+  STATIC_REQUIRE_FALSE(normal.staged[2]);
+  STATIC_REQUIRE(normal.last[0] == 4);
+  constexpr auto& keeping = row_facts<keeping_of_floats>::table;
+  STATIC_REQUIRE(keeping.needs[2][0]);
+  STATIC_REQUIRE(keeping.needs[2][1]);
+  STATIC_REQUIRE(row_facts<softmax_program<element::float16>>::lanes == 4);
+  STATIC_REQUIRE(row_facts<normal_program<element::float16>>::lanes == 8);
+  STATIC_REQUIRE(row_facts<normal_program<element::float64>>::lanes == 2);
 }
 
-TEST_CASE("what is kept of long rows is in the workspace", "[cuda][rows]") {
-  const int n = 20000;
-  std::vector<float> values(static_cast<std::size_t>(n), 1.0f), out(values.size());
-  operand_view in = view_of(values.data(), {n, 1});
-  const std::uint64_t scalar = bits_of(1.0f);
+TEST_CASE("what a row keeps takes the place of what is not read any more", "[cuda][rows]") {
+  const auto softmax = operands_of<softmax_of_floats>(shape_of({1000, 57900}));
+  CHECK_FALSE(softmax.grid.split);
+  CHECK(softmax.at[0] == softmax.at[1]);
+  // The keeping program reads its input to the end.
+  const auto keeping = operands_of<keeping_of_floats>(shape_of({1000, 1000}));
+  CHECK(keeping.at[0] != keeping.at[1]);
+  CHECK(keeping.at[1] != keeping.at[2]);
+  // Nothing takes the place of what is the same for all rows.
   kernel_call call;
-  call.space = shape_of({1, n});
+  const operand_view same = view_of(reinterpret_cast<void*>(0x10000), {0, 1});
+  const std::uint64_t scalar = 0;
+  call.space = shape_of({1000, 1000});
   call.inputs = 1;
-  call.in = &in;
-  call.out.data = out.data();
+  call.in = &same;
+  call.out.data = same.data;
   call.scalars = &scalar;
-  CHECK_FALSE(rows_on_host<softmax_program<element::float32>>(call).shared);
-  CHECK(out[0] == Approx(1.0 / n));
-  CHECK(out[19999] == Approx(1.0 / n));
-  call.space = shape_of({1, 10000});
-  CHECK(rows_on_host<softmax_program<element::float32>>(call).shared);
+  const auto one_row = row_operands_of<softmax_of_floats>(call, 1, most_shared);
+  CHECK(one_row.same[0]);
+  CHECK(one_row.at[0] != one_row.at[1]);
+}
+
+TEST_CASE("rows are split where they do not fit or are few", "[cuda][rows]") {
+  const auto blocks = [](const auto& r) { return r.grid.blocks * r.grid.pieces; };
+  const auto is_split = [](int rows, int n, int axis) {
+    return operands_of<softmax_of_floats>(axis == 1 ? shape_of({rows, n}) : shape_of({n, rows}), axis).grid.split;
+  };
+  CHECK(is_split(1, 70000, 1));
+  CHECK(is_split(8, 128256, 1));
+  CHECK(is_split(4096, 60000, 1));
+  CHECK_FALSE(is_split(4096, 4096, 1));
+  CHECK_FALSE(is_split(4096, 4096, 0));
+  CHECK_FALSE(is_split(1000, 57900, 1));
+  CHECK_FALSE(is_split(1, 10000, 1));
+  CHECK(is_split(64, 20000, 0));
+  CHECK(blocks(operands_of<softmax_of_floats>(shape_of({1, 70000}))) >= few_blocks);
+  CHECK(blocks(operands_of<softmax_of_floats>(shape_of({8, 128256}))) >= 2 * few_blocks);
+  CHECK(blocks(operands_of<softmax_of_floats>(shape_of({4096, 4096}))) >= few_blocks);
+  CHECK(blocks(operands_of<softmax_of_floats>(shape_of({4096, 4096}), 0)) >= few_blocks);
+  // A GPU with less shared memory.
+  CHECK(operands_of<softmax_of_floats>(shape_of({1000, 57900}), 1, 99 << 10).grid.split);
+}
+
+TEST_CASE("neighbouring rows are read together, whole sectors of them", "[cuda][rows]") {
+  const auto r = operands_of<softmax_of_floats>(shape_of({4096, 4096}), 0);
+  CHECK_FALSE(r.grid.neighbours_fold);
+  CHECK(r.grid.width == 8);
+  CHECK(r.step[0] == 4096);
+  CHECK_FALSE(r.in_packs[0]);
+  const auto last = operands_of<softmax_of_floats>(shape_of({4096, 4096}));
+  CHECK(last.grid.neighbours_fold);
+  CHECK(last.in_packs[0]);
+  CHECK(last.in_packs[1]);
+  CHECK_FALSE(operands_of<softmax_of_floats>(shape_of({4096, 4095})).in_packs[0]);
+  CHECK_FALSE(operands_of<softmax_of_floats>(shape_of({4096, 4096}), 1, most_shared, 0x10004).in_packs[0]);
+}
+
+TEST_CASE("blocks read what is the same for all rows seldom", "[cuda][rows]") {
+  const auto r = operands_of<normal_of_floats>(shape_of({4096, 1024}));
+  CHECK(r.any_same);
+  CHECK(r.same[1]);
+  CHECK_FALSE(r.same[0]);
+  CHECK(r.blocks == 2 * few_blocks);
+  CHECK(operands_of<normal_of_floats>(shape_of({32768, 1024})).blocks > few_blocks);
+  CHECK(operands_of<softmax_of_floats>(shape_of({32768, 1024})).blocks == 32768 / 8);
+}
+
+TEST_CASE("the workspace of rows is bounded", "[cuda][rows]") {
+  constexpr std::int64_t bound = std::int64_t{4} << 20;
+  for (int rows : {1, 8, 100, 4096, 100000})
+    for (int n : {70000, 128256, 10000000}) {
+      CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({rows, n}))) <= bound);
+      CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({n, rows}), 0)) <= bound);
+    }
+  CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({4096, 4096}))) == 0);
 }

@@ -5,6 +5,8 @@
 
 #include <onto/core/config.hpp>
 
+#include <cstring>
+
 #if defined(ONTO_CUDA_EMULATION)
 #include <cuda_emulation/access.hpp>
 #endif
@@ -28,6 +30,27 @@ ONTO_HD ONTO_INLINE void device_store(T* p, const T& value) {
   *static_cast<T*>(cuda_emulation::writable(p, sizeof(T), alignof(T))) = value;
 #else
   *p = value;
+#endif
+}
+
+/// Writes a result in global memory: `device_store` in one store, where nvcc would take a pack of computed values
+/// apart.
+template <class T>
+ONTO_HD ONTO_INLINE void device_store_result(T* p, const T& value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 16) {
+    uint4 words;
+    std::memcpy(&words, &value, sizeof(T));
+    __stwb(reinterpret_cast<uint4*>(p), words);
+  } else if constexpr (sizeof(T) == 8) {
+    uint2 words;
+    std::memcpy(&words, &value, sizeof(T));
+    __stwb(reinterpret_cast<uint2*>(p), words);
+  } else {
+    *p = value;
+  }
+#else
+  device_store(p, value);
 #endif
 }
 

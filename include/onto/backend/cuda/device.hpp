@@ -211,14 +211,20 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
   }
   std::int64_t reserved() const override { return pool_.reserved(); }
   std::int64_t limit() const override { return pool_.limit(); }
+  std::int64_t workspace_bytes() const override { return workspace_bytes_.load(std::memory_order_relaxed); }
 
  private:
   void* take_workspace(std::int64_t bytes) override {
     expect_alive();
     before("allocate");
-    return take(bytes);
+    void* const memory = take(bytes);
+    if (memory) workspace_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return memory;
   }
-  void give_workspace(void* data, std::int64_t bytes) noexcept override { give(data, bytes); }
+  void give_workspace(void* data, std::int64_t bytes) noexcept override {
+    give(data, bytes);
+    workspace_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
 
   /// Sets up what was not. The GPU is current.
   cuda_streams& ready() {
@@ -367,6 +373,7 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
   cuda_pool pool_;
   cuda_streams streams_;
   cuda_timings timings_;
+  std::atomic<std::int64_t> workspace_bytes_{0};  // before what gives it back
   cuda_workspace workspace_;
 };
 

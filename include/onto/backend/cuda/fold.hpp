@@ -28,10 +28,6 @@ struct compensated_sum {
     add(other.high);
     low += other.low;
   }
-  ONTO_HD void scale(T factor) {
-    high *= factor;
-    low *= factor;
-  }
   /// The errors of an infinite sum are not numbers; they are left out.
   ONTO_HD T total() const { return high - high == T(0) ? high + low : high; }
 };
@@ -44,7 +40,6 @@ struct plain_sum {
   ONTO_HD static plain_sum zero() { return {T(0)}; }
   ONTO_HD void add(T value) { high += value; }
   ONTO_HD void add(const plain_sum& other) { high += other.high; }
-  ONTO_HD void scale(T factor) { high *= factor; }
   ONTO_HD T total() const { return high; }
 };
 
@@ -151,50 +146,5 @@ struct rounded_accumulation : accumulation<F, float> {
 template <fold F, class T>
 using accumulation_of =
     std::conditional_t<std::is_same_v<T, computed_of<T>>, accumulation<F, T>, rounded_accumulation<F, T>>;
-
-/// The maximum of a row, and the sum of `exp(x - maximum)` over it, in one pass.
-/// *Source* Milakov and Gimelshein, Online normalizer calculation for softmax, 2018.
-template <class T>
-struct softmax_state {
-  T maximum;
-  sum_state<T> sum;
-};
-
-template <class T>
-struct softmax_accumulation {
-  using state = softmax_state<T>;
-  using term = decltype(sum_state<T>::high);
-
-  ONTO_HD static state empty() { return {folding<fold::max>::template identity<T>(), sum_state<T>::zero()}; }
-
-  /// Minus infinity adds nothing, and must not meet itself in a difference. What is not a number makes the sum so.
-  ONTO_HD static void add(state& s, T x) {
-    if (x == folding<fold::max>::template identity<T>()) return;
-    if (x > s.maximum) {
-      s.sum.scale(ratio(s.maximum, x));
-      s.maximum = x;
-    }
-    s.sum.add(static_cast<term>(math::exp(x - s.maximum)));
-  }
-  ONTO_HD static void merge(state& s, const state& other) {
-    sum_state<T> part = other.sum;
-    if (other.maximum > s.maximum) {
-      s.sum.scale(ratio(s.maximum, other.maximum));
-      s.maximum = other.maximum;
-    } else if (other.maximum != s.maximum) {
-      part.scale(ratio(other.maximum, s.maximum));
-    }
-    s.sum.add(part);
-  }
-
-  ONTO_HD static T softmax(const state& s, T x) { return math::exp(x - s.maximum) / static_cast<T>(s.sum.total()); }
-  ONTO_HD static T log_softmax(const state& s, T x) {
-    return (x - s.maximum) - static_cast<T>(math::log(s.sum.total()));
-  }
-
- private:
-  // In the sum's type: over a rising row the factors of many steps multiply.
-  ONTO_HD static term ratio(T from, T to) { return math::exp(static_cast<term>(from) - static_cast<term>(to)); }
-};
 
 }  // namespace onto::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How a reduction, or a softmax, is spread over threads: which dimensions are folded, and who folds what. Plain
-// arithmetic, the same on host and device.
+// How folds are spread over threads and blocks: which dimensions are folded, and who folds what. Plain arithmetic, the
+// same on host and device.
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
@@ -29,55 +29,119 @@ constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set se
   return n;
 }
 
-/// A grid of blocks, each `width` outputs wide and `depth` threads deep; `width * depth` threads, powers of two.
-struct fold_grid {
-  std::int64_t outputs;  // results
-  std::int64_t count;    // elements folded into each
-  int width;
-  int depth;
-  bool neighbours_fold;    // neighbouring threads: true, on one output; false, on neighbouring outputs
-  std::int64_t blocks;     // along the outputs
-  std::int64_t pieces;     // blocks that share an output, whose partial results are folded by a second kernel
-  std::int64_t per_piece;  // elements of each, but fewer in the last
-
-  /// Which of its block's outputs a thread works on, and which of the threads on it the thread is.
-  ONTO_HD constexpr int column(int thread) const { return neighbours_fold ? thread / depth : thread % width; }
-  ONTO_HD constexpr int row(int thread) const { return neighbours_fold ? thread % depth : thread / width; }
-};
-
 constexpr std::int64_t power_of_two_from(std::int64_t n) {
   std::int64_t p = 1;
   while (p < n) p *= 2;
   return p;
 }
+constexpr int logarithm_of(int power) {
+  int n = 0;
+  while (1 << n < power) ++n;
+  return n;
+}
+ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
-/// Chooses the grid. The choice, and so the order of additions and the result, is the same on every GPU.
-/// *Preconditions* `outputs > 0`.
-constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t count, bool neighbours_fold, int threads,
-                                 bool in_pieces) {
-  constexpr std::int64_t enough_blocks = 1024;  // keeps the largest GPUs of today busy
-  constexpr std::int64_t worth_a_block = 32;    // elements per thread below which sharing an output costs more
-  fold_grid g{outputs, count, 1, 1, neighbours_fold, 1, 1, count};
-  // Where outputs are neighbours a warp reads 32 of them at once; where folded elements are, many outputs keep to a
-  // warp each.
-  const std::int64_t narrowest = power_of_two_from(outputs < 32 ? outputs : 32);
-  std::int64_t deepest = threads;
-  if (neighbours_fold && outputs >= enough_blocks * 8) deepest = 32;
-  if (!neighbours_fold) deepest = outputs >= enough_blocks * threads ? 1 : threads / narrowest;
-  std::int64_t depth = power_of_two_from(neighbours_fold ? (count + 3) / 4 : count);
-  if (depth > deepest) depth = deepest;
-  g.depth = static_cast<int>(depth);
-  g.width = threads / g.depth;
-  g.blocks = (outputs + g.width - 1) / g.width;
-  if (in_pieces && g.blocks < enough_blocks) {
-    const std::int64_t wanted = (enough_blocks + g.blocks - 1) / g.blocks;
-    const std::int64_t worth = count / (depth * worth_a_block);
-    const std::int64_t pieces = wanted < worth ? wanted : worth;
-    if (pieces > 1) {
-      g.per_piece = (count + pieces - 1) / pieces;
-      g.pieces = (count + g.per_piece - 1) / g.per_piece;
-    }
+/// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that
+/// the order of additions, and with it the result, is the same on every one.
+inline constexpr std::int64_t few_blocks = 132;
+inline constexpr std::int64_t enough_blocks = 4 * few_blocks;
+
+/// The most elements of a piece of what is folded.
+inline constexpr std::int64_t longest_piece = 1 << 30;
+
+/// How the threads of a block share outputs: each block is `width` outputs wide and `depth` threads deep, both powers
+/// of two.
+struct thread_grid {
+  int width = 1;
+  int depth = 1;
+  bool neighbours_fold = true;  // neighbouring threads: true, on one output; false, on neighbouring outputs
+  int low_bits = 0;             // of a thread's number: its row, or its column
+
+  constexpr thread_grid() = default;
+  constexpr thread_grid(std::int64_t w, std::int64_t d, bool along)
+      : width(static_cast<int>(w)),
+        depth(static_cast<int>(d)),
+        neighbours_fold(along),
+        low_bits(logarithm_of(along ? depth : width)) {}
+
+  ONTO_HD constexpr int threads() const { return width * depth; }
+  /// Which of its block's outputs a thread works on, and which of the threads on it the thread is.
+  ONTO_HD constexpr int column(int thread) const {
+    return neighbours_fold ? thread >> low_bits : thread & ((1 << low_bits) - 1);
   }
+  ONTO_HD constexpr int row(int thread) const {
+    return neighbours_fold ? thread & ((1 << low_bits) - 1) : thread >> low_bits;
+  }
+};
+
+/// What threads of a block hand each other while it folds: a state of each warp and each output in it.
+ONTO_HD constexpr int states_of_block(const thread_grid& g) {
+  constexpr int warp = 32;
+  if (g.depth == 1 || (g.neighbours_fold && g.depth <= warp)) return 0;
+  return g.threads() / warp * (g.neighbours_fold ? 1 : g.width < warp ? g.width : warp);
+}
+
+/// The grid of a reduction. What is folded has an inner dimension, along which threads go in strides of their own, and
+/// outer ones, which are walked through one index after another.
+struct fold_grid : thread_grid {
+  std::int64_t outputs = 0;
+  std::int64_t outer = 1, inner = 1;
+  int inner_depth = 1;      // threads of a block's depth beside each other along the inner dimension; a power of two
+  int inner_bits = 0;       // of it
+  std::int64_t blocks = 1;  // along the outputs
+  // Blocks that share an output, whose partial results are folded by a second kernel; and the part of each.
+  int pieces = 1, inner_pieces = 1;
+  std::int64_t per_outer = 1, per_inner = 1;
+
+  ONTO_HD constexpr std::int64_t count() const { return outer * inner; }
+};
+
+/// Chooses the grid, from the shape alone. `lanes`: elements that a thread takes at a time, of which `inner` is a
+/// multiple. *Preconditions* `outputs > 0`.
+constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes) {
+  constexpr std::int64_t worth_pieces = 1 << 15;  // elements from which a second launch pays
+  const std::int64_t packs = divide_up(inner, lanes), all = packs * outer;
+  const bool in_pieces = outer * inner * outputs >= worth_pieces;
+  // Half as wide where there is too little for blocks on every multiprocessor.
+  const bool little = in_pieces && along && outputs * divide_up(all, block_threads) < 2 * few_blocks;
+  const std::int64_t threads = little ? block_threads / 2 : block_threads;
+  std::int64_t depth = 1;
+  if (along) {
+    // A warp for each of many outputs. Threads of one output read at least a cache line together, where there is one.
+    const std::int64_t deepest = outputs >= 8 * enough_blocks ? 32 : threads;
+    depth = greatest(power_of_two_from(divide_up(all, 4)), least(power_of_two_from(packs), lanes == 1 ? 32 : 8));
+    depth = least(depth, deepest);
+    // More threads to an output rather than few blocks.
+    while (depth < least(all, deepest) && divide_up(outputs, threads / depth) < enough_blocks) depth *= 2;
+  } else {
+    // A warp reads 32 neighbouring outputs at once.
+    const std::int64_t narrowest = power_of_two_from(least(outputs, 32));
+    depth = least(power_of_two_from(all), outputs >= enough_blocks * threads ? 1 : threads / narrowest);
+  }
+  fold_grid g;
+  static_cast<thread_grid&>(g) = thread_grid(threads / depth, depth, along);
+  g.outputs = outputs;
+  g.outer = outer;
+  g.inner = inner;
+  g.inner_depth = static_cast<int>(outer == 1 ? depth : least(depth, power_of_two_from(packs)));
+  g.inner_bits = logarithm_of(g.inner_depth);
+  g.blocks = divide_up(outputs, g.width);
+  g.per_outer = outer;
+  g.per_inner = inner;
+  // A thread numbers the elements of its piece by ints.
+  const std::int64_t least_pieces = divide_up(inner, longest_piece);
+  std::int64_t wanted = least(enough_blocks / g.blocks, all / (depth * (along ? 1 : 8)));
+  if (!in_pieces) wanted = 1;
+  if (wanted <= 1 && least_pieces <= 1) return g;
+  const std::int64_t of_outer = least(outer, greatest(wanted, 1));
+  g.per_outer = divide_up(outer, of_outer);
+  const std::int64_t outer_pieces = divide_up(outer, g.per_outer);
+  // Pieces begin where a sector does, if rows do.
+  const std::int64_t of_inner = greatest(wanted / outer_pieces, least_pieces);
+  g.per_inner = divide_up(divide_up(inner, of_inner), 16) * 16;
+  g.inner_pieces = static_cast<int>(divide_up(inner, g.per_inner));
+  g.pieces = static_cast<int>(outer_pieces) * g.inner_pieces;
   return g;
 }
 

@@ -16,31 +16,34 @@ inline constexpr int block_threads = 256;
 
 constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
-/// Divides by a number that is chosen once: a multiplication and a shift for dividends below 2^31.
-/// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994.
+__extension__ typedef unsigned __int128 wide_index;
+
+/// Divides by a number that is chosen once: a multiplication and a shift. Device code would call a function to divide
+/// 64 bits.
+/// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994, for dividends of 63
+/// bits.
 struct index_divisor {
   std::int64_t divisor = 1;
-  std::uint32_t multiplier = 1;  // 0 where the divisor has more than 31 bits
+  std::uint64_t wide = std::uint64_t{1} << 63;  // the multiplier for dividends of 63 bits,
+  std::uint32_t multiplier = 1;                 // and for those of 31; 0 where the divisor has more
   std::uint32_t shift = 0;
 
   constexpr index_divisor() = default;
   constexpr explicit index_divisor(std::int64_t d) : divisor(d) {
     if (d == 0) return;  // nothing is ever divided by it
-    if (d > 0x7fffffff) {
-      multiplier = 0;
-      return;
-    }
-    while ((std::int64_t{1} << shift) < d) ++shift;
+    while ((std::uint64_t{1} << shift) < static_cast<std::uint64_t>(d)) ++shift;
+    const auto by = static_cast<wide_index>(d);
+    wide = static_cast<std::uint64_t>(((wide_index{1} << (63 + shift)) + by - 1) / by);
+    multiplier = 0;
+    if (d > 0x7fffffff) return;
     const std::uint64_t excess = (std::uint64_t{1} << shift) - static_cast<std::uint64_t>(d);
     multiplier = static_cast<std::uint32_t>((excess << 32) / static_cast<std::uint64_t>(d) + 1);
   }
 
   /// *Preconditions* `n >= 0`.
   ONTO_HD constexpr std::int64_t divide(std::int64_t n) const {
-    if ((static_cast<std::uint64_t>(n) >> 31) != 0 || multiplier == 0) return n / divisor;
-    const auto low = static_cast<std::uint32_t>(n);
-    const auto high = static_cast<std::uint32_t>((static_cast<std::uint64_t>(low) * multiplier) >> 32);
-    return static_cast<std::int64_t>((high + low) >> shift);
+    const wide_index product = static_cast<wide_index>(2 * static_cast<std::uint64_t>(n)) * wide;
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(product >> 64) >> shift);
   }
 };
 

@@ -21,8 +21,34 @@ struct launch_shape {
   unsigned threads = block_threads;
 };
 
+/// The shared memory of a block that needs no asking for.
+inline constexpr std::size_t usual_shared_bytes = std::size_t{48} << 10;
+
+/// The most shared memory that a block may have, on whichever of the GPUs there are.
+inline std::size_t most_shared_bytes() {
+  static const std::size_t found = [] {
+    int devices = 0, least = 0;
+    cudaError_t status = cudaGetDeviceCount(&devices);
+    for (int d = 0; d < devices && status == cudaSuccess; ++d) {
+      int bytes = 0;
+      status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d);
+      if (d == 0 || bytes < least) least = bytes;
+    }
+    cuda_ignore(status);
+    const auto bytes = static_cast<std::size_t>(status == cudaSuccess ? least : 0);
+    return bytes > usual_shared_bytes ? bytes : usual_shared_bytes;
+  }();
+  return found;
+}
+
 // Not in `launch`, which every kernel compiles.
-inline cudaLaunchConfig_t configuration_of(cudaStream_t stream, const launch_shape& shape) {
+ONTO_COLD inline cudaLaunchConfig_t configuration_of(cudaStream_t stream, const char* what, const void* kernel,
+                                                     const launch_shape& shape) {
+  // More than every kernel may have: it has to be asked for, of each kernel on each device.
+  if (shape.shared > usual_shared_bytes)
+    cuda_check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared)),
+        what);
   cudaLaunchConfig_t configuration{};
   configuration.gridDim = shape.blocks;
   configuration.blockDim = dim3(shape.threads);
@@ -33,7 +59,7 @@ inline cudaLaunchConfig_t configuration_of(cudaStream_t stream, const launch_sha
 #if !defined(ONTO_CUDA_EMULATION)
 ONTO_COLD inline void launch_kernel(cudaStream_t stream, const char* what, const void* kernel,
                                     const launch_shape& shape, void** parameters) {
-  const cudaLaunchConfig_t configuration = configuration_of(stream, shape);
+  const cudaLaunchConfig_t configuration = configuration_of(stream, what, kernel, shape);
   cuda_check(cudaLaunchKernelExC(&configuration, kernel, parameters), what);
 }
 #endif
@@ -43,11 +69,12 @@ ONTO_COLD inline void launch_kernel(cudaStream_t stream, const char* what, const
 template <class... P>
 void launch(cudaStream_t stream, const char* what, void (*kernel)(P...), const launch_shape& shape,
             const std::type_identity_t<P>&... parameters) {
+  const auto* const entry = reinterpret_cast<const void*>(kernel);
 #if defined(ONTO_CUDA_EMULATION)
-  cuda_check(cuda_emulation::launch(configuration_of(stream, shape), kernel, parameters...), what);
+  cuda_check(cuda_emulation::launch(configuration_of(stream, what, entry, shape), kernel, parameters...), what);
 #else
   void* pointers[] = {const_cast<void*>(static_cast<const void*>(&parameters))...};
-  launch_kernel(stream, what, reinterpret_cast<const void*>(kernel), shape, pointers);
+  launch_kernel(stream, what, entry, shape, pointers);
 #endif
 }
 

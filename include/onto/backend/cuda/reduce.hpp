@@ -9,28 +9,31 @@
 
 namespace onto::detail {
 
-template <class Program, fold F, bool Linear>
+/// Shared memory for the states of a block, whatever its grid.
+inline constexpr int most_block_states = block_threads;
+
+template <class Program, fold F, int Lanes>
 __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ reduce_operands<Program> operands) {
   using operation = program_accumulation<Program, F>;
-  auto* const slots = shared_array<typename operation::state, block_threads>();
+  using words = state_words<typename operation::state>;
+  auto* const slots = shared_array<words, most_block_states>();
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
-  const std::int64_t piece = blockIdx.y;
+  const int piece = static_cast<int>(blockIdx.y);
   for (std::int64_t block = blockIdx.x; block < grid.blocks; block += gridDim.x) {
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < grid.outputs;
-    device_store(slots + row * grid.width + column,
-                 in_range ? fold_part<Program, F, Linear>(operands, output, piece, row) : operation::empty());
-    fold_rows<operation>(slots, grid, row, column);
+    auto state = operation::empty();
+    if (in_range) state = fold_part<Program, F, Lanes>(operands, output, piece, row);
+    state = fold_block<operation>(state, slots, grid, thread);
     if (row == 0 && in_range) {
-      const typename operation::state state = device_load(slots + column);
       if (grid.pieces > 1)
-        device_store(static_cast<typename operation::state*>(operands.partials) + output * grid.pieces + piece, state);
+        device_store(static_cast<typename operation::state*>(operands.partials) + piece * grid.outputs + output, state);
       else
         device_store(static_cast<typename operation::result*>(operands.out) + output,
-                     operation::finish(state, grid.count));
+                     operation::finish(state, grid.count()));
     }
     __syncthreads();
   }
@@ -39,18 +42,17 @@ __global__ void __launch_bounds__(block_threads)
 template <class Accumulation>
 __global__ void __launch_bounds__(block_threads)
     combine_kernel(const __grid_constant__ combine_operands<Accumulation> operands) {
-  auto* const slots = shared_array<typename Accumulation::state, block_threads>();
-  const fold_grid& grid = operands.grid;
+  auto* const slots = shared_array<state_words<typename Accumulation::state>, most_block_states>();
+  const thread_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
-  for (std::int64_t block = blockIdx.x; block < grid.blocks; block += gridDim.x) {
+  for (std::int64_t block = blockIdx.x; block < operands.blocks; block += gridDim.x) {
     const std::int64_t output = block * grid.width + column;
-    const bool in_range = output < grid.outputs;
-    device_store(slots + row * grid.width + column,
-                 in_range ? combine_part(operands, output, row) : Accumulation::empty());
-    fold_rows<Accumulation>(slots, grid, row, column);
-    if (row == 0 && in_range)
-      device_store(operands.out + output, Accumulation::finish(device_load(slots + column), operands.count));
+    const bool in_range = output < operands.outputs;
+    auto state = Accumulation::empty();
+    if (in_range) state = combine_part(operands, output, row);
+    state = fold_block<Accumulation>(state, slots, grid, thread);
+    if (row == 0 && in_range) device_store(operands.out + output, Accumulation::finish(state, operands.count));
     __syncthreads();
   }
 }
@@ -67,19 +69,16 @@ void cuda_reduce(gpu_context& context, const kernel_call& call) {
   const fold_grid& grid = operands.grid;
   if (grid.pieces > 1 && !operands.partials)
     throw internal_error("[onto.cuda] a reduction was launched without its workspace");
+  auto* kernel = &reduce_kernel<Program, F, 1>;
+  if constexpr (reduce_lanes < Program >> 1)
+    if (operands.packed) kernel = &reduce_kernel<Program, F, reduce_lanes<Program>>;
   const dim3 blocks(grid_blocks(grid.blocks), static_cast<unsigned>(grid.pieces));
-  if (operands.folded.rank <= 1)
-    launch(context.stream, "launching a reduction kernel", &reduce_kernel<Program, F, true>, {blocks}, operands);
-  else
-    launch(context.stream, "launching a reduction kernel", &reduce_kernel<Program, F, false>, {blocks}, operands);
+  launch(context.stream, "launching a reduction kernel", kernel, {blocks, 0, static_cast<unsigned>(grid.threads())},
+         operands);
   if (grid.pieces == 1) return;
-  combine_operands<operation> combine{};
-  combine.grid = arrange_fold(grid.outputs, grid.pieces, true, block_threads, false);
-  combine.count = grid.count;
-  combine.partials = static_cast<const typename operation::state*>(operands.partials);
-  combine.out = static_cast<typename operation::result*>(call.out.data);
-  launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>, {grid_blocks(combine.grid.blocks)},
-         combine);
+  const combine_operands<operation> combine = combine_operands_of<operation>(grid, operands.partials, operands.out);
+  launch(context.stream, "launching a reduction kernel", &combine_kernel<operation>,
+         {grid_blocks(combine.blocks), 0, static_cast<unsigned>(combine.grid.threads())}, combine);
 }
 
 }  // namespace onto::detail

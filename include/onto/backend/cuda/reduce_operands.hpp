@@ -14,7 +14,8 @@
 
 namespace onto::detail {
 
-/// What a reduction reads. Names no program, as strided_inputs.
+/// What a reduction reads: where outputs begin in its inputs, how far the outer dimensions of what is folded take them
+/// from there, and the steps along the inner one. Names no program, as strided_inputs.
 template <int Inputs, int Scalars>
 struct reduce_inputs {
   static constexpr int inputs = Inputs;
@@ -22,7 +23,8 @@ struct reduce_inputs {
 
   operand_values<Inputs, Scalars> values;
   strided_space<Inputs> kept;
-  strided_space<Inputs> folded;
+  strided_space<Inputs> outer;
+  std::int64_t step[Inputs > 0 ? Inputs : 1];
 };
 
 template <class Program>
@@ -32,40 +34,59 @@ using reduce_inputs_of = reduce_inputs<program_operands<Program>::inputs, progra
 template <class Program>
 struct reduce_operands : reduce_inputs_of<Program> {
   fold_grid grid;
+  bool packed;     // whether elements are read in packs
   void* out;       // the results, or
-  void* partials;  // where outputs are shared, the states of the pieces of one output after another
+  void* partials;  // where outputs are shared, the states of all outputs' first pieces, of their second ones...
 };
 
-/// Loads at one index of a reduction. `Linear`: at most one dimension is folded, and nothing is divided.
-template <class Operands, bool Linear>
+template <class Program, fold F>
+using program_accumulation = accumulation_of<F, element_t<Program::result>>;
+
+/// Elements that a thread reads with one load, where memory is contiguous along what is folded.
+template <class Program>
+constexpr int find_reduce_lanes() {
+  using facts = program_operands<Program>;
+  if (facts::inputs == 0 || facts::inputs > many_inputs || Program::size > 64) return 1;  // more code than it is worth
+  return facts::widest() > 4 ? 2 : facts::widest() == 2 ? 8 : 4;
+}
+template <class Program>
+inline constexpr int reduce_lanes = find_reduce_lanes<Program>();
+
+/// Loads that a thread waits for together: as many bytes as keep memory busy, and no more code than it is worth.
+template <class Program, int Lanes>
+constexpr int find_fold_ahead() {
+  using facts = program_operands<Program>;
+  if (Program::size > 32) return 1;
+  if (Program::size > 8) return Lanes == 1 ? 2 : 1;
+  const int most = Lanes == 1 && facts::widest() > 2 ? 8 : 16;
+  const int elements = most / (Lanes * (facts::inputs > 0 ? facts::inputs : 1));
+  return elements > 4 && Lanes > 1 ? 4 : elements > 1 ? elements : 1;
+}
+template <class Program, int Lanes>
+inline constexpr int fold_ahead = find_fold_ahead<Program, Lanes>();
+
+/// A thread at one output and one index of the outer dimensions: where it begins in each input.
+template <class Operands>
+struct fold_place {
+  const Operands& operands;
+  std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
+};
+
+/// Takes one lane of what was loaded for a reduction.
+template <class Operands, class Slots>
 struct reduce_source {
   using calls = operation_must_be_host_device;
 
   const Operands& operands;
-  const coordinates& kept;
-  std::conditional_t<Linear, std::int64_t, coordinates> folded;
+  const Slots& slots;
+  int lane;
 
   template <element Type>
   using value = computed_t<Type>;
 
-  ONTO_HD ONTO_INLINE static reduce_source at(const Operands& operands, const coordinates& kept, std::int64_t index) {
-    if constexpr (Linear)
-      return {operands, kept, index};
-    else
-      return {operands, kept, locate(operands.folded, index)};
-  }
-
-  ONTO_HD ONTO_INLINE std::int64_t along(int slot) const {
-    if constexpr (Linear)
-      return folded * operands.folded.stride[slot][0];
-    else
-      return offset(operands.folded, folded, slot);
-  }
-
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    const element_t<Type>* first = static_cast<const element_t<Type>*>(operands.values.data[Slot]);
-    return device_load(first + offset(operands.kept, kept, Slot) + along(Slot));
+    return pack_of<Slot>(slots).at[lane];
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
@@ -73,49 +94,85 @@ struct reduce_source {
   }
 };
 
-template <class Program, fold F>
-using program_accumulation = accumulation_of<F, element_t<Program::result>>;
+/// Loads what input `Slot` has at `index` of the inner dimension.
+template <int Slot, class Operands, class T, int Lanes>
+ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
+  const Operands& operands = at.operands;
+  const std::int64_t step = operands.step[Slot];
+  const T* const p = static_cast<const T*>(operands.values.data[Slot]) + at.start[Slot] + index * step;
+  if (Lanes > 1 && step != 0) {
+    pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p));
+  } else {
+    const T same = device_load(p);
+    for (int j = 0; j < Lanes; ++j) pack.at[j] = same;
+  }
+}
 
-/// Elements a thread loads before it folds them: so many loads wait for memory together.
-template <class Program, bool Linear>
-inline constexpr int fold_unroll = Program::size <= 8              ? (Linear ? 8 : 2)
-                                   : Program::size <= 32 && Linear ? 2
-                                                                   : 1;
+/// The inputs of some packs of elements.
+template <class Program, int Lanes, class Slots>
+struct fold_slots_of;
+template <class Program, int Lanes, int... Slot>
+struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
+  using type =
+      lane_slots<Lanes, std::integer_sequence<int, Slot...>, element_t<program_operands<Program>::found.type[Slot]>...>;
+  template <class Operands>
+  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
+    (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
+  }
+};
 
-template <class Program, fold F, bool Linear, int... Step>
-ONTO_HD ONTO_INLINE void fold_steps(const reduce_operands<Program>& operands, const coordinates& kept,
-                                    std::int64_t first, std::int64_t end,
-                                    typename program_accumulation<Program, F>::state& state,
-                                    std::integer_sequence<int, Step...>) {
+/// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
+template <class Program, fold F, int Lanes>
+ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
+                                    std::int64_t number, typename program_accumulation<Program, F>::state& state) {
   using operation = program_accumulation<Program, F>;
-  using source = reduce_source<reduce_inputs_of<Program>, Linear>;
-  const std::int64_t depth = operands.grid.depth;
-  // Past the end, an element is read again and dropped.
-  const computed_t<Program::result> values[] = {
-      Program::evaluate(source::at(operands, kept, first + Step * depth < end ? first + Step * depth : first))...};
-  ((first + Step * depth < end ? operation::add(state, values[Step], first + Step * depth) : void()), ...);
+  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
+  constexpr int ahead = fold_ahead<Program, Lanes>;
+  typename slots::type in[ahead]{};
+  for (int a = 0; a < ahead; ++a)
+    if (first + a * step < count) slots::load(at, in[a], first + a * step);
+  for (int a = 0; a < ahead; ++a) {
+    if (first + a * step >= count) continue;
+    for (int j = 0; j < Lanes; ++j) {
+      const reduce_source<reduce_inputs_of<Program>, typename slots::type> source{at.operands, in[a], j};
+      operation::add(state, static_cast<computed_t<Program::result>>(Program::evaluate(source)),
+                     number + first + a * step + j);
+    }
+  }
 }
 
 /// Folds what the thread in `row` folds of `output`, in the `piece` of it.
-template <class Program, fold F, bool Linear>
+template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(const reduce_operands<Program>& operands,
-                                                                               std::int64_t output, std::int64_t piece,
+                                                                               std::int64_t output, int piece,
                                                                                int row) {
-  constexpr int unroll = fold_unroll<Program, Linear>;
   const fold_grid& grid = operands.grid;
+  const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
+  const std::int64_t from = (piece - outer_piece * grid.inner_pieces) * grid.per_inner;
+  const int count = static_cast<int>(least(grid.per_inner, grid.inner - from));
+  const std::int64_t first = outer_piece * grid.per_outer, last = least(first + grid.per_outer, grid.outer);
+  const int step = grid.inner_depth * Lanes;
+  const int outer_step = grid.depth >> grid.inner_bits;
   const coordinates kept = locate(operands.kept, output);
-  const std::int64_t begin = piece * grid.per_piece;
-  const std::int64_t end = begin + grid.per_piece < grid.count ? begin + grid.per_piece : grid.count;
+  fold_place<reduce_inputs_of<Program>> at{operands, {}};
   auto state = program_accumulation<Program, F>::empty();
-  for (std::int64_t k = begin + row; k < end; k += std::int64_t{unroll} * grid.depth)
-    fold_steps<Program, F, Linear>(operands, kept, k, end, state, std::make_integer_sequence<int, unroll>{});
+  for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
+    const coordinates outer = locate(operands.outer, o);
+    for (int s = 0; s < program_operands<Program>::inputs; ++s)
+      at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
+    for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
+      fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
+  }
   return state;
 }
 
 /// Folds partial results of the pieces.
 template <class Accumulation>
 struct combine_operands {
-  fold_grid grid;  // of the pieces of each output
+  thread_grid grid;  // of the pieces of each output
+  std::int64_t outputs;
+  std::int64_t blocks;
+  int pieces;
   std::int64_t count;
   const typename Accumulation::state* partials;
   typename Accumulation::result* out;
@@ -124,15 +181,45 @@ struct combine_operands {
 template <class Accumulation>
 ONTO_HD ONTO_INLINE typename Accumulation::state combine_part(const combine_operands<Accumulation>& operands,
                                                               std::int64_t output, int row) {
-  const fold_grid& grid = operands.grid;
   auto state = Accumulation::empty();
-  for (std::int64_t k = row; k < grid.count; k += grid.depth)
-    Accumulation::merge(state, device_load(operands.partials + output * grid.count + k));
+  for (int k = row; k < operands.pieces; k += operands.grid.depth)
+    Accumulation::merge(state, device_load(operands.partials + k * operands.outputs + output));
   return state;
 }
 
-/// The grid, and where elements lie; `out` and the rest are left for the launch.
-/// *Preconditions* there is a result.
+template <class Accumulation>
+combine_operands<Accumulation> combine_operands_of(const fold_grid& grid, const void* partials, void* out) {
+  const std::int64_t width = power_of_two_from(least(grid.outputs, 32));
+  const std::int64_t depth = least(power_of_two_from(grid.pieces), block_threads / width);
+  combine_operands<Accumulation> c{};
+  c.grid = thread_grid(block_threads / depth, depth, false);
+  c.outputs = grid.outputs;
+  c.blocks = divide_up(grid.outputs, c.grid.width);
+  c.pieces = grid.pieces;
+  c.count = grid.count();
+  c.partials = static_cast<const typename Accumulation::state*>(partials);
+  c.out = static_cast<typename Accumulation::result*>(out);
+  return c;
+}
+
+/// Whether elements may be read in packs along the inner dimension.
+template <class Program>
+bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
+  using facts = program_operands<Program>;
+  constexpr int lanes = reduce_lanes<Program>;
+  if (lanes == 1 || inner % lanes != 0) return false;
+  for (int k = 0; k < facts::inputs; ++k) {
+    if (r.step[k] == 0) continue;
+    if (r.step[k] != 1 || !is_aligned(r.values.data[k], size_of(facts::type_of_input(k)), lanes)) return false;
+    for (int d = 0; d < r.kept.rank; ++d)
+      if (r.kept.stride[k][d] % lanes != 0) return false;
+    for (int d = 0; d < r.outer.rank; ++d)
+      if (r.outer.stride[k][d] % lanes != 0) return false;
+  }
+  return true;
+}
+
+/// The grid, and where elements lie. *Preconditions* there is a result.
 template <class Program>
 reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   constexpr int inputs = reduce_operands<Program>::inputs;
@@ -141,9 +228,19 @@ reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   reduce_operands<Program> r{};
   r.values = operand_values_of<inputs, reduce_operands<Program>::scalars>(call);
   r.kept = collapse<inputs>(call.space, kept, call.in);
-  r.folded = collapse<inputs>(call.space, folded, call.in);
-  r.grid = arrange_fold(size_of_dimensions(call.space, kept), size_of_dimensions(call.space, folded),
-                        folds_along_memory(r.kept, r.folded), block_threads, true);
+  const strided_space<inputs> all = collapse<inputs>(call.space, folded, call.in);
+  const bool along = folds_along_memory(r.kept, all);
+  std::int64_t inner = 1;
+  for (int d = 0; d < all.rank; ++d) {
+    const std::int64_t extent = all.extent[d].divisor;
+    if (d == all.rank - 1) inner = extent;
+    if (d < all.rank - 1) r.outer.append(extent);
+    for (int k = 0; k < inputs; ++k) (d == all.rank - 1 ? r.step[k] : r.outer.stride[k][d]) = all.stride[k][d];
+  }
+  if (size_of_dimensions(call.space, folded) == 0) inner = 0;
+  r.packed = along && has_packs_to_fold<Program>(r, inner);
+  r.grid = arrange_fold(size_of_dimensions(call.space, kept), r.outer.size, inner, along,
+                        r.packed ? reduce_lanes<Program> : 1);
   r.out = call.out.data;
   r.partials = call.workspace;
   return r;

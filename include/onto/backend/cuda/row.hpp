@@ -1,110 +1,166 @@
 // SPDX-License-Identifier: BSL-1.0
-// Row kernels on the GPU: the threads of a row go through all stages together, and what stages keep is in shared
-// memory.
+// Row kernels on the GPU: the threads of a row go through all stages together, with the row in shared memory. Rows that
+// are too long for that, or too few, are done in pieces by many blocks, a launch for each fold of theirs.
 #pragma once
 
+#include <onto/backend/cuda/block_fold.hpp>
 #include <onto/backend/cuda/launch.hpp>
-#include <onto/backend/cuda/row_operands.hpp>
+#include <onto/backend/cuda/row_stage.hpp>
 #include <onto/expr/named.hpp>
 
 namespace onto::detail {
 
-/// The value of the thread `delta` further in groups of `width` threads of a warp.
-template <bool Down, class T>
-__device__ ONTO_INLINE T shuffled(const T& value, int delta, int width) {
-  constexpr int words = (sizeof(T) + 3) / 4;
-  unsigned word[words] = {};
-  std::memcpy(word, &value, sizeof(T));
-  for (int k = 0; k < words; ++k)
-    word[k] = Down ? __shfl_down_sync(0xffffffffu, word[k], static_cast<unsigned>(delta), width)
-                   : __shfl_sync(0xffffffffu, word[k], delta, width);
-  T result;
-  std::memcpy(&result, word, sizeof(T));
-  return result;
-}
-
-/// Folds the states of the threads of each row; all of them get the result. All threads of the block call it, in turns
-/// with one and the other half of `slots`, so that waiting once is enough.
-template <class Accumulation, class State>
-__device__ ONTO_INLINE State fold_row(State state, State* slots, const fold_grid& grid, int thread) {
-  constexpr int warp = 32;
-  const int width = grid.depth < warp ? grid.depth : warp;
-  for (int half = width / 2; half > 0; half /= 2) {
-    const State other = shuffled<true>(state, half, width);
-    Accumulation::merge(state, other);  // of use in the lower half of a group
+/// The two sets of states that folds use in turn, so that threads wait once for each.
+class fold_turns {
+ public:
+  __device__ ONTO_INLINE fold_turns(char* memory, const thread_grid& grid)
+      : memory_(memory), bytes_(states_of_block(grid) * bytes_of_state) {}
+  __device__ ONTO_INLINE char* next() {
+    turn_ ^= 1;
+    return memory_ + turn_ * bytes_;
   }
-  if (grid.depth <= warp) return shuffled<false>(state, 0, width);
-  if (thread % warp == 0) device_store(slots + thread / warp, state);
-  __syncthreads();
-  const int warps = grid.depth / warp, first = grid.column(thread) * warps;
-  State all = device_load(slots + first);
-  for (int k = 1; k < warps; ++k) Accumulation::merge(all, device_load(slots + first + k));
-  return all;
-}
 
-/// Shared memory of a row kernel beside what is kept: two sets of states, one for each warp.
-inline constexpr int fold_slot_bytes = 16;
-struct alignas(fold_slot_bytes) fold_slot {
-  char bytes[fold_slot_bytes];
+ private:
+  char* memory_;
+  int bytes_;
+  int turn_ = 0;
 };
-inline constexpr int fold_slots = block_threads / 32;
 
-template <class RowProgram, class Stage, int Number, int Lanes>
+/// A stage of whole rows.
+template <class RowProgram, class Stage, int Number>
 __device__ ONTO_INLINE void run_stage(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
-                                      char* slots, int& turn, int thread, bool in_range) {
-  const int place = operands.grid.row(thread);
+                                      fold_turns& turns, bool in_range) {
   if constexpr (stage_of<Stage>::folds) {
     using accumulation_type = typename stage_of<Stage>::accumulation_type;
-    using state = typename accumulation_type::state;
-    static_assert(sizeof(state) <= fold_slot_bytes);
-    state part = accumulation_type::empty();
-    if (in_range) part = stage_part<RowProgram, Stage, Number, Lanes>(operands, t, place);
-    state* const mine = reinterpret_cast<state*>(slots + turn * fold_slots * fold_slot_bytes);
-    turn ^= 1;
-    const state all = fold_row<accumulation_type>(part, mine, operands.grid, thread);
-    stage_end<RowProgram, Stage, Number>(operands, t, all, place, in_range);
+    auto state = accumulation_type::empty();
+    if (in_range) state = stage_part<RowProgram, Stage, Number, false>(operands, t);
+    state = fold_block<accumulation_type>(state, turns.next(), operands.grid, t.thread);
+    stage_end<RowProgram, Stage, Number>(operands, t, state, in_range && t.place == 0);
   } else if constexpr (stage_of<Stage>::gives) {
     if (in_range) stage_value<RowProgram, Stage, Number>(t);
   } else {
-    if (in_range) stage_part<RowProgram, Stage, Number, Lanes>(operands, t, place);
+    if (in_range) stage_part<RowProgram, Stage, Number, false>(operands, t);
   }
 }
 
-template <class RowProgram, class Numbers>
+/// Where the partial result of a piece of a row is: beside those that are read together with it.
+template <class RowProgram>
+ONTO_HD ONTO_INLINE std::int64_t partial_at(const row_operands<RowProgram>& operands, std::int64_t row,
+                                            std::int64_t piece) {
+  const row_grid& grid = operands.grid;
+  return (grid.neighbours_fold ? row * grid.pieces + piece : piece * operands.row_count + row) * partial_bytes;
+}
+
+/// Folds what the pieces of the row have folded.
+template <class Accumulation, class RowProgram>
+__device__ ONTO_INLINE typename Accumulation::state fold_pieces(const row_operands<RowProgram>& operands,
+                                                                const row_thread_of<RowProgram>& t, fold_turns& turns,
+                                                                const char* partials, bool in_range) {
+  using words = state_words<typename Accumulation::state>;
+  auto state = Accumulation::empty();
+  const std::int64_t row = t.number - operands.first_row;
+  for (int k = t.place; in_range && k < operands.grid.pieces; k += operands.grid.depth)
+    Accumulation::merge(state,
+                        device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
+  return fold_block<Accumulation>(state, turns.next(), operands.grid, t.thread);
+}
+
+/// What a launch does about a stage of rows in pieces. Launch `phase` begins with what the launch before it has folded,
+/// and ends with the next fold. `speaks`: whether this thread is the one of its row that writes what all know.
+template <class RowProgram, class Stage, int Number>
+__device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
+                                                fold_turns& turns, int phase, std::int64_t piece, bool in_range) {
+  using facts = stage_of<Stage>;
+  constexpr int mine = folds_before<RowProgram, Number>;
+  constexpr int number = given_before<RowProgram, Number>;
+  if (phase < mine) return;
+  const bool speaks = in_range && t.place == 0 && piece == 0;
+  const std::int64_t row = t.number - operands.first_row;
+  std::uint64_t* const given = operands.given + row * row_facts<RowProgram>::given + number;
+  if constexpr (facts::folds) {
+    using accumulation_type = typename facts::accumulation_type;
+    const std::int64_t bytes = operands.grid.pieces * operands.row_count * partial_bytes;
+    char* const partials = static_cast<char*>(operands.partials) + mine % 2 * bytes;
+    if (phase == mine) {
+      using words = state_words<typename accumulation_type::state>;
+      auto state = accumulation_type::empty();
+      if (in_range) state = stage_part<RowProgram, Stage, Number, true>(operands, t);
+      state = fold_block<accumulation_type>(state, turns.next(), operands.grid, t.thread);
+      if (in_range && t.place == 0)
+        device_store(reinterpret_cast<words*>(partials + partial_at(operands, row, piece)), words::of(state));
+    } else if (phase == mine + 1) {
+      const auto state = fold_pieces<accumulation_type>(operands, t, turns, partials, in_range);
+      stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);
+      if constexpr (facts::gives)
+        if (speaks) device_store(given, t.given[number]);
+    } else if constexpr (facts::gives) {
+      if (in_range) t.given[number] = device_load(given);
+    }
+  } else if constexpr (facts::gives) {
+    if (phase > mine) {
+      if (in_range) t.given[number] = device_load(given);
+    } else {
+      if (in_range) stage_value<RowProgram, Stage, Number>(t);
+      if (speaks) device_store(given, t.given[number]);
+    }
+  } else if constexpr (facts::stores) {
+    if (in_range) stage_part<RowProgram, Stage, Number, true>(operands, t);
+  }
+}
+
+template <class RowProgram, class Numbers = std::make_integer_sequence<int, row_facts<RowProgram>::stages>>
 struct row_stages_of;
 template <int Inputs, int Scalars, class... Stages, int... Number>
 struct row_stages_of<row_program<Inputs, Scalars, Stages...>, std::integer_sequence<int, Number...>> {
   using row_program_type = row_program<Inputs, Scalars, Stages...>;
-  template <int Lanes>
   __device__ ONTO_INLINE static void run(const row_operands<row_program_type>& operands,
-                                         row_thread_of<row_program_type>& t, char* slots, int& turn, int thread,
-                                         bool in_range) {
-    (run_stage<row_program_type, Stages, Number, Lanes>(operands, t, slots, turn, thread, in_range), ...);
+                                         row_thread_of<row_program_type>& t, fold_turns& turns, bool in_range) {
+    (run_stage<row_program_type, Stages, Number>(operands, t, turns, in_range), ...);
+  }
+  __device__ ONTO_INLINE static void run_pieces(const row_operands<row_program_type>& operands,
+                                                row_thread_of<row_program_type>& t, fold_turns& turns, int phase,
+                                                std::int64_t piece, bool in_range) {
+    (run_stage_of_pieces<row_program_type, Stages, Number>(operands, t, turns, phase, piece, in_range), ...);
   }
 };
 
-template <class RowProgram, int Lanes>
-__global__ void __launch_bounds__(block_threads)
-    row_kernel_on_gpu(const __grid_constant__ row_operands<RowProgram> operands) {
-  using facts = row_facts<RowProgram>;
-  using stages = row_stages_of<RowProgram, std::make_integer_sequence<int, facts::stages>>;
-  auto* const slots = reinterpret_cast<char*>(shared_array<fold_slot, 2 * fold_slots>());
-  const fold_grid& grid = operands.grid;
+template <class RowProgram>
+__global__ void __launch_bounds__(most_row_threads)
+    whole_row_kernel(const __grid_constant__ row_operands<RowProgram> operands) {
+  using values_of = row_values_of<RowProgram>;
+  char* const memory = dynamic_shared();
+  const row_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread);
-  char* const block_kept = operands.kept
-                               ? static_cast<char*>(operands.kept) + blockIdx.x * operands.kept_bytes * grid.width
-                               : dynamic_shared();
-  // What a thread keeps it reads itself: no one waits for it.
-  char* const kept = block_kept + column * operands.kept_bytes;
-  int turn = 0;
+  row_thread_of<RowProgram> t = row_thread_at(operands, memory, thread);
+  fold_turns turns(memory + operands.states_at, grid);
+  if (operands.any_same) {
+    start_row(operands, t, 0, 0);
+    if (column == 0) values_of::stage_all(operands, t, true);
+    __syncthreads();
+  }
+  // What else a thread has in shared memory it reads itself: no one waits for it.
   for (std::int64_t block = blockIdx.x; block < grid.blocks; block += gridDim.x) {
     const std::int64_t row = block * grid.width + column;
-    const bool in_range = row < grid.outputs;
-    row_thread_of<RowProgram> t(operands);
-    start_row(operands, t, in_range ? row : 0, kept);
-    stages::template run<Lanes>(operands, t, slots, turn, thread, in_range);
+    const bool in_range = row < operands.row_count;
+    start_row(operands, t, in_range ? row : 0, 0);
+    if (in_range) values_of::stage_all(operands, t, false);
+    row_stages_of<RowProgram>::run(operands, t, turns, in_range);
   }
+}
+
+template <class RowProgram>
+__global__ void __launch_bounds__(most_row_threads)
+    split_row_kernel(const __grid_constant__ row_operands<RowProgram> operands, int phase) {
+  char* const memory = dynamic_shared();
+  const row_grid& grid = operands.grid;
+  const int thread = static_cast<int>(threadIdx.x);
+  row_thread_of<RowProgram> t = row_thread_at(operands, memory, thread);
+  fold_turns turns(memory + operands.states_at, grid);
+  const std::int64_t row = std::int64_t{blockIdx.x} * grid.width + grid.column(thread);
+  const bool in_range = row < operands.row_count;
+  start_row(operands, t, operands.first_row + (in_range ? row : 0), blockIdx.y);
+  row_stages_of<RowProgram>::run_pieces(operands, t, turns, phase, blockIdx.y, in_range);
 }
 
 /// Writes the folds of rows without elements.
@@ -130,26 +186,58 @@ void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call, row_prog
   }
 }
 
-/// Runs a row program on the context's stream. Operands may have any strides.
+/// Bytes of device memory that `cuda_row` needs for the call: a few for each of `most_split_rows` at most.
+template <class RowProgram>
+std::size_t cuda_row_workspace(const kernel_call& call, int axis) {
+  if (call.space.size() == 0) return 0;
+  return static_cast<std::size_t>(row_workspace(row_operands_of<RowProgram>(call, axis, most_shared_bytes())));
+}
+template <class RowProgram>
+std::size_t cuda_row_workspace(const kernel_call& call) {
+  return cuda_row_workspace<RowProgram>(call, call.space.rank - 1);
+}
+
+/// Launches the kernels of rows in pieces, some rows after others.
+template <class RowProgram>
+void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, char* workspace) {
+  using facts = row_facts<RowProgram>;
+  const std::int64_t all = operands.row_count, at_once = rows_at_once(operands);
+  const auto shared = static_cast<std::size_t>(shared_bytes_of(operands));
+  const auto threads = static_cast<unsigned>(operands.grid.threads());
+  operands.partials = workspace;
+  operands.given = reinterpret_cast<std::uint64_t*>(workspace + 2 * partial_bytes * operands.grid.pieces * at_once);
+  for (; operands.first_row < all; operands.first_row += at_once) {
+    operands.row_count = least(at_once, all - operands.first_row);
+    const auto blocks = static_cast<unsigned>(divide_up(operands.row_count, operands.grid.width));
+    for (int phase = 0; phase <= facts::folds; ++phase) {
+      // What is folded last needs one block to finish it.
+      const bool finishes = phase == facts::folds && facts::stores_fold();
+      const dim3 grid(blocks, finishes ? 1u : static_cast<unsigned>(operands.grid.pieces));
+      launch(context.stream, "launching a row kernel", &split_row_kernel<RowProgram>, {grid, shared, threads}, operands,
+             phase);
+    }
+  }
+}
+
+/// Runs a row program on the context's stream, over rows along `axis`. Operands may have any strides.
 /// *Throws* `internal_error` where the kernel cannot be launched.
 template <class RowProgram>
-void cuda_row(gpu_context& context, const kernel_call& call) {
-  using facts = row_facts<RowProgram>;
+void cuda_row(gpu_context& context, const kernel_call& call, int axis) {
   if (call.space.size() == 0) return fold_nothing_on_gpu(context, call, RowProgram{});
-  row_operands<RowProgram> operands = row_operands_of<RowProgram>(call);
+  const row_operands<RowProgram> operands = row_operands_of<RowProgram>(call, axis, most_shared_bytes());
   static_assert(sizeof operands <= max_parameter_bytes);
-  std::int64_t blocks = operands.grid.blocks;
-  std::size_t shared = 0;
-  if (operands.is_shared()) {
-    shared = static_cast<std::size_t>(operands.block_bytes());
-  } else {
+  if (operands.grid.split) {
     if (!call.workspace) throw internal_error("[onto.cuda] a row kernel was launched without its workspace");
-    operands.kept = call.workspace;
-    if (blocks > workspace_blocks) blocks = workspace_blocks;
+    return run_split_rows(context, operands, static_cast<char*>(call.workspace));
   }
-  launch(context.stream, "launching a row kernel",
-         has_aligned_rows(operands) ? &row_kernel_on_gpu<RowProgram, facts::lanes> : &row_kernel_on_gpu<RowProgram, 1>,
-         {grid_blocks(blocks), shared}, operands);
+  launch(context.stream, "launching a row kernel", &whole_row_kernel<RowProgram>,
+         {grid_blocks(operands.blocks), static_cast<std::size_t>(shared_bytes_of(operands)),
+          static_cast<unsigned>(operands.grid.threads())},
+         operands);
+}
+template <class RowProgram>
+void cuda_row(gpu_context& context, const kernel_call& call) {
+  cuda_row<RowProgram>(context, call, call.space.rank - 1);
 }
 
 }  // namespace onto::detail

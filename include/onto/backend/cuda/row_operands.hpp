@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// What the threads of a row kernel know, and what each of them does in each stage. Plain arithmetic, the same on host
-// and device.
+// What the threads of a row kernel know, and how it is found from a call. Plain arithmetic.
 #pragma once
 
-#include <onto/backend/cuda/fold_grid.hpp>
 #include <onto/backend/cuda/operands.hpp>
 #include <onto/backend/cuda/row_facts.hpp>
+#include <onto/backend/cuda/row_grid.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <type_traits>
-#include <utility>
 
 namespace onto::detail {
 
@@ -22,267 +18,160 @@ struct row_inputs {
   static constexpr int scalars = Scalars;
 
   operand_values<Inputs, Scalars> values;
-  strided_space<Inputs> rows;                  // where rows begin
-  std::int64_t step[Inputs > 0 ? Inputs : 1];  // from one element of a row to the next
+  strided_space<Inputs + 1> rows;  // where rows begin in the inputs, and in the result
+  std::int64_t step[Inputs + 1];   // from one element of a row to the next
 };
-
-/// The most kept bytes of a block that are in shared memory; more are in the workspace.
-inline constexpr std::int64_t most_shared_bytes = 40 << 10;
-/// Blocks of a row kernel that has a workspace.
-inline constexpr std::int64_t workspace_blocks = 1024;
 
 template <class RowProgram>
 struct row_operands : row_inputs<row_facts<RowProgram>::inputs, row_facts<RowProgram>::scalars> {
   using facts = row_facts<RowProgram>;
 
-  fold_grid grid;               // outputs are rows
-  std::int64_t kept_bytes = 0;  // of a row, and where in them each kept value begins
-  std::int64_t kept_at[facts::keeps > 0 ? facts::keeps : 1] = {};
-  void* kept = nullptr;  // of all blocks; null where it is in shared memory
-  void* out = nullptr;
-
-  std::int64_t block_bytes() const { return kept_bytes * grid.width; }
-  bool is_shared() const { return block_bytes() <= most_shared_bytes; }
+  row_grid grid;
+  std::int64_t row_count;  // that this launch goes over
+  std::int64_t first_row;
+  std::int64_t count;                                // elements of a row
+  std::int64_t blocks;                               // that are launched
+  int pack_step;                                     // between the packs of neighbouring threads
+  int lane_step;                                     // between the elements of one
+  bool in_packs[facts::inputs + 1];                  // whether an operand's elements are accessed in packs
+  bool same[facts::inputs > 0 ? facts::inputs : 1];  // whether an input is the same for all rows
+  bool any_same;
+  int at[facts::slots > 0 ? facts::slots : 1];  // where slots are in shared memory
+  int states_at;                                // and what threads hand each other
+  void* out;
+  void* partials;        // of split rows: the states of the pieces, of two folds in turn
+  std::uint64_t* given;  // and what earlier launches found for each row
 };
 
-/// *Preconditions* there are rows, and they have elements.
+/// Bytes of a partial result.
+inline constexpr std::int64_t partial_bytes = 16;
+
+/// Where slots are in shared memory, for one pack of one thread. What whole rows keep takes the place of an input that
+/// is not read any more. *Returns* the bytes of all.
 template <class RowProgram>
-row_operands<RowProgram> row_operands_of(const kernel_call& call) {
+std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
   using facts = row_facts<RowProgram>;
-  const int last = call.space.rank - 1;
-  const dimension_set rows = all_dimensions(last);
-  row_operands<RowProgram> r{};
-  r.values = operand_values_of<facts::inputs, facts::scalars>(call);
-  r.rows = collapse<facts::inputs>(call.space, rows, call.in);
-  for (int k = 0; k < facts::inputs; ++k) r.step[k] = call.in[k].stride[last];
-  const std::int64_t count = call.space[last];
-  for (int k = 0; k < facts::keeps; ++k) {
-    r.kept_at[k] = r.kept_bytes;
-    r.kept_bytes += divide_up(count * facts::kept_size(k), 16) * 16;
+  constexpr auto& table = facts::table;
+  bool taken[facts::slots > 0 ? facts::slots : 1] = {};
+  std::int64_t bytes = 0;
+  const auto append = [&](int slot) {
+    r.at[slot] = static_cast<int>(bytes);
+    bytes += table.size[slot] * facts::lanes;
+  };
+  for (int k = 0; k < facts::inputs; ++k)
+    if (table.staged[k]) append(k);
+  for (int k = facts::inputs; keeps && k < facts::slots; ++k) {
+    const int stage = facts::stage_of_kept(k - facts::inputs);
+    int place = 0;
+    while (place < facts::inputs && !(table.staged[place] && !taken[place] && !r.same[place] &&
+                                      table.size[place] == table.size[k] && table.last[place] <= stage))
+      ++place;
+    if (place < facts::inputs) {
+      taken[place] = true;
+      r.at[k] = r.at[place];
+    } else {
+      append(k);
+    }
   }
-  // Eight elements a thread, and more threads where a block's rows would not fit into shared memory.
-  fold_grid g{size_of_dimensions(call.space, rows), count, 1, 1, true, 1, 1, count};
-  std::int64_t depth = power_of_two_from(divide_up(count, 8));
-  while (depth < block_threads && block_threads / depth * r.kept_bytes > most_shared_bytes) depth *= 2;
-  g.depth = static_cast<int>(depth < block_threads ? depth : block_threads);
-  g.width = block_threads / g.depth;
-  g.blocks = divide_up(g.outputs, g.width);
-  r.grid = g;
-  r.out = call.out.data;
-  return r;
+  return bytes;
 }
 
-/// Whether rows may be read and written several elements at a time.
+/// Whether elements of rows may be accessed in packs. An operand that has one element for a whole row is not asked.
 template <class RowProgram>
-bool has_aligned_rows(const row_operands<RowProgram>& r) {
+bool has_packed_rows(const row_operands<RowProgram>& r) {
   using facts = row_facts<RowProgram>;
   constexpr int lanes = facts::lanes;
-  const bool one_row = r.grid.outputs == 1;
-  if (!facts::stores_fold() &&
-      (!is_aligned(r.out, facts::result_size(), lanes) || (!one_row && r.grid.count % lanes != 0)))
-    return false;
-  for (int k = 0; k < facts::inputs; ++k) {
-    if (facts::is_column(k) || r.step[k] == 0) continue;
-    if (r.step[k] != 1 || !is_aligned(r.values.data[k], facts::size_of_input(k), lanes)) return false;
+  if (r.count % lanes != 0) return false;
+  for (int k = 0; k <= facts::inputs; ++k) {
+    const bool is_result = k == facts::inputs;
+    if (is_result ? facts::stores_fold() : !facts::table.elements[k] || r.step[k] == 0) continue;
+    const void* const data = is_result ? r.out : r.values.data[k];
+    const int size = is_result ? facts::result_size() : facts::table.size[k];
+    if (r.step[k] != 1 || !is_aligned(data, size, lanes)) return false;
     for (int d = 0; d < r.rows.rank; ++d)
       if (r.rows.stride[k][d] % lanes != 0) return false;
   }
   return true;
 }
 
-/// One thread at one row.
-template <int Inputs, int Scalars, int Keeps, int Given>
-struct row_thread {
-  const row_inputs<Inputs, Scalars>& operands;
-  std::int64_t number = 0;                           // of the row
-  std::int64_t count = 0;                            // of elements
-  std::int64_t start[Inputs > 0 ? Inputs : 1] = {};  // where the row begins in each input
-  char* kept[Keeps > 0 ? Keeps : 1] = {};            // what is kept of the row
-  std::uint64_t given[Given > 0 ? Given : 1] = {};   // the values of the row so far
-
-  ONTO_HD explicit row_thread(const row_inputs<Inputs, Scalars>& o) : operands(o) {}
-};
-
+/// Blocks of whole rows that are launched. Each reads what is the same for all rows once: so few that all of them read
+/// little of it beside the rows, and as many on each multiprocessor.
 template <class RowProgram>
-using row_thread_of = row_thread<row_facts<RowProgram>::inputs, row_facts<RowProgram>::scalars,
-                                 row_facts<RowProgram>::keeps, row_facts<RowProgram>::given>;
-
-/// Begins with row `number`, of which the values kept are at `kept`.
-template <class RowProgram>
-ONTO_HD ONTO_INLINE void start_row(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
-                                   std::int64_t number, char* kept) {
+std::int64_t whole_row_blocks(const row_operands<RowProgram>& r) {
   using facts = row_facts<RowProgram>;
-  const coordinates where = locate(operands.rows, number);
-  t.number = number;
-  t.count = operands.grid.count;
-  for (int k = 0; k < facts::inputs; ++k) t.start[k] = offset(operands.rows, where, k);
-  for (int k = 0; k < facts::keeps; ++k) t.kept[k] = kept + operands.kept_at[k];
+  std::int64_t same = 0, own = facts::stores_fold() ? 0 : facts::result_size();
+  for (int k = 0; k < facts::inputs; ++k)
+    if (facts::table.elements[k]) (r.same[k] ? same : own) += facts::table.size[k];
+  if (same == 0) return r.grid.blocks;
+  const std::int64_t most = r.row_count * own / (25 * same) / few_blocks * few_blocks;
+  return least(r.grid.blocks, greatest(most, few_blocks));
 }
 
-/// Takes one lane of what was loaded of a row.
-template <class Thread, class Slots>
-struct row_source {
-  using calls = operation_must_be_host_device;
-
-  const Thread& thread;
-  const Slots& slots;
-  std::int64_t position;
-  int lane;
-
-  template <element Type>
-  using value = computed_t<Type>;
-
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    constexpr int scalars = std::remove_reference_t<decltype(thread.operands)>::scalars;
-    if constexpr (Slot < scalars)
-      return from_bits<computed_t<Type>>(thread.operands.values.scalars[Slot]);
-    else
-      return from_bits<computed_t<Type>>(thread.given[Slot - scalars]);
-  }
-  ONTO_HD std::int64_t index() const { return thread.number * thread.count + position; }
-};
-
-/// Takes what there is once a row.
-template <class Thread>
-struct column_source : row_source<Thread, int> {
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return device_load(static_cast<const element_t<Type>*>(this->thread.operands.values.data[Slot]) +
-                       this->thread.start[Slot]);
-  }
-};
-
-/// Inputs have the elements' own type, kept values that in which they were computed.
-template <class Program, int Inputs, int Slot>
-using row_slot_type = std::conditional_t<(Slot < Inputs), element_t<program_operands<Program>::found.type[Slot]>,
-                                         computed_t<program_operands<Program>::found.type[Slot]>>;
-
-template <class Program, int Slot, int Inputs, int Lanes, class Thread, class T>
-ONTO_HD ONTO_INLINE void load_row(const Thread& t, lane_pack<T, Lanes>& pack, std::int64_t first) {
-  if constexpr (loads_slot<Program, Slot>) {
-    if constexpr (Slot >= Inputs) {
-      load_pack(pack, t.kept[Slot - Inputs], true, first, t.count - first);
-    } else {
-      const T* row = static_cast<const T*>(t.operands.values.data[Slot]) + t.start[Slot];
-      if constexpr (Lanes == 1)
-        pack.at[0] = device_load(row + first * t.operands.step[Slot]);
-      else
-        load_pack(pack, row, t.operands.step[Slot] != 0, first, t.count - first);
-    }
-  }
-}
-
-/// The values of a program at elements of the row from `first` on.
-template <class Program, int Lanes, class Thread, int... Slot, int... Lane>
-ONTO_HD ONTO_INLINE lane_pack<computed_t<Program::result>, Lanes> row_values(const Thread& t, std::int64_t first,
-                                                                             std::integer_sequence<int, Slot...> slots,
-                                                                             std::integer_sequence<int, Lane...>) {
-  constexpr int inputs = std::remove_reference_t<decltype(t.operands)>::inputs;
-  using loaded = lane_slots<Lanes, decltype(slots), row_slot_type<Program, inputs, Slot>...>;
-  loaded in;
-  (load_row<Program, Slot, inputs>(t, pack_of<Slot>(in), first), ...);
-  lane_pack<computed_t<Program::result>, Lanes> out;
-  ((out.at[Lane] = static_cast<computed_t<Program::result>>(
-        Program::evaluate(row_source<Thread, loaded>{t, in, first + Lane, Lane}))),
-   ...);
-  return out;
-}
-template <class Program, int Lanes, class Thread>
-ONTO_HD ONTO_INLINE auto row_values(const Thread& t, std::int64_t first) {
-  return row_values<Program, Lanes>(t, first, std::make_integer_sequence<int, program_operands<Program>::inputs>{},
-                                    std::make_integer_sequence<int, Lanes>{});
-}
-
-/// Writes as many of a pack's elements as are left.
-template <class To, class T, int Lanes>
-ONTO_HD ONTO_INLINE void store_pack(To* to, const lane_pack<T, Lanes>& pack, std::int64_t left) {
-  lane_pack<To, Lanes> out;
-  for (int j = 0; j < Lanes; ++j) out.at[j] = static_cast<To>(pack.at[j]);
-  if (Lanes > 1 && left >= Lanes) {
-    device_store(reinterpret_cast<lane_pack<To, Lanes>*>(to), out);
-  } else {
-    for (int j = 0; j < Lanes; ++j)
-      if (j < left) device_store(to + j, out.at[j]);
-  }
-}
-
-/// What the thread in `place` of a row's `depth` does of a stage that goes over the row. *Returns* what it folded, if
-/// the stage folds.
-template <class RowProgram, class Stage, int Number, int Lanes>
-ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t, int place) {
-  using facts = stage_of<Stage>;
-  using program_type = typename facts::code;
-  using value_type = computed_t<program_type::result>;
-  constexpr int kept = kept_before<RowProgram, Number>;
-  const std::int64_t step = std::int64_t{operands.grid.depth} * Lanes;
-  const auto over_row = [&](auto&& take) {
-    for (std::int64_t k = std::int64_t{place} * Lanes; k < t.count; k += step) {
-      const auto values = row_values<program_type, Lanes>(t, k);
-      if constexpr (facts::keeps) store_pack(reinterpret_cast<value_type*>(t.kept[kept]) + k, values, t.count - k);
-      take(values, k);
-    }
-  };
-  if constexpr (facts::folds) {
-    using accumulation_type = typename facts::accumulation_type;
-    auto state = accumulation_type::empty();
-    over_row([&](const auto& values, std::int64_t k) {
-      for (int j = 0; j < Lanes; ++j)
-        if (k + j < t.count) accumulation_type::add(state, values.at[j], k + j);
-    });
-    return state;
-  } else {
-    over_row([&](const auto& values, std::int64_t k) {
-      if constexpr (facts::stores)
-        store_pack(static_cast<element_t<program_type::result>*>(operands.out) + t.number * t.count + k, values,
-                   t.count - k);
-    });
-    return 0;
-  }
-}
-
-template <class T>
-ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
-}
-
-/// What a stage computes once for the row.
-template <class RowProgram, class Stage, int Number>
-ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
-  using program_type = typename stage_of<Stage>::code;
-  using thread = row_thread_of<RowProgram>;
-  t.given[given_before<RowProgram, Number>] = to_bits(
-      static_cast<computed_t<program_type::result>>(program_type::evaluate(column_source<thread>{{t, 0, 0, 0}})));
-}
-
-/// What follows when all that was folded of the row is in `state`.
-template <class RowProgram, class Stage, int Number, class State>
-ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
-                                   const State& state, int place, bool in_range) {
-  using accumulation_type = typename stage_of<Stage>::accumulation_type;
-  if constexpr (stage_of<Stage>::stores) {
-    if (place == 0 && in_range)
-      device_store(static_cast<typename accumulation_type::result*>(operands.out) + t.number,
-                   accumulation_type::finish(state, t.count));
-  } else {
-    t.given[given_before<RowProgram, Number>] = to_bits(accumulation_type::finish(state, t.count));
-  }
-}
-
-/// Bytes of device memory that `cuda_row` needs for the call.
+/// `axis`: along which rows lie. *Preconditions* there are rows, and they have elements.
 template <class RowProgram>
-std::size_t cuda_row_workspace(const kernel_call& call) {
-  if (call.space.size() == 0) return 0;
-  const row_operands<RowProgram> r = row_operands_of<RowProgram>(call);
-  if (r.is_shared()) return 0;
-  return static_cast<std::size_t>(r.block_bytes() *
-                                  (r.grid.blocks < workspace_blocks ? r.grid.blocks : workspace_blocks));
+row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std::int64_t most_shared) {
+  using facts = row_facts<RowProgram>;
+  constexpr int inputs = facts::inputs;
+  const dimension_set along = 1u << static_cast<unsigned>(axis);
+  const dimension_set rows = all_dimensions(call.space.rank) & ~along;
+  operand_view operands[inputs + 1];
+  for (int k = 0; k < inputs; ++k) operands[k] = call.in[k];
+  if (!facts::stores_fold()) contiguous_strides(call.space, operands[inputs].stride);
+  row_operands<RowProgram> r{};
+  r.values = operand_values_of<inputs, facts::scalars>(call);
+  r.rows = collapse<inputs + 1>(call.space, rows, operands);
+  for (int k = 0; k <= inputs; ++k) r.step[k] = operands[k].stride[axis];
+  r.row_count = size_of_dimensions(call.space, rows);
+  r.count = call.space[axis];
+  r.out = call.out.data;
+  const bool packed = has_packed_rows(r);
+  const bool neighbours = packed || folds_along_memory(r.rows, collapse<inputs + 1>(call.space, along, operands));
+  int smallest = facts::result_size();
+  for (int k = 0; k < inputs; ++k) {
+    bool is_same = facts::table.staged[k] && r.row_count > 1;
+    for (int d = 0; d < r.rows.rank; ++d) is_same = is_same && r.rows.stride[k][d] == 0;
+    r.same[k] = is_same;
+    if (facts::table.elements[k] && facts::table.size[k] < smallest) smallest = facts::table.size[k];
+  }
+  std::int64_t bytes = place_slots(r, true);
+  const std::int64_t sector = neighbours ? 1 : 32 / (smallest < 2 ? 2 : smallest);
+  const row_shape shape{r.row_count, r.count,      neighbours,
+                        packed,      facts::lanes, static_cast<int>(least(power_of_two_from(r.row_count), sector)),
+                        bytes};
+  r.grid = arrange_whole_rows(shape);
+  if (!fits_whole(shape, r.grid, most_shared)) {
+    bytes = place_slots(r, false);
+    r.grid = arrange_split_rows(shape, bytes, most_shared);
+  }
+  r.blocks = r.grid.split ? r.grid.blocks : whole_row_blocks(r);
+  for (int k = 0; k < facts::slots; ++k) r.at[k] *= static_cast<int>(r.grid.packs);
+  r.states_at = static_cast<int>(bytes * r.grid.packs);
+  r.pack_step = packed ? facts::lanes : 1;
+  r.lane_step = packed ? 1 : r.grid.depth;
+  for (int k = 0; k <= inputs; ++k) r.in_packs[k] = packed && r.step[k] == 1;
+  for (int k = 0; k < inputs; ++k) {
+    if (r.grid.split) r.same[k] = false;
+    r.any_same = r.any_same || r.same[k];
+  }
+  return r;
+}
+
+template <class RowProgram>
+std::int64_t shared_bytes_of(const row_operands<RowProgram>& r) {
+  return r.states_at + 2 * partial_bytes * states_of_block(r.grid);
+}
+
+/// Split rows that are in the works at one time.
+template <class RowProgram>
+std::int64_t rows_at_once(const row_operands<RowProgram>& r) {
+  return least(r.row_count, most_split_rows);
+}
+
+/// Bytes of device memory that a row program works in beside its operands: none where its rows are not split.
+template <class RowProgram>
+std::int64_t row_workspace(const row_operands<RowProgram>& r) {
+  if (!r.grid.split) return 0;
+  return rows_at_once(r) * (2 * partial_bytes * r.grid.pieces + 8 * row_facts<RowProgram>::given);
 }
 
 }  // namespace onto::detail

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSL-1.0
+// What each thread of a row kernel does in each stage: inputs go to shared memory, packs of them through the stage's
+// program, and its values into a fold, to shared memory or to the result. Plain arithmetic, the same on host and
+// device.
+#pragma once
+
+#include <onto/backend/cuda/row_operands.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace onto::detail {
+
+/// One thread at one row, or at a piece of one.
+template <int Inputs, int Scalars, int Given>
+struct row_thread {
+  const row_inputs<Inputs, Scalars>& operands;
+  char* memory = nullptr;  // shared by the block
+  int thread = 0;
+  int place = 0;            // among the row's threads
+  std::int64_t number = 0;  // of the row
+  std::int64_t length = 0;  // elements of the row
+  std::int64_t begin = 0;   // of the piece in it
+  int count = 0;            // elements of the piece
+  int first = 0;            // the thread's first element of it
+  int stride = 0;           // from one pack of the thread to its next
+
+  std::int64_t start[Inputs + 1] = {};              // where the piece begins in each input, and in the result
+  std::uint64_t given[Given > 0 ? Given : 1] = {};  // the values of the row so far
+
+  ONTO_HD explicit row_thread(const row_inputs<Inputs, Scalars>& o) : operands(o) {}
+};
+
+template <class RowProgram>
+using row_thread_of =
+    row_thread<row_facts<RowProgram>::inputs, row_facts<RowProgram>::scalars, row_facts<RowProgram>::given>;
+
+template <class RowProgram>
+ONTO_HD ONTO_INLINE row_thread_of<RowProgram> row_thread_at(const row_operands<RowProgram>& operands, char* memory,
+                                                            int thread) {
+  row_thread_of<RowProgram> t(operands);
+  t.memory = memory;
+  t.thread = thread;
+  t.place = operands.grid.row(thread);
+  t.length = operands.count;
+  t.first = t.place * operands.pack_step;
+  t.stride = operands.grid.depth * row_facts<RowProgram>::lanes;
+  return t;
+}
+
+/// Begins with a piece of row `number`.
+template <class RowProgram>
+ONTO_HD ONTO_INLINE void start_row(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
+                                   std::int64_t number, std::int64_t piece) {
+  const coordinates where = locate(operands.rows, number);
+  t.number = number;
+  t.begin = piece * operands.grid.per_piece;
+  t.count = static_cast<int>(least(operands.grid.per_piece, t.length - t.begin));
+  for (int k = 0; k <= row_facts<RowProgram>::inputs; ++k)
+    t.start[k] = offset(operands.rows, where, k) + t.begin * operands.step[k];
+}
+
+/// Takes one lane of what was loaded of a row.
+template <class Thread, class Slots>
+struct row_source {
+  using calls = operation_must_be_host_device;
+
+  const Thread& thread;
+  const Slots& slots;
+  std::int64_t position;
+  int lane;
+
+  template <element Type>
+  using value = computed_t<Type>;
+
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
+    return pack_of<Slot>(slots).at[lane];
+  }
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
+    constexpr int scalars = std::remove_reference_t<decltype(thread.operands)>::scalars;
+    if constexpr (Slot < scalars)
+      return from_bits<computed_t<Type>>(thread.operands.values.scalars[Slot]);
+    else
+      return from_bits<computed_t<Type>>(thread.given[Slot - scalars]);
+  }
+  ONTO_HD std::int64_t index() const { return thread.number * thread.length + position; }
+};
+
+/// Takes what there is once a row.
+template <class Thread>
+struct column_source : row_source<Thread, int> {
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
+    return device_load(static_cast<const element_t<Type>*>(this->thread.operands.values.data[Slot]) +
+                       this->thread.start[Slot]);
+  }
+};
+
+/// Loads the elements of a pack one by one, as many as there are.
+template <int Slot, class RowProgram, class T, int Lanes>
+ONTO_HD ONTO_INLINE void load_elements(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                       lane_pack<T, Lanes>& pack, int first) {
+  const T* const row = static_cast<const T*>(operands.values.data[Slot]) + t.start[Slot];
+  for (int j = 0; j < Lanes; ++j) {
+    const int k = first + j * operands.lane_step;
+    if (k < t.count) pack.at[j] = device_load(row + k * operands.step[Slot]);
+  }
+}
+
+/// Brings what input `Slot` has of the row to shared memory, from element `from` on, as much as there is room for.
+template <class RowProgram, int Slot>
+ONTO_HD ONTO_INLINE void stage_input(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                     int from) {
+  using T = row_slot_type<RowProgram, Slot>;
+  using pack = lane_pack<T, row_facts<RowProgram>::lanes>;
+  const int threads = operands.grid.threads(), steps = operands.grid.steps;
+  pack* const mine = reinterpret_cast<pack*>(t.memory + operands.at[Slot]) + (operands.same[Slot] ? t.place : t.thread);
+  const T* const row = static_cast<const T*>(operands.values.data[Slot]) + t.start[Slot];
+  for (int i = 0; i < steps; i += packs_ahead) {
+    const int first = from + t.first + i * t.stride;
+    if (first >= t.count) break;
+    const auto is_there = [&](int a) { return i + a < steps && first + a * t.stride < t.count; };
+    pack packs[packs_ahead] = {};
+    if (operands.in_packs[Slot]) {
+      for (int a = 0; a < packs_ahead; ++a)
+        if (is_there(a)) packs[a] = device_load(reinterpret_cast<const pack*>(row + first + a * t.stride));
+    } else {
+      for (int a = 0; a < packs_ahead; ++a)
+        if (i + a < steps) load_elements<Slot>(operands, t, packs[a], first + a * t.stride);
+    }
+    for (int a = 0; a < packs_ahead; ++a)
+      if (is_there(a)) device_store(mine + (i + a) * threads, packs[a]);
+  }
+}
+
+/// Gets a slot's pack for a stage: from shared memory, or straight from the input.
+template <class RowProgram, int Number, int Slot, bool Anew, class Pack>
+ONTO_HD ONTO_INLINE void get_pack(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                  Pack& pack, int step, int first) {
+  constexpr int inputs = row_facts<RowProgram>::inputs;
+  if constexpr (stage_has<RowProgram, Number, Slot, Anew>) {
+    if constexpr (Slot < inputs && !is_staged<RowProgram, Slot>) {
+      if (operands.in_packs[Slot])
+        pack = device_load(reinterpret_cast<const Pack*>(
+            static_cast<const row_slot_type<RowProgram, Slot>*>(operands.values.data[Slot]) + t.start[Slot] + first));
+      else
+        load_elements<Slot>(operands, t, pack, first);
+    } else if constexpr (Slot < inputs || !Anew) {
+      bool same = false;
+      if constexpr (Slot < inputs) same = operands.same[Slot];
+      const int at = (same ? t.place : t.thread) + step * operands.grid.threads();
+      pack = device_load(reinterpret_cast<const Pack*>(t.memory + operands.at[Slot]) + at);
+    }
+  }
+}
+
+/// Computes one lane of what a stage would keep.
+template <class RowProgram, int Number, int Slot, bool Anew, class Source, class Pack>
+ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
+  constexpr int inputs = row_facts<RowProgram>::inputs;
+  if constexpr (Slot >= inputs && Anew && stage_has<RowProgram, Number, Slot, Anew>)
+    pack.at[source.lane] =
+        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::type::evaluate(source));
+}
+
+template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>,
+          class Lanes = std::make_integer_sequence<int, row_facts<RowProgram>::lanes>>
+struct row_values_of;
+template <class RowProgram, int... Slot, int... Lane>
+struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integer_sequence<int, Lane...>> {
+  static constexpr int lanes = sizeof...(Lane);
+  using loaded = lane_slots<lanes, std::integer_sequence<int, Slot...>, row_slot_type<RowProgram, Slot>...>;
+  using source = row_source<row_thread_of<RowProgram>, loaded>;
+
+  /// The values of a stage at a pack, of which the first is element `first` of the piece.
+  template <class Program, int Number, bool Anew>
+  ONTO_HD ONTO_INLINE static lane_pack<computed_t<Program::result>, lanes> at(const row_operands<RowProgram>& operands,
+                                                                              const row_thread_of<RowProgram>& t,
+                                                                              int step, int first) {
+    loaded in{};
+    (get_pack<RowProgram, Number, Slot, Anew>(operands, t, pack_of<Slot>(in), step, first), ...);
+    lane_pack<computed_t<Program::result>, lanes> out;
+    ((out.at[Lane] = lane<Program, Number, Anew>(source{t, in, t.begin + first + Lane * operands.lane_step, Lane}, in)),
+     ...);
+    return out;
+  }
+  /// Brings what a stage reads of a piece, from element `from` on.
+  template <int Number>
+  ONTO_HD ONTO_INLINE static void stage(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                        int from) {
+    (stage_if < Slot, is_staged<RowProgram, Slot> && stage_has < RowProgram, Number, Slot, true >> (operands, t, from),
+     ...);
+  }
+  /// Brings the inputs of whole rows: `same`, those that are the same for all rows, or the others.
+  ONTO_HD ONTO_INLINE static void stage_all(const row_operands<RowProgram>& operands,
+                                            const row_thread_of<RowProgram>& t, bool same) {
+    (stage_one_of<Slot>(operands, t, same), ...);
+  }
+
+ private:
+  template <class Program, int Number, bool Anew>
+  ONTO_HD ONTO_INLINE static computed_t<Program::result> lane(const source& from, loaded& in) {
+    (compute_kept<RowProgram, Number, Slot, Anew>(from, pack_of<Slot>(in)), ...);
+    return static_cast<computed_t<Program::result>>(Program::evaluate(from));
+  }
+  template <int K, bool Staged>
+  ONTO_HD ONTO_INLINE static void stage_if(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                           int from) {
+    if constexpr (Staged) stage_input<RowProgram, K>(operands, t, from);
+  }
+  template <int K>
+  ONTO_HD ONTO_INLINE static void stage_one_of(const row_operands<RowProgram>& operands,
+                                               const row_thread_of<RowProgram>& t, bool same) {
+    if constexpr (is_staged<RowProgram, K>)
+      if (operands.same[K] == same) stage_input<RowProgram, K>(operands, t, 0);
+  }
+};
+
+/// Writes a pack of the result.
+template <class RowProgram, class To, class T, int Lanes>
+ONTO_HD ONTO_INLINE void store_elements(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+                                        To* row, const lane_pack<T, Lanes>& values, int first) {
+  constexpr int result = row_facts<RowProgram>::inputs;
+  lane_pack<To, Lanes> pack;
+  for (int j = 0; j < Lanes; ++j) pack.at[j] = static_cast<To>(values.at[j]);
+  if (operands.in_packs[result]) {
+    device_store_result(reinterpret_cast<lane_pack<To, Lanes>*>(row + first), pack);
+  } else {
+    for (int j = 0; j < Lanes; ++j) {
+      const int k = first + j * operands.lane_step;
+      if (k < t.count) device_store(row + k * operands.step[result], pack.at[j]);
+    }
+  }
+}
+
+/// What a thread does of a stage that goes over the row. `Split`: over a piece of it, of which nothing is in shared
+/// memory yet, and nothing is kept. *Returns* what it folded, if the stage folds.
+template <class RowProgram, class Stage, int Number, bool Split>
+ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) {
+  using facts = stage_of<Stage>;
+  using program_type = typename facts::code;
+  using values_of = row_values_of<RowProgram>;
+  constexpr int lanes = row_facts<RowProgram>::lanes;
+  const int steps = operands.grid.steps;
+  const auto over_piece = [&](auto&& take) {
+    for (int from = 0; from < t.count; from += steps * t.stride) {
+      if constexpr (Split) values_of::template stage<Number>(operands, t, from);
+      ONTO_NO_UNROLL
+      for (int i = 0; i < steps; ++i) {
+        const int k = from + t.first + i * t.stride;
+        if (k >= t.count) break;
+        const auto values = values_of::template at<program_type, Number, Split>(operands, t, i, k);
+        if constexpr (facts::keeps && !Split) {
+          constexpr int slot = row_facts<RowProgram>::inputs + kept_before<RowProgram, Number>;
+          using pack = lane_pack<computed_t<program_type::result>, lanes>;
+          device_store(reinterpret_cast<pack*>(t.memory + operands.at[slot]) + t.thread + i * operands.grid.threads(),
+                       values);
+        }
+        take(values, k);
+      }
+    }
+  };
+  if constexpr (facts::folds) {
+    using accumulation_type = typename facts::accumulation_type;
+    auto state = accumulation_type::empty();
+    over_piece([&](const auto& values, int k) {
+      for (int j = 0; j < lanes; ++j)
+        if (k + j * operands.lane_step < t.count)
+          accumulation_type::add(state, values.at[j], t.begin + k + j * operands.lane_step);
+    });
+    return state;
+  } else {
+    over_piece([&](const auto& values, int k) {
+      if constexpr (facts::stores)
+        store_elements(
+            operands, t,
+            static_cast<element_t<program_type::result>*>(operands.out) + t.start[row_facts<RowProgram>::inputs],
+            values, k);
+    });
+    return 0;
+  }
+}
+
+template <class T>
+ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+/// What a stage computes once for the row.
+template <class RowProgram, class Stage, int Number>
+ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
+  using program_type = typename stage_of<Stage>::code;
+  using thread = row_thread_of<RowProgram>;
+  t.given[given_before<RowProgram, Number>] = to_bits(
+      static_cast<computed_t<program_type::result>>(program_type::evaluate(column_source<thread>{{t, 0, 0, 0}})));
+}
+
+/// What follows when all that was folded of the row is in `state`; `stores`: whether this thread is to store it, if it
+/// is to be stored.
+template <class RowProgram, class Stage, int Number, class State>
+ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
+                                   const State& state, bool stores) {
+  using accumulation_type = typename stage_of<Stage>::accumulation_type;
+  if constexpr (stage_of<Stage>::stores) {
+    if (stores)
+      device_store(static_cast<typename accumulation_type::result*>(operands.out) + t.number,
+                   accumulation_type::finish(state, t.length));
+  } else {
+    t.given[given_before<RowProgram, Number>] = to_bits(accumulation_type::finish(state, t.length));
+  }
+}
+
+}  // namespace onto::detail
