@@ -54,11 +54,6 @@ class cuda_streams {
     down_.pass(out(), drain_, slot, from, bytes);
     return drain_;
   }
-  /// The same for little data, by way of `pinned`, which nothing else uses.
-  void pass_out(void* pinned, const host_slot& slot, const void* from, std::int64_t bytes) {
-    down_.pass_through(pinned, out(), slot, from, bytes);
-  }
-
   /// The event is reached when all of the lane is done, the host's part of it too.
   void record(lane l, cudaEvent_t event) {
     if (l == lane::in && unfilled_) {
@@ -86,8 +81,12 @@ class cuda_streams {
   /// Waits for the streams of a lane, the host's part of copies too. Asked again where the driver refuses: what was
   /// issued works in memory that goes when this returns.
   void finish(lane l) noexcept {
-    const cudaStream_t all[] = {l == lane::compute ? context.stream : l == lane::in ? fill_ : out_,
-                                l == lane::compute ? nullptr : l == lane::in ? in_ : drain_};
+    const cudaStream_t all[] = {l == lane::compute ? context.stream
+                                : l == lane::in    ? fill_
+                                                   : out_,
+                                l == lane::compute ? nullptr
+                                : l == lane::in    ? in_
+                                                   : drain_};
     for (const cudaStream_t s : all) {
       if (!s) continue;
       cudaError_t status = cudaStreamSynchronize(s);
