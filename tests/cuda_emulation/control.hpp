@@ -50,8 +50,9 @@ std::map<std::string, long> calls();
 long calls_made();
 void reset_calls();
 
-/// A device is gone: what was issued to it is not done, and every call that concerns it returns `status`.
-void lose_device(int ordinal, cudaError_t status);
+/// A device is gone, at once or when that many more calls were made: what was issued to it is not done, and every call
+/// that concerns it returns `status`.
+void lose_device(int ordinal, cudaError_t status, long after_calls = 0);
 /// It is there again, as after a new start of the process.
 void revive_device(int ordinal);
 /// Whether something was set up on a device.

@@ -46,6 +46,8 @@ class api_call {
 /// For libraries over the runtime: counts a call of theirs, and may fail. Takes the lock and gives it back.
 cudaError_t begin_call(const char* name);
 int current_device();
+/// The runtime works with a device on this thread from now on.
+void choose_device(int ordinal);
 bool in_host_function();
 
 // ---- devices and memory (memory.cpp)

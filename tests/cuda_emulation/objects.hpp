@@ -8,6 +8,10 @@
 
 #include "emulator.hpp"
 
+struct CUgraphNode_st {
+  std::size_t index = 0;
+};
+
 namespace cuda_emulation {
 
 /// A piece of work in a graph, and the pieces that come before it.
@@ -16,8 +20,15 @@ struct graph_node {
   std::vector<std::size_t> after;
 };
 
+/// The handles of nodes that somebody asked for. They are valid for as long as the graph.
+struct node_handles {
+  std::vector<std::unique_ptr<CUgraphNode_st>> all;
+  bool graph_is_gone = false;
+};
+
 struct graph_nodes {
   std::vector<graph_node> nodes;
+  std::shared_ptr<node_handles> handles = std::make_shared<node_handles>();
 };
 
 /// What streams record together. It ends when its origin's capture does.
@@ -67,6 +78,7 @@ struct CUstream_st {
   std::int64_t time = 0;  // at which its last piece ended
   std::shared_ptr<cuda_emulation::recording> capture;
   std::vector<std::size_t> frontier;  // nodes after which the next one comes
+  std::vector<cudaGraphNode_t> told;  // their handles, as they were asked for last
 };
 
 struct CUevent_st {
@@ -108,6 +120,9 @@ cudaError_t wait_for_event(std::unique_lock<std::mutex>& lock, cudaEvent_t event
 cudaError_t elapsed(float* milliseconds, cudaEvent_t begin, cudaEvent_t end);
 cudaError_t begin_capture(cudaStream_t stream, cudaStreamCaptureMode mode);
 cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, const cudaGraphNode_t** nodes,
+                         std::size_t* count);
+cudaError_t change_node(cudaGraphExec_t program, cudaGraphNode_t node, piece work);
 cudaError_t instantiate(cudaGraphExec_t* program, cudaGraph_t graph);
 cudaError_t destroy_graph(cudaGraph_t graph);
 cudaError_t destroy_program(cudaGraphExec_t program);

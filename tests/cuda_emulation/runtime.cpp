@@ -31,6 +31,9 @@ struct runtime_state {
   long made = 0;
   std::vector<fault> faults;
   long failed = 0;
+  long calls_to_loss = 0;  // of the device `to_lose`
+  int to_lose = 0;
+  cudaError_t loss = cudaSuccess;
   std::map<int, cudaStream_t> default_streams;
   std::map<int, CUmemPoolHandle_st> default_pools;
   std::map<const void*, int> shared_limits;  // of kernels that asked for more than 48 KiB
@@ -57,7 +60,6 @@ runtime_state& state() {
   return s;
 }
 
-thread_local int device_of_thread = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 
 /// The status that a test wants this call to return.
@@ -82,14 +84,15 @@ cudaError_t count_call(const char* name) {
   runtime_state& s = state();
   ++s.calls[name];
   ++s.made;
+  if (s.calls_to_loss > 0 && --s.calls_to_loss == 0) device_at(s.to_lose).lost = s.loss;
   return injected(name);
 }
 
 /// The stream that a handle means: null is the default one of the current device.
 cudaStream_t stream_of(cudaStream_t stream) {
   if (stream) return stream;
-  cudaStream_t& s = state().default_streams[device_of_thread];
-  if (!s) make_stream(&s, device_of_thread);
+  cudaStream_t& s = state().default_streams[current_device()];
+  if (!s) make_stream(&s, current_device());
   return s;
 }
 
@@ -132,6 +135,20 @@ struct copy_end {
   }
 };
 
+piece copy_piece(const copy_end& source, const copy_end& target, std::size_t bytes,
+                 const std::shared_ptr<std::vector<char>>& taken) {
+  return {"copy", 0,
+          [=](std::int64_t& nanoseconds) {
+            const void* in = taken ? taken->data() : source.bytes(bytes, "a copy");
+            void* out = target.bytes(bytes, "a copy");
+            if (!in || !out) return cudaErrorIllegalAddress;
+            std::memmove(out, in, bytes);
+            nanoseconds += 2000 + static_cast<std::int64_t>(bytes / 20);
+            return cudaSuccess;
+          },
+          false};
+}
+
 cudaError_t copy(api_call& call, void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                  cudaStream_t stream) {
   if (bytes == 0) return cudaSuccess;
@@ -148,16 +165,7 @@ cudaError_t copy(api_call& call, void* to, const void* from, std::size_t bytes, 
   const bool captured = is_capturing(stream);
   if (pageable_source && !captured && bytes <= std::size_t{64} << 10)
     taken = std::make_shared<std::vector<char>>(static_cast<const char*>(from), static_cast<const char*>(from) + bytes);
-  const cudaError_t status = issue(stream, {"copy", 0,
-                                            [=](std::int64_t& nanoseconds) {
-                                              const void* in = taken ? taken->data() : source.bytes(bytes, "a copy");
-                                              void* out = target.bytes(bytes, "a copy");
-                                              if (!in || !out) return cudaErrorIllegalAddress;
-                                              std::memmove(out, in, bytes);
-                                              nanoseconds += 2000 + static_cast<std::int64_t>(bytes / 20);
-                                              return cudaSuccess;
-                                            },
-                                            false});
+  const cudaError_t status = issue(stream, copy_piece(source, target, bytes, taken));
   if (status != cudaSuccess || captured) return status;
   // Copies between pageable memory and a device end before the call does; but for little, whose data goes along.
   if ((pageable_source && !taken) || pageable_target) {
@@ -229,16 +237,18 @@ void reset_calls() {
   state().made = 0;
 }
 
-void lose_device(int ordinal, cudaError_t status) {
+void lose_device(int ordinal, cudaError_t status, long after_calls) {
   const std::lock_guard<std::mutex> lock(lock_of_everything());
-  device_at(ordinal).lost = status;
+  state().to_lose = ordinal;
+  state().loss = status;
+  state().calls_to_loss = after_calls;
+  if (after_calls == 0) device_at(ordinal).lost = status;
 }
 void revive_device(int ordinal) {
   const std::lock_guard<std::mutex> lock(lock_of_everything());
   device_at(ordinal).lost = cudaSuccess;
+  if (state().to_lose == ordinal) state().calls_to_loss = 0;
 }
-
-int current_device() { return device_of_thread; }
 
 api_call::api_call(const char* name, kind k) {
   if (in_host_function()) {
@@ -250,13 +260,14 @@ api_call::api_call(const char* name, kind k) {
   lock = std::unique_lock<std::mutex>(lock_of_everything());
   status = count_call(name);
   if (k == asks || (status != cudaSuccess && k != destroys)) return;
-  if (!has_device(device_of_thread)) {
+  if (!has_device(current_device())) {
     status = state().now.devices == 0 ? cudaErrorNoDevice : cudaErrorInvalidDevice;
     return;
   }
-  device_at(device_of_thread).touched = true;
+  device_at(current_device()).touched = true;
+  choose_device(current_device());
   go_on_at_random(lock);
-  if (status == cudaSuccess) status = device_at(device_of_thread).lost;
+  if (status == cudaSuccess) status = device_at(current_device()).lost;
 }
 
 cudaError_t api_call::give(cudaError_t result) {
@@ -275,7 +286,7 @@ cudaError_t launch_kernel(const cudaLaunchConfig_t& c, const void* kernel, std::
   if (call.status != cudaSuccess) return call.give(call.status);
   const cudaStream_t stream = stream_of(c.stream);
   if (const cudaError_t wrong = check_stream("a launch", stream)) return call.give(wrong);
-  if (stream->device != device_of_thread) {
+  if (stream->device != current_device()) {
     violation("a kernel was launched into a stream of a device that is not current");
     return call.give(cudaErrorInvalidResourceHandle);
   }
@@ -326,6 +337,8 @@ const char* CUDARTAPI cudaGetErrorName(cudaError_t error) {
     case cudaErrorInvalidResourceHandle: return "cudaErrorInvalidResourceHandle";
     case cudaErrorNotReady: return "cudaErrorNotReady";
     case cudaErrorIllegalAddress: return "cudaErrorIllegalAddress";
+    case cudaErrorGraphExecUpdateFailure: return "cudaErrorGraphExecUpdateFailure";
+    case cudaErrorMpsClientTerminated: return "cudaErrorMpsClientTerminated";
     case cudaErrorLaunchFailure: return "cudaErrorLaunchFailure";
     case cudaErrorECCUncorrectable: return "cudaErrorECCUncorrectable";
     case cudaErrorStreamCaptureUnsupported: return "cudaErrorStreamCaptureUnsupported";
@@ -344,14 +357,14 @@ cudaError_t CUDARTAPI cudaGetDeviceCount(int* count) {
 }
 cudaError_t CUDARTAPI cudaGetDevice(int* device) {
   ONTO_BEGIN(, api_call::asks);
-  *device = device_of_thread;
+  *device = current_device();
   return cudaSuccess;
 }
 /// Since CUDA 12 it sets the device up.
 cudaError_t CUDARTAPI cudaSetDevice(int device) {
   ONTO_BEGIN(, api_call::asks);
   if (!has_device(device)) return call.give(cudaErrorInvalidDevice);
-  device_of_thread = device;
+  choose_device(device);
   device_at(device).touched = true;
   return call.give(device_at(device).lost);
 }
@@ -397,22 +410,8 @@ cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 }
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
   ONTO_BEGIN();
-  finish_device(call.lock, device_of_thread);
-  return call.give(device_at(device_of_thread).lost);
-}
-static int primary_context_state(int device, unsigned* flags, int* active) {
-  const std::lock_guard<std::mutex> lock(lock_of_everything());
-  *flags = 0;
-  *active = device_at(device).touched;
-  return 0;
-}
-cudaError_t CUDARTAPI cudaGetDriverEntryPointByVersion(const char* symbol, void** entry, unsigned, unsigned long long,
-                                                       cudaDriverEntryPointQueryResult* found) {
-  ONTO_BEGIN(, api_call::asks);
-  const bool known = std::strcmp(symbol, "cuDevicePrimaryCtxGetState") == 0;
-  *entry = known ? reinterpret_cast<void*>(&primary_context_state) : nullptr;
-  if (found) *found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
-  return cudaSuccess;
+  finish_device(call.lock, current_device());
+  return call.give(device_at(current_device()).lost);
 }
 cudaError_t CUDARTAPI cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
   ONTO_BEGIN(, api_call::asks);
@@ -436,7 +435,7 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute
 
 cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* made, unsigned) {
   ONTO_BEGIN();
-  return make_stream(made, device_of_thread);
+  return make_stream(made, current_device());
 }
 cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t* made) { return cudaStreamCreateWithFlags(made, 0); }
 cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t handle) {
@@ -479,7 +478,7 @@ cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t funct
 }
 cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   ONTO_BEGIN();
-  return make_event(event, device_of_thread, !(flags & cudaEventDisableTiming));
+  return make_event(event, current_device(), !(flags & cudaEventDisableTiming));
 }
 cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, 0); }
 cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event) {
@@ -513,12 +512,12 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float* milliseconds, cudaEvent_t begi
 
 cudaError_t CUDARTAPI cudaMalloc(void** memory, std::size_t bytes) {
   ONTO_BEGIN();
-  *memory = bytes ? allocate(device_of_thread, nullptr, static_cast<std::int64_t>(bytes), false) : nullptr;
+  *memory = bytes ? allocate(current_device(), nullptr, static_cast<std::int64_t>(bytes), false) : nullptr;
   return call.give(*memory || bytes == 0 ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 cudaError_t CUDARTAPI cudaFree(void* memory) {
   ONTO_BEGIN_DESTROY();
-  finish_device(call.lock, device_of_thread);
+  finish_device(call.lock, current_device());
   if (!memory || release(memory)) return call.give(call.status);
   violation("cudaFree got what was never allocated, or was freed before");
   return call.give(cudaErrorInvalidValue);
@@ -543,8 +542,8 @@ cudaError_t CUDARTAPI cudaMallocFromPoolAsync(void** memory, std::size_t bytes, 
                                   false}));
 }
 static cudaMemPool_t default_pool() {
-  CUmemPoolHandle_st& pool = state().default_pools[device_of_thread];
-  pool.pool.device = device_of_thread;
+  CUmemPoolHandle_st& pool = state().default_pools[current_device()];
+  pool.pool.device = current_device();
   return &pool;
 }
 cudaError_t CUDARTAPI cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t handle) {
@@ -589,7 +588,7 @@ cudaError_t CUDARTAPI cudaFreeHost(void* memory) {
 cudaError_t CUDARTAPI cudaMemGetInfo(std::size_t* unused, std::size_t* all) {
   ONTO_BEGIN();
   *all = static_cast<std::size_t>(current_machine().memory);
-  *unused = *all - static_cast<std::size_t>(device_at(device_of_thread).used);
+  *unused = *all - static_cast<std::size_t>(device_at(current_device()).used);
   return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
@@ -700,6 +699,27 @@ cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t* gra
     *graph = nullptr;
   }
   return call.give(call.status != cudaSuccess ? call.status : status);
+}
+cudaError_t CUDARTAPI cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatus* status,
+                                               unsigned long long* id, cudaGraph_t* graph,
+                                               const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
+                                               std::size_t* count) {
+  ONTO_BEGIN();
+  ONTO_STREAM(handle);
+  if (id || graph || !nodes || !edges || !count) return call.give(cudaErrorNotSupported);
+  *edges = nullptr;
+  return call.give(capture_info(stream, status, nodes, count));
+}
+cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t program, cudaGraphNode_t node, void* to,
+                                                         const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  ONTO_BEGIN();
+  const copy_end source(from, bytes), target(to, bytes);
+  // What it was recorded with was device memory and pinned memory.
+  const bool in = kind == cudaMemcpyHostToDevice;
+  const copy_end& host = in ? source : target;
+  const copy_end& device = in ? target : source;
+  if (bytes == 0 || !host.pinned || !device.device) return call.give(cudaErrorInvalidValue);
+  return call.give(change_node(program, node, copy_piece(source, target, bytes, nullptr)));
 }
 cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* program, cudaGraph_t graph, unsigned long long) {
   ONTO_BEGIN();

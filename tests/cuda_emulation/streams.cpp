@@ -433,6 +433,38 @@ cudaError_t end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   return cudaSuccess;
 }
 
+cudaError_t capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, const cudaGraphNode_t** nodes,
+                         std::size_t* count) {
+  *status = cudaStreamCaptureStatusNone;
+  if (!stream->capture) return cudaSuccess;
+  *status = stream->capture->spoilt == cudaSuccess ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
+  stream->told.clear();
+  for (std::size_t n : stream->frontier) {
+    stream->capture->graph.handles->all.push_back(std::make_unique<CUgraphNode_st>(CUgraphNode_st{n}));
+    stream->told.push_back(stream->capture->graph.handles->all.back().get());
+  }
+  *nodes = stream->told.data();
+  *count = stream->told.size();
+  return cudaSuccess;
+}
+
+cudaError_t change_node(cudaGraphExec_t program, cudaGraphNode_t node, piece work) {
+  const graph_program& now = *program->program;
+  const node_handles& handles = *now.graph.handles;
+  const auto is_it = [&](const std::unique_ptr<CUgraphNode_st>& n) { return n.get() == node; };
+  if (handles.graph_is_gone || std::none_of(handles.all.begin(), handles.all.end(), is_it)) {
+    violation("a graph's program is to change at a node of a graph that is another one, or was destroyed");
+    return cudaErrorInvalidValue;
+  }
+  // Launches that were issued go on as they were.
+  auto changed = std::make_shared<graph_program>(now);
+  piece& old = changed->graph.nodes[node->index].work;
+  work.device = old.device;
+  old = std::move(work);
+  program->program = std::move(changed);
+  return cudaSuccess;
+}
+
 cudaError_t instantiate(cudaGraphExec_t* program, cudaGraph_t graph) {
   *program = new CUgraphExec_st{std::make_shared<graph_program>(graph_program{graph->graph, {}})};
   note_object("graph programs", 1);
@@ -440,6 +472,7 @@ cudaError_t instantiate(cudaGraphExec_t* program, cudaGraph_t graph) {
 }
 
 cudaError_t destroy_graph(cudaGraph_t graph) {
+  graph->graph.handles->graph_is_gone = true;
   delete graph;
   note_object("graphs", -1);
   return cudaSuccess;

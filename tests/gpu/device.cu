@@ -150,7 +150,8 @@ TEST_CASE("the GPUs of the machine are found and described", "[cuda][device]") {
   REQUIRE(found.count > 0);
   CHECK(found.reason.empty());
   device_list devices;
-  for (int k = 0; k < found.count; ++k) devices.add(make_cuda_device(place{device_kind::gpu, k}, k, {}));
+  for (int k = 0; k < found.count; ++k)
+    devices.add(make_cuda_device(place{device_kind::gpu, k}, k, facts_of_cuda_device(k), {}));
   CHECK(devices[0].where() == place{device_kind::gpu, 0});
   const std::string text = devices[0].description();
   CHECK(text.rfind("device: 0, name: ", 0) == 0);
@@ -488,9 +489,8 @@ TEST_CASE("what was recorded is done again with other data", "[cuda][graph]") {
       program.from.data = x.data();
       program.to.data = y.data();
       run_state run;
-      graph->launch(run);
-      b.gpu.record(run, lane::compute, *done);
-      done->wait();
+      CHECK(graph->adapt());
+      graph->perform(run);
       REQUIRE_FALSE(run.failed());
       CHECK(y == expected);
       // An edge of the graph: the end of that was waited for.
@@ -526,7 +526,7 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
   } programs{{&here, &there}};
   const ref<device_graph> graph = a.gpu.record_graph(&both::issue, &programs);
   REQUIRE(graph);
-  const ref<device_event> done = a.gpu.make_event(), kernels = other.make_event();
+  const ref<device_event> kernels = other.make_event();
   std::vector<float> x(50000, 1.5f), y(50000), z(50000);
   here.from.data = there.from.data = x.data();
   here.to.data = y.data();
@@ -535,7 +535,7 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
   kernel_call call;
   call.inner = 100;
   other.launch(work{run, here.label}, kernel_entry{nullptr, &spin, nullptr}, call);  // the graph comes after it
-  graph->launch(run);
+  graph->perform(run);
   other.launch(work{run, here.label}, there.kernel, there.call);  // and this after the graph: 4 times the data
   other.record(run, lane::compute, *kernels);
   other.wait(run, lane::out, *kernels);
@@ -543,8 +543,6 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
   const host_slot slot{last.data()};
   other.copy_out(work{run, here.label}, slot, there.block->data(), 200000);
   other.record(run, lane::out, *kernels);
-  a.gpu.record(run, lane::compute, *done);
-  done->wait();
   kernels->wait();
   REQUIRE_FALSE(run.failed());
   CHECK(y == std::vector<float>(50000, 3));
@@ -588,15 +586,14 @@ TEST_CASE("a launch of a graph fails like a kernel", "[cuda][graph]") {
     if (std::string(what) == "kernel" && ++*static_cast<int*>(context) == 1) throw internal_error("for the test");
   };
   run_state failing, next;
-  graph->launch(failing);
+  graph->perform(failing);
   CHECK(calls == 1);
   CHECK(has(what_of(failing), "for the test; in graph"));
   CHECK(b.gpu.counters.kernels == 0);
   std::vector<float> x(1000, 4), y(1000);
   program.from.data = x.data();
   program.to.data = y.data();
-  graph->launch(next);
-  b.settle(lane::compute);
+  graph->perform(next);
   CHECK_FALSE(next.failed());
   CHECK(y == std::vector<float>(1000, 8));
 }

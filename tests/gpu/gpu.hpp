@@ -20,6 +20,20 @@ inline extents shape_of(std::initializer_list<int> dims) {
   return e;
 }
 
+/// Whether something has been set up on a GPU. Through the driver, since the runtime would set it up to answer.
+inline bool is_in_use(int ordinal) {
+  void* entry = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  if (cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &entry, 7000, cudaEnableDefault, &found) !=
+          cudaSuccess ||
+      found != cudaDriverEntryPointSuccess)
+    throw internal_error("the driver does not say what is in use");
+  unsigned flags = 0;
+  int active = 0;
+  (void)reinterpret_cast<int (*)(int, unsigned*, int*)>(entry)(ordinal, &flags, &active);
+  return active != 0;
+}
+
 /// The GPU, and everything that was put on it.
 class bench {
  public:

@@ -40,6 +40,17 @@ __global__ void by_hand(const float* in, const float* factors, float* out) {
 
 void check(cudaError_t status) { REQUIRE(status == cudaSuccess); }
 
+float* pinned_row() {
+  void* p = nullptr;
+  check(cudaMallocHost(&p, 32));
+  return static_cast<float*>(p);
+}
+float* gpu_row() {
+  void* p = nullptr;
+  check(cudaMalloc(&p, 32));
+  return static_cast<float*>(p);
+}
+
 /// Microseconds of one call, the median of many.
 template <class F>
 double median_us(F f) {
@@ -103,14 +114,9 @@ TEST_CASE("a replay costs at most 1.2 times a graph written by hand", "[.][measu
   for (int k = 0; k < 8; ++k) feed(k) = factors(0, k) = 0.125f;
 
   cudaStream_t stream;
-  float *in, *in_row, *a, *b, *c, *out;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  check(cudaMallocHost(&in, 32));
-  check(cudaMallocHost(&in_row, 32));
-  check(cudaMallocHost(&out, 32));
-  check(cudaMalloc(&a, 32));
-  check(cudaMalloc(&b, 32));
-  check(cudaMalloc(&c, 32));
+  float *const in = pinned_row(), *const in_row = pinned_row(), *const out = pinned_row();
+  float *const a = gpu_row(), *const b = gpu_row(), *const c = gpu_row();
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));

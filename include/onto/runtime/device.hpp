@@ -37,9 +37,11 @@ class device_event : public counted {
 /// What was issued while a device recorded, to be issued again in one call.
 class device_graph : public counted {
  public:
-  /// Issues all of it for another run: in the compute stream of the device that recorded it, after what was issued
-  /// there.
-  virtual void launch(run_state& run) = 0;
+  /// Whether it can copy from and to the memory that its slots have now; where not, it must be recorded again.
+  virtual bool adapt() { return true; }
+  /// Does all of it for another run, in the compute stream of the device that recorded it, after what was issued there.
+  /// Blocks until it is done and its results are in the host's memory; where the run fails it may still be under way.
+  virtual void perform(run_state& run) = 0;
 };
 
 /// Called before every allocation, copy and kernel, on the thread that does it; for tests that make them fail. A hook

@@ -9,6 +9,8 @@
 #include <onto/session/device_options.hpp>
 #if ONTO_CUDA
 #include <onto/backend/cuda/device.hpp>
+
+#include <memory>
 #endif
 
 ONTO_BEGIN_RUNS_ONCE
@@ -30,10 +32,15 @@ ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& o
   int* visible = memory.make<int>(there);
   const int count = parse_visible_devices(options.gpu.visible_device_list, there, visible);
   auto* totals = memory.make<std::int64_t>(count);
+#if ONTO_CUDA
+  const std::unique_ptr<cuda_facts[]> facts(new cuda_facts[static_cast<std::size_t>(there)]);
+#endif
   for (int k = 0; k < count; ++k) {
     totals[k] = simulated_gpu_memory;
 #if ONTO_CUDA
-    if (visible[k] < real) totals[k] = facts_of_cuda_device(visible[k]).memory;
+    if (visible[k] >= real) continue;
+    facts[static_cast<std::size_t>(visible[k])] = facts_of_cuda_device(visible[k]);
+    totals[k] = facts[static_cast<std::size_t>(visible[k])].memory;
 #endif
   }
   auto* shares = memory.make<gpu_share>(count + static_cast<int>(options.gpu.logical_devices.size()));
@@ -42,8 +49,8 @@ ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& o
   device_list devices;
   for (int k = 0; k < gpus; ++k) {
 #if ONTO_CUDA
-    if (shares[k].physical < real) {
-      devices.add(make_cuda_device({device_kind::gpu, k}, shares[k].physical, shares[k].limit));
+    if (const int gpu = shares[k].physical; gpu < real) {
+      devices.add(make_cuda_device({device_kind::gpu, k}, gpu, facts[static_cast<std::size_t>(gpu)], shares[k].limit));
       continue;
     }
 #endif

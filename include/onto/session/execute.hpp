@@ -150,7 +150,9 @@ class execution {
     const int count = variables_memory(key);
     recorded_run* r = nullptr;
     for (recorded_run& each : b_.recorded)
-      if (each.graph && std::memcmp(each.key, key, static_cast<std::size_t>(count) * sizeof(void*)) == 0) r = &each;
+      if (!r && each.graph && std::memcmp(each.key, key, static_cast<std::size_t>(count) * sizeof(void*)) == 0 &&
+          each.graph->adapt())
+        r = &each;
     if (!r) {
       ref<device_graph> graph = origin.record_graph(
           [](void* self) {
@@ -170,20 +172,13 @@ class execution {
       if (!r->key) r->key = b_.memory.make<void*>(g_.count + b_.counts.values);
       std::memcpy(r->key, key, static_cast<std::size_t>(count) * sizeof(void*));
     }
-    const int stream = compute_stream(devices_.index_of(origin.where()));
-    // Until all of it is issued nothing says when the other streams are done.
+    // Where it fails nothing says when the streams are done.
     for (int k = b_.replay_first; k < b_.replay_end; ++k) b_.used[b_.steps[k].stream] = true;
-    b_.used[stream] = true;
-    r->graph->launch(b_.progress);
-    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = q == stream;
-    if (b_.replay_end < b_.counts.steps) wait_for(*recorded_end(stream, origin));
+    b_.used[compute_stream(devices_.index_of(origin.where()))] = true;
+    r->graph->perform(b_.progress);
+    if (b_.progress.failed()) return true;
+    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     return true;
-  }
-
-  device_event* recorded_end(int stream, device& origin) {
-    device_event* end = rest_of(stream);
-    origin.record(b_.progress, lane::compute, *end);
-    return end;
   }
 
   // ---- issuing

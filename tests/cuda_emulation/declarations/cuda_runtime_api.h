@@ -19,6 +19,7 @@ enum cudaError {
   cudaErrorDevicesUnavailable = 46,
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
+  cudaErrorDeviceUninitialized = 201,
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorECCUncorrectable = 214,
   cudaErrorNvlinkUncorrectable = 220,
@@ -26,6 +27,7 @@ enum cudaError {
   cudaErrorContained = 226,
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorIllegalState = 401,
+  cudaErrorSymbolNotFound = 500,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchTimeout = 702,
@@ -50,6 +52,7 @@ enum cudaError {
   cudaErrorStreamCaptureUnjoined = 904,
   cudaErrorStreamCaptureIsolation = 905,
   cudaErrorCapturedEvent = 907,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorExternalDevice = 911,
   cudaErrorUnknown = 999,
 };
@@ -108,6 +111,7 @@ enum cudaStreamCaptureMode {
 enum cudaStreamCaptureStatus {
   cudaStreamCaptureStatusNone = 0,
   cudaStreamCaptureStatusActive = 1,
+  cudaStreamCaptureStatusInvalidated = 2,
 };
 
 enum cudaDriverEntryPointQueryResult {
@@ -142,6 +146,8 @@ typedef struct CUstream_st* cudaStream_t;
 typedef struct CUevent_st* cudaEvent_t;
 typedef struct CUgraph_st* cudaGraph_t;
 typedef struct CUgraphExec_st* cudaGraphExec_t;
+typedef struct CUgraphNode_st* cudaGraphNode_t;
+typedef struct cudaGraphEdgeData_st cudaGraphEdgeData;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 typedef void(CUDART_CB* cudaHostFn_t)(void* userData);
 

@@ -12,7 +12,9 @@
 
 namespace onto::detail {
 
-/// Whether the device is lost to this process: every later call on it fails in the same way.
+/// Whether the device is lost to this process: every later call on it fails in the same way. *Source* driver_types.h,
+/// the errors after which "the process must be terminated and relaunched"; beside them those of the hardware, of a
+/// context that is gone, and the one that says nothing.
 inline bool is_lost(cudaError_t status) {
   switch (status) {
     case cudaErrorECCUncorrectable:
@@ -29,16 +31,18 @@ inline bool is_lost(cudaError_t status) {
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
     case cudaErrorTensorMemoryLeak:
+    case cudaErrorMpsClientTerminated:
     case cudaErrorExternalDevice:
     case cudaErrorUnknown: return true;
     default: return false;
   }
 }
 
-/// The device is lost to this process; `why` is the toolkit's name for the reason.
+/// A device is lost to this process; `why` is the toolkit's name for the reason. The status that says so names none.
 struct cuda_lost_error : internal_error {
   cuda_lost_error(const std::string& sentence, const char* name) : internal_error(sentence), why(name) {}
   const char* why;
+  bool found = false;  // the devices that had part in it were asked which it is
 };
 
 [[noreturn]] ONTO_COLD inline void throw_cuda(cudaError_t status, const char* what) {

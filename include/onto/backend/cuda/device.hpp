@@ -3,12 +3,9 @@
 // set up on a GPU before something is issued to it or memory taken.
 #pragma once
 
-#include <onto/backend/cuda/graph.hpp>
-#include <onto/backend/cuda/pool.hpp>
-#include <onto/backend/cuda/timing.hpp>
+#include <onto/backend/cuda/guard.hpp>
 #include <onto/backend/cuda/workspace.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -16,19 +13,17 @@
 namespace onto::detail {
 
 /// A GPU, or a part of one's memory as a device of its own.
-class cuda_device final : public device, private cuda_owner, private workspace_source {
+class cuda_device final : public guarded_gpu, private workspace_source {
  public:
   /// `ordinal` is the GPU's number in the CUDA runtime. *Effects* none on the GPU.
-  cuda_device(place where, int ordinal, memory_limit limit = {})
-      : device(where),
-        ordinal_(ordinal),
-        facts_(facts_of_cuda_device(ordinal)),
-        pool_(where, ordinal, limit, facts_),
-        streams_(false) {}
+  cuda_device(place where, int ordinal, const cuda_facts& facts, memory_limit limit)
+      : guarded_gpu(where, ordinal, facts, limit) {}
+  explicit cuda_device(place where, int ordinal, memory_limit limit = {})
+      : cuda_device(where, ordinal, facts_of_cuda_device(ordinal), limit) {}
 
   ~cuda_device() override {
     if (!touched_) return;
-    quietly_on(ordinal_, [&] {
+    quietly_on(gpu_, [&] {
       streams_.synchronize();
       timings_.close();
       workspace_.drop();
@@ -38,12 +33,9 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
     });
   }
 
-  int ordinal() const { return ordinal_; }
-  const cuda_facts& facts() const { return facts_; }
-
   /// Of the GPU: the same for all devices that share it.
   std::string description() const override {
-    return (message("device: ") << ordinal_ << ", name: " << facts_.name << ", pci bus id: " << facts_.pci_bus_id
+    return (message("device: ") << gpu_.ordinal() << ", name: " << facts_.name << ", pci bus id: " << facts_.pci_bus_id
                                 << ", compute capability: " << facts_.major << "." << facts_.minor)
         .text();
   }
@@ -79,10 +71,10 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
           if (bytes <= 0) return s.in();
           const bool little = bytes <= straight_bytes;
           if (part && little)
-            copy_straight(to, part->feed_from(slot, bytes), bytes, cudaMemcpyHostToDevice, s.in());
+            part->copy_little(slot, to, bytes, cudaMemcpyHostToDevice, s.in());
           else if (!part && (little || is_pinned(slot.data, bytes)))
             copy_straight(to, slot.data, bytes, cudaMemcpyHostToDevice, s.in());
-          else
+          else if (!part || !part->copy_pinned(slot, to, bytes, cudaMemcpyHostToDevice, s.in()))
             s.stage_in(to, slot, bytes);
           return s.in();
         },
@@ -94,12 +86,13 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
         w, "copy", lane::out,
         [&](cuda_streams& s, graph_part* part) {
           if (bytes <= 0) return s.out();
+          void* const memory = const_cast<void*>(from);
           if (part && bytes <= straight_bytes)
-            s.pass_out(part->pinned.take(bytes), slot, from, bytes);
+            part->copy_little(slot, memory, bytes, cudaMemcpyDeviceToHost, s.out());
           else if (!part && is_pinned(slot.data, bytes))
             copy_straight(slot.data, from, bytes, cudaMemcpyDeviceToHost, s.out());
-          else
-            return s.stage_out(slot, const_cast<void*>(from), bytes);
+          else if (!part || !part->copy_pinned(slot, memory, bytes, cudaMemcpyDeviceToHost, s.out()))
+            return s.stage_out(slot, memory, bytes);
           return s.out();
         },
         bytes);
@@ -108,22 +101,22 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
   /// From GPU to GPU directly where the two can reach each other; where not, the driver goes through pinned host
   /// memory.
   void copy_to(const work& w, device& other, void* to, const void* from, std::int64_t bytes) override {
-    issue(
-        w, "copy", lane::out,
-        [&](cuda_streams& s, graph_part*) {
-          auto& target = static_cast<cuda_device&>(other);
-          if (bytes <= 0) return s.out();
-          if (target.ordinal_ == ordinal_) {
-            copy_straight(to, from, bytes, cudaMemcpyDeviceToDevice, s.out());
-          } else {
-            target.guarded([&] { target.pool_.admit(ordinal_); });
-            cuda_check(
-                cudaMemcpyPeerAsync(to, target.ordinal_, from, ordinal_, static_cast<std::size_t>(bytes), s.out()),
-                "cudaMemcpyPeerAsync");
-          }
-          return s.out();
-        },
-        bytes);
+    auto& target = static_cast<cuda_device&>(other);
+    issue(w, "copy", lane::out,
+          [&](cuda_streams& s, graph_part*) {
+            if (bytes <= 0) return s.out();
+            target.expect_alive();
+            if (target.ordinal() == ordinal()) {
+              copy_straight(to, from, bytes, cudaMemcpyDeviceToDevice, s.out());
+            } else {
+              target.guarded([&] { target.pool_.admit(ordinal()); });
+              cuda_check(
+                  cudaMemcpyPeerAsync(to, target.ordinal(), from, ordinal(), static_cast<std::size_t>(bytes), s.out()),
+                  "cudaMemcpyPeerAsync");
+            }
+            return s.out();
+          },
+          bytes, {&target, nullptr});
   }
 
   void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
@@ -140,45 +133,48 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
     });
   }
 
-  ref<device_event> make_event() override { return ref<device_event>(new cuda_event(*this, ordinal_)); }
+  ref<device_event> make_event() override { return ref<device_event>(new cuda_event(*this, gpu_)); }
 
   /// Also in a run that has failed and on a device that is lost: what was issued before must be waited for.
   void record(run_state& run, lane stream, device_event& event) override {
-    order(run, stream, nullptr,
+    order(run, stream, nullptr, {},
           [&](cuda_streams& s) { s.record(stream, static_cast<cuda_event&>(event).made(is_recording())); });
   }
 
   /// *Preconditions* the event is of a device of this family.
   void wait(run_state& run, lane stream, device_event& event) override {
-    const cudaEvent_t point = static_cast<cuda_event&>(event).recorded(is_recording());
-    if (point) order(run, stream, run.trace, [&](cuda_streams& s) { s.wait(stream, point); });
+    const auto& known = static_cast<cuda_event&>(event);
+    const cudaEvent_t point = known.recorded(is_recording());
+    if (!point) return;
+    const gpu_partners also{static_cast<guarded_gpu*>(&known.owner()), nullptr};
+    order(run, stream, run.trace, also, [&](cuda_streams& s) { s.wait(stream, point); });
   }
 
   void finish(lane stream) noexcept override {
     if (!ready_.load(std::memory_order_acquire)) return;
-    quietly_on(ordinal_, [&] { streams_.finish(stream); });
+    quietly_on(gpu_, [&] { streams_.finish(stream); });
   }
 
   /// *Returns* null where the driver refuses, and where this thread is recording already.
   ref<device_graph> record_graph(void (*issue_all)(void* context), void* context) override {
     if (cuda_recording::current() || lost()) return {};
-    ref<cuda_graph> graph(new cuda_graph(*this, ordinal_));
+    ref<cuda_graph> graph(new cuda_graph(*this, gpu_));
     const auto refused = [&](auto&& step) {
       try {
         step();
         return false;
       } catch (const cuda_lost_error& e) {
-        lose(e.why);
+        if (!e.found) (void)find_lost(e, {nullptr, graph.get()});
       } catch (const error&) {
       }
       return true;
     };
-    const current_cuda_device current(ordinal_);
+    const current_cuda_device current(gpu_);
     struct holder {  // ends the recording however this ends
       cuda_recording* it = nullptr;
       ~holder() { delete it; }
     } recording;
-    if (refused([&] { recording.it = new cuda_recording(*graph, *this, ready(), ordinal_); })) return {};
+    if (refused([&] { recording.it = new cuda_recording(*graph, *this, ready(), gpu_); })) return {};
     issue_all(context);
     bool done = false;
     if (refused([&] { done = recording.it->finish(); }) || !done) return {};
@@ -190,7 +186,7 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
     guarded([&] {
       const lane all[] = {lane::in, lane::compute, lane::out};
       for (const lane l : all) {
-        cuda_event end(*this, ordinal_);
+        cuda_event end(*this, gpu_);
         {
           mutex_lock lock(streams_.lock_of(l));
           streams_.record(l, end.made(false));
@@ -207,7 +203,7 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
     return memory;
   }
   void give(void* memory, std::int64_t bytes) noexcept override {
-    quietly_on(ordinal_, [&] { pool_.give(memory, bytes); });
+    quietly_on(gpu_, [&] { pool_.give(memory, bytes); });
   }
   std::int64_t reserved() const override { return pool_.reserved(); }
   std::int64_t limit() const override { return pool_.limit(); }
@@ -226,58 +222,14 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
     workspace_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
   }
 
-  /// Sets up what was not. The GPU is current.
-  cuda_streams& ready() {
-    if (ready_.load(std::memory_order_acquire)) return streams_;
-    mutex_lock lock(mutex_);
-    touched_ = true;
-    pool_.open();
-    (void)streams_.compute();
-    (void)streams_.in();
-    (void)streams_.out();
-    ready_.store(true, std::memory_order_release);
-    return streams_;
-  }
-
-  /// Does something with the GPU set up and current; finds out whether it is lost.
-  template <class Work>
-  void guarded(const Work& work) {
-    try {
-      const current_cuda_device current(ordinal_);
-      (void)ready();
-      work();
-    } catch (const cuda_lost_error& e) {
-      lose(e.why);
-      throw;
-    }
-  }
-
   static bool is_recording() { return cuda_recording::current() != nullptr; }
-
-  /// Work that is timed while it is issued. *Effects* none without a trace.
-  template <class Work>
-  void timed(const trace_span& span, trace_sink* sink, const Work& work) {
-    if (!sink) {
-      (void)work();
-      return;
-    }
-    cuda_timings::timing* t = timings_.begin(span, *sink, streams_.of(span.stream), pool_.idle_stream());
-    cudaStream_t done = nullptr;
-    try {
-      done = work();
-    } catch (...) {
-      timings_.end(t, nullptr);
-      throw;
-    }
-    timings_.end(t, done);
-  }
 
   /// Does something to the recording of this thread. A failure ends that: the work is then issued, and tells.
   template <class Work>
-  void record_into(cuda_recording& recording, const Work& work) {
+  void record_into(cuda_recording& recording, const gpu_partners& also, const Work& work) {
     if (recording.failed()) return;
     try {
-      guarded([&] { work(recording.part_of(*this, streams_, ordinal_)); });
+      guarded([&] { work(recording.part_of(*this, streams_, gpu_)); }, also);
     } catch (...) {
       recording.fail();
     }
@@ -285,9 +237,10 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
 
   /// Issues a piece of work for a run; nothing once the run has failed. `work` returns the stream in which it ends.
   template <class Work>
-  void issue(const work& w, const char* what, lane l, const Work& work, std::int64_t transfer = -1) {
+  void issue(const work& w, const char* what, lane l, const Work& work, std::int64_t transfer = -1,
+             const gpu_partners& also = {}) {
     if (cuda_recording* recording = cuda_recording::current()) {
-      record_into(*recording, [&](graph_part& part) {
+      record_into(*recording, also, [&](graph_part& part) {
         expect_alive();
         if (w.run.failed()) return recording->fail();
         (void)work(part.streams, &part);
@@ -302,11 +255,13 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
       expect_alive();
       before(what);
       const nvtx_range range(w.label.name);
-      guarded([&] {
-        mutex_lock lock(streams_.lock_of(l));
-        timed({transfer < 0 ? trace_span::kernel : trace_span::copy, where(), l, &w.label}, w.run.trace,
-              [&] { return work(streams_, static_cast<graph_part*>(nullptr)); });
-      });
+      guarded(
+          [&] {
+            mutex_lock lock(streams_.lock_of(l));
+            timed({transfer < 0 ? trace_span::kernel : trace_span::copy, where(), l, &w.label}, w.run.trace,
+                  [&] { return work(streams_, static_cast<graph_part*>(nullptr)); });
+          },
+          also);
       if (transfer >= 0) count_transfer(transfer);
     } catch (...) {
       w.run.fail(named_failure(w.label, where()));
@@ -315,33 +270,36 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
 
   /// Puts streams in order.
   template <class Work>
-  void order(run_state& run, lane l, trace_sink* trace, const Work& work) {
+  void order(run_state& run, lane l, trace_sink* trace, const gpu_partners& also, const Work& work) {
     static constexpr work_label label{"wait", {}, 0, 0};
     if (cuda_recording* recording = cuda_recording::current())
-      return record_into(*recording, [&](graph_part& part) { work(part.streams); });
+      return record_into(*recording, also, [&](graph_part& part) { work(part.streams); });
     try {
-      guarded([&] {
-        mutex_lock lock(streams_.lock_of(l));
-        timed({trace_span::wait, where(), l, &label}, trace, [&] {
-          work(streams_);
-          return streams_.of(l);
-        });
-      });
+      guarded(
+          [&] {
+            mutex_lock lock(streams_.lock_of(l));
+            timed({trace_span::wait, where(), l, &label}, trace, [&] {
+              work(streams_);
+              return streams_.of(l);
+            });
+          },
+          also);
     } catch (...) {
       run.fail(named_failure(work_label{}, where()));
     }
   }
 
   void wait_for(cudaEvent_t event) override {
-    guarded([&] {
-      const cudaError_t status = cudaEventSynchronize(event);
-      cuda_timings::resolve_all();
-      cuda_check(status, "waiting for a GPU");
-    });
+    guarded([&] { wait_on_host(event); });
+  }
+  static void wait_on_host(cudaEvent_t event) {
+    const cudaError_t status = cudaEventSynchronize(event);
+    cuda_timings::resolve_all();
+    cuda_check(status, "waiting for a GPU");
   }
 
   /// Launches a graph into this device's compute stream, and into the order of its other devices' compute streams:
-  /// their kernels share a workspace with those of the graph.
+  /// their kernels share a workspace with those of the graph. Waits for its end.
   void replay(cuda_graph& graph, run_state& run) override {
     static constexpr work_label label{"graph", "a recorded program", 0, 0};
     if (run.failed()) return;
@@ -349,37 +307,43 @@ class cuda_device final : public device, private cuda_owner, private workspace_s
       for (graph_part* p = graph.parts; p; p = p->next) static_cast<cuda_device&>(p->who).expect_alive();
       before("kernel");
       const nvtx_range range(label.name);
-      guarded([&] {
-        const cuda_graph::turn turn(graph);
+      const auto work = [&] {
         const cudaStream_t stream = streams_.compute();
-        graph.before_launch(stream);
-        timed({trace_span::kernel, where(), lane::compute, &label}, run.trace, [&] {
-          cuda_check(cudaGraphLaunch(graph.program, stream), "cudaGraphLaunch");
-          return stream;
-        });
-        graph.after_launch(stream);
-      });
+        {
+          const cuda_graph::turn turn(graph);
+          graph.before_launch(stream);
+          timed({trace_span::kernel, where(), lane::compute, &label}, run.trace, [&] {
+            cuda_check(cudaGraphLaunch(graph.program, stream), "cudaGraphLaunch");
+            return stream;
+          });
+          graph.after_launch(stream);
+        }
+        wait_on_host(graph.end);
+        graph.check_others(stream);
+      };
+      guarded(work, {nullptr, &graph});
+      graph.hand_out_results();
       graph.count();
     } catch (...) {
       run.fail(named_failure(label, where()));
     }
   }
+  bool adapt(cuda_graph& graph) override {
+    for (graph_part* p = graph.parts; p; p = p->next) {
+      const current_cuda_device current(p->gpu);
+      if (!p->adapt(graph.program)) return false;
+    }
+    return true;
+  }
 
-  int ordinal_;
-  cuda_facts facts_;
-  mutex mutex_;  // while it is set up
-  bool touched_ = false;
-  std::atomic<bool> ready_{false};
-  cuda_pool pool_;
-  cuda_streams streams_;
-  cuda_timings timings_;
   std::atomic<std::int64_t> workspace_bytes_{0};  // before what gives it back
   cuda_workspace workspace_;
 };
 
 /// A device on the GPU with this number in the CUDA runtime. *Effects* none on the GPU.
-ONTO_COLD ONTO_NOINLINE inline device* make_cuda_device(place where, int ordinal, memory_limit limit) {
-  return new cuda_device(where, ordinal, limit);
+ONTO_COLD ONTO_NOINLINE inline device* make_cuda_device(place where, int ordinal, const cuda_facts& facts,
+                                                        memory_limit limit) {
+  return new cuda_device(where, ordinal, facts, limit);
 }
 
 }  // namespace onto::detail

@@ -2,7 +2,7 @@
 // A point in a GPU's stream that the host and other streams can wait for.
 #pragma once
 
-#include <onto/backend/cuda/facts.hpp>
+#include <onto/backend/cuda/current.hpp>
 #include <onto/runtime/device.hpp>
 
 namespace onto::detail {
@@ -15,6 +15,7 @@ class cuda_owner {
  public:
   virtual void wait_for(cudaEvent_t event) = 0;
   virtual void replay(cuda_graph& graph, run_state& run) = 0;
+  virtual bool adapt(cuda_graph& graph) = 0;
 
  protected:
   ~cuda_owner() = default;
@@ -24,10 +25,12 @@ class cuda_owner {
 /// in a stream: waiting for it is done with when the graph's end was waited for, and does nothing.
 class cuda_event final : public device_event {
  public:
-  cuda_event(cuda_owner& owner, int ordinal) : owner_(owner), ordinal_(ordinal) {}
+  cuda_event(cuda_owner& owner, const cuda_gpu& gpu) : owner_(owner), gpu_(gpu) {}
   ~cuda_event() override {
-    if (event_) quietly_on(ordinal_, [&] { cuda_ignore(cudaEventDestroy(event_)); });
+    if (event_) quietly_on(gpu_, [&] { cuda_ignore(cudaEventDestroy(event_)); });
   }
+
+  cuda_owner& owner() const { return owner_; }
 
   /// *Throws* what the GPU has met with since.
   void wait() override {
@@ -46,7 +49,7 @@ class cuda_event final : public device_event {
 
  private:
   cuda_owner& owner_;
-  int ordinal_;
+  const cuda_gpu& gpu_;
   bool in_graph_ = false;
   cudaEvent_t event_ = nullptr;
 };

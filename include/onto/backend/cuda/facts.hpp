@@ -54,53 +54,6 @@ ONTO_COLD ONTO_NOINLINE inline cuda_facts facts_of_cuda_device(int ordinal) {
       pools != 0};
 }
 
-/// Whether something has been set up on a GPU already. Through the driver, since the runtime would set it up to answer.
-inline bool is_in_use(int ordinal) {
-  using query = int (*)(int, unsigned*, int*);
-  static const query is_active = [] {
-    void* entry = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    const cudaError_t status =
-        cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &entry, 7000, cudaEnableDefault, &found);
-    cuda_ignore(status);
-    return status == cudaSuccess && found == cudaDriverEntryPointSuccess ? reinterpret_cast<query>(entry) : nullptr;
-  }();
-  unsigned flags = 0;
-  int active = 1;
-  return !is_active || is_active(ordinal, &flags, &active) != 0 || active != 0;
-}
-
-/// Makes a GPU current on this thread for as long as it lives. A GPU that was current but never used is not made
-/// current again, since that alone would take memory on it.
-class current_cuda_device {
- public:
-  explicit current_cuda_device(int ordinal) {
-    cuda_check(cudaGetDevice(&previous_), "cudaGetDevice");
-    changed_ = previous_ != ordinal;
-    if (changed_) cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
-  }
-  current_cuda_device(const current_cuda_device&) = delete;
-  current_cuda_device& operator=(const current_cuda_device&) = delete;
-  ~current_cuda_device() {
-    if (changed_ && is_in_use(previous_)) cuda_ignore(cudaSetDevice(previous_));
-  }
-
- private:
-  int previous_ = 0;
-  bool changed_ = false;
-};
-
-/// Takes something down with its GPU current, on one that is lost too. Every call of the runtime may set up the GPU
-/// that is current on its thread, so that this is not left to chance.
-template <class Work>
-void quietly_on(int ordinal, const Work& work) noexcept {
-  int previous = ordinal;
-  cuda_ignore(cudaGetDevice(&previous));
-  if (previous != ordinal) cuda_ignore(cudaSetDevice(ordinal));
-  work();
-  if (previous != ordinal && is_in_use(previous)) cuda_ignore(cudaSetDevice(previous));
-}
-
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

@@ -2,6 +2,7 @@
 // A device's memory: a pool of the driver's with a hard limit, and the stream in which it is taken and given back.
 #pragma once
 
+#include <onto/backend/cuda/current.hpp>
 #include <onto/backend/cuda/facts.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/runtime/memory.hpp>
@@ -17,8 +18,8 @@ namespace onto::detail {
 /// *Preconditions* of everything but `reserved` and `limit`: the GPU is current.
 class cuda_pool {
  public:
-  cuda_pool(place where, int ordinal, memory_limit limit, const cuda_facts& facts)
-      : where_(where), ordinal_(ordinal), limit_(limit), memory_(facts.memory), has_pools_(facts.has_pools) {}
+  cuda_pool(place where, const cuda_gpu& gpu, memory_limit limit, const cuda_facts& facts)
+      : where_(where), gpu_(gpu), limit_(limit), memory_(facts.memory), has_pools_(facts.has_pools) {}
   cuda_pool(const cuda_pool&) = delete;
   cuda_pool& operator=(const cuda_pool&) = delete;
   ~cuda_pool() { close(); }
@@ -83,8 +84,7 @@ class cuda_pool {
     mutex_lock lock(mutex_);
     if (!pool_) return taken_;
     std::uint64_t bytes = 0;
-    quietly_on(ordinal_,
-               [&] { cuda_ignore(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &bytes)); });
+    quietly_on(gpu_, [&] { cuda_ignore(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &bytes)); });
     return static_cast<std::int64_t>(bytes);
   }
   std::int64_t limit() const { return limit_.bytes; }
@@ -95,7 +95,7 @@ class cuda_pool {
     const std::uint64_t bit = std::uint64_t{1} << (ordinal & 63);
     if (!pool_ || (admitted_ & bit)) return;
     int can = 0;
-    cuda_check(cudaDeviceCanAccessPeer(&can, ordinal, ordinal_), "cudaDeviceCanAccessPeer");
+    cuda_check(cudaDeviceCanAccessPeer(&can, ordinal, gpu_.ordinal()), "cudaDeviceCanAccessPeer");
     if (can) {
       cudaMemAccessDesc access{};
       access.location.type = cudaMemLocationTypeDevice;
@@ -115,7 +115,7 @@ class cuda_pool {
     std::memset(&properties, 0, sizeof properties);
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = ordinal_;
+    properties.location.id = gpu_.ordinal();
     // The driver's own check, which no other user of the GPU can break; 0: none but the memory there is.
     properties.maxSize = limit_.bytes < memory_ ? static_cast<std::size_t>(limit_.bytes) : 0;
     cudaMemPool_t made = nullptr;
@@ -172,7 +172,7 @@ class cuda_pool {
 
   mutable mutex mutex_;
   place where_;
-  int ordinal_;
+  const cuda_gpu& gpu_;
   memory_limit limit_;
   std::int64_t memory_;  // of the GPU
   bool has_pools_;

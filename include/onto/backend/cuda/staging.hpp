@@ -102,6 +102,9 @@ class pinned_arena {
 
 /// The way of one direction: chunks that a producing stream fills and a consuming one empties.
 ///
+/// Chunks are as large as the largest piece that went through them; one that is too small is replaced, and goes with
+/// the ring, since what was issued may still use it.
+///
 /// In one stream a host function and the transfer after it would take turns. Here they are in two: while a chunk is
 /// under way, the host works on the next. A chunk is filled again once the consumer is past its last use. The driver
 /// may call all host functions from one thread: copies of both directions and all GPUs then share what one processor
@@ -129,11 +132,16 @@ class staging_ring {
     // Some eight pieces, so that both ends of a copy of middling size are at work at the same time.
     const std::int64_t eighth = (bytes / 8 + straight_bytes - 1) / straight_bytes * straight_bytes;
     const std::int64_t piece = eighth < least_piece ? least_piece : eighth < chunk_bytes ? eighth : chunk_bytes;
-    job* j = new_job(slot, bytes, piece, nullptr);
+    const std::int64_t largest = bytes < piece ? bytes : piece;
+    job* j = new_job(slot, bytes, piece);
+    for (int k = 0; k < chunk_count && k * piece < bytes; ++k) {
+      const int turn = (next_ + k) % chunk_count;
+      j->data[turn] = open(turn, largest).data;
+    }
     char* at = static_cast<char*>(memory);
     for (std::int64_t done = 0; done < bytes; done += piece, at += piece) {
       const std::int64_t size = bytes - done < piece ? bytes - done : piece;
-      chunk& c = open(next_);
+      chunk& c = chunks_[next_];
       if (c.used) cuda_check(cudaStreamWaitEvent(producer, c.emptied, 0), "cudaStreamWaitEvent");
       if (to_host_)
         copy_straight(c.data, at, size, cudaMemcpyDeviceToHost, producer);
@@ -151,29 +159,24 @@ class staging_ring {
     }
   }
 
-  /// Copies to the slot's memory by way of `pinned`, which nothing else uses, in one stream.
-  void pass_through(void* pinned, cudaStream_t stream, const host_slot& slot, const void* memory, std::int64_t bytes) {
-    copy_straight(pinned, memory, bytes, cudaMemcpyDeviceToHost, stream);
-    cuda_check(cudaLaunchHostFunc(stream, step, new_job(slot, bytes, bytes, pinned)), "cudaLaunchHostFunc");
-  }
-
   /// Gives the chunks back. Nothing that was issued is still to be done.
   void close() noexcept {
     for (chunk& c : chunks_) {
-      if (c.data) cuda_ignore(cudaFreeHost(c.data));
       if (c.filled) cuda_ignore(cudaEventDestroy(c.filled));
       if (c.emptied) cuda_ignore(cudaEventDestroy(c.emptied));
       c = {};
     }
+    memory_.close();
   }
 
  private:
   static constexpr int chunk_count = 4;
-  static constexpr std::int64_t chunk_bytes = std::int64_t{4} << 20;
+  static constexpr std::int64_t chunk_bytes = std::int64_t{4} << 20;  // a power of two
   static constexpr std::int64_t least_piece = std::int64_t{256} << 10;
 
   struct chunk {
     void* data = nullptr;
+    std::int64_t bytes = 0;
     cudaEvent_t filled = nullptr, emptied = nullptr;
     bool used = false;
   };
@@ -185,9 +188,9 @@ class staging_ring {
     job* beside;  // of all there are
     job* next;    // of those that are free
     const host_slot* slot;
-    void* fixed;  // pinned memory of its own, or null: the ring's chunks
     std::int64_t bytes, piece, at;
     int first, turn;
+    void* data[chunk_count];  // of the chunks as they were when it was issued
   };
 
   static void CUDART_CB step(void* data) {
@@ -195,7 +198,7 @@ class staging_ring {
     staging_ring& ring = *j->ring;
     const std::int64_t left = j->bytes - j->at;
     const auto size = static_cast<std::size_t>(left < j->piece ? left : j->piece);
-    void* pinned = j->fixed ? j->fixed : ring.chunks_[j->turn].data;
+    void* pinned = j->data[j->turn];
     char* memory = static_cast<char*>(j->slot->data) + j->at;
     std::memcpy(ring.to_host_ ? memory : pinned, ring.to_host_ ? pinned : memory, size);
     j->at += static_cast<std::int64_t>(size);
@@ -209,7 +212,7 @@ class staging_ring {
     ring.free_ = j;
   }
 
-  job* new_job(const host_slot& slot, std::int64_t bytes, std::int64_t piece, void* fixed) {
+  job* new_job(const host_slot& slot, std::int64_t bytes, std::int64_t piece) {
     job* j = nullptr;
     {
       mutex_lock lock(jobs_mutex_);
@@ -221,22 +224,29 @@ class staging_ring {
       j->beside = jobs_;
       jobs_ = j;
     }
-    *j = {this, j->beside, nullptr, &slot, fixed, bytes, piece, 0, next_, next_};
+    *j = {this, j->beside, nullptr, &slot, bytes, piece, 0, next_, next_, {}};
     return j;
   }
 
-  chunk& open(int k) {
+  chunk& open(int k, std::int64_t bytes) {
     chunk& c = chunks_[k];
     if (!c.filled) cuda_check(cudaEventCreateWithFlags(&c.filled, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     if (!c.emptied)
       cuda_check(cudaEventCreateWithFlags(&c.emptied, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-    if (!c.data) c.data = allocate_pinned(chunk_bytes);
+    if (c.bytes < bytes) {
+      // Of few sizes: replaced ones take less than what is in use.
+      std::int64_t size = straight_bytes;
+      while (size < bytes) size *= 2;
+      c.data = memory_.take(size);
+      c.bytes = size;
+    }
     return c;
   }
 
   bool to_host_, kept_;
   int next_ = 0;
   chunk chunks_[chunk_count];
+  pinned_arena memory_;
   mutex jobs_mutex_;  // between the issuing threads and the driver's
   job* free_ = nullptr;
   job* jobs_ = nullptr;

@@ -54,11 +54,6 @@ class cuda_streams {
     down_.pass(out(), drain_, slot, from, bytes);
     return drain_;
   }
-  /// The same for little data, by way of `pinned`, which nothing else uses.
-  void pass_out(void* pinned, const host_slot& slot, const void* from, std::int64_t bytes) {
-    down_.pass_through(pinned, out(), slot, from, bytes);
-  }
-
   /// The event is reached when all of the lane is done, the host's part of it too.
   void record(lane l, cudaEvent_t event) {
     if (l == lane::in && unfilled_) {

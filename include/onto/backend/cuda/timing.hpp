@@ -155,7 +155,8 @@ class cuda_timings {
     cuda_timings* first = nullptr;
   };
   static list& registry() {
-    static list all;
+    // Never destroyed: a session of static lifetime may be older than it, and go after it.
+    static list& all = *new list;
     return all;
   }
 

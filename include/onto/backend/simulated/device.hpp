@@ -27,7 +27,7 @@ class simulated_graph final : public device_graph {
       first_ = next;
     }
   }
-  void launch(run_state& run) override;
+  void perform(run_state& run) override;
 
  private:
   friend class simulated_device;
@@ -65,6 +65,7 @@ class simulated_graph final : public device_graph {
   }
   entry* first_ = nullptr;
   entry* last_ = nullptr;
+  ref<device_event> end_;
 };
 
 class simulated_device final : public device {
@@ -213,7 +214,7 @@ class simulated_device final : public device {
     }
   }
 
-  /// Has the compute stream of this device wait for all the others of a graph.
+  /// Has the compute stream of this device wait for all the others of a graph, and marks the end.
   void join(simulated_graph& g) {
     run_state none;  // replaced at each launch
     for (simulated_graph::entry* e = g.first_; e; e = e->next) {
@@ -229,6 +230,10 @@ class simulated_device final : public device {
       a->event = done;
       g.add(*this, lane::compute, a);
     }
+    g.end_ = make_event();
+    simulated_command* m = make(simulated_command::mark, none, nullptr, 0);
+    m->event = g.end_;
+    g.add(*this, lane::compute, m);
   }
 
   static bool work_on(void* self, const simulated_command& c) {
@@ -276,13 +281,15 @@ class simulated_device final : public device {
   simulated_stream streams_[lane_count];
 };
 
-ONTO_COLD inline void simulated_graph::launch(run_state& run) {
+ONTO_COLD inline void simulated_graph::perform(run_state& run) {
   for (const entry* e = first_; e; e = e->next) {
     auto* c = new simulated_command(*e->command);
     c->run = &run;
     c->issued = run.now;
     e->device->append(e->stream, c);
   }
+  end_->wait();
+  if (end_->time() > run.now) run.now = end_->time();
 }
 
 }  // namespace onto::detail
