@@ -10,8 +10,11 @@ namespace {
 // What the runtime was told, or took for itself at its first call that needs a device.
 thread_local int chosen = 0;
 thread_local bool has_chosen = false;
-/// Contexts that were pushed: devices; what the runtime chose is below them.
-thread_local std::vector<int> pushed;
+/// Contexts that were pushed: devices; what the runtime chose is below them. Needs no destructor: sessions of static
+/// lifetime come here when the thread's own objects are gone.
+constexpr int most_pushed = 64;
+thread_local int pushed[most_pushed] = {};
+thread_local int pushed_count = 0;
 
 /// The primary context of a device, as a handle.
 void* context_of(int device) {
@@ -41,7 +44,7 @@ int state(int device, unsigned* flags, int* active) {
 int get_current(void** context) {
   api_call call("cuCtxGetCurrent", api_call::asks);
   if (call.status != cudaSuccess) return call.status;
-  *context = !pushed.empty() || has_chosen ? context_of(current_device()) : nullptr;
+  *context = pushed_count > 0 || has_chosen ? context_of(current_device()) : nullptr;
   return cudaSuccess;
 }
 int push(void* context) {
@@ -49,23 +52,26 @@ int push(void* context) {
   if (call.status != cudaSuccess) return call.status;
   const int device = device_of_context(context);
   if (device < 0) return cudaErrorDeviceUninitialized;
-  pushed.push_back(device);
+  if (pushed_count == most_pushed) {
+    violation("contexts are pushed and not popped");
+    return cudaErrorInvalidValue;
+  }
+  pushed[pushed_count++] = device;
   return cudaSuccess;
 }
 int pop(void** context) {
   api_call call("cuCtxPopCurrent", api_call::asks);
-  if (pushed.empty()) return cudaErrorDeviceUninitialized;
-  *context = context_of(pushed.back());
-  pushed.pop_back();
+  if (pushed_count == 0) return cudaErrorDeviceUninitialized;
+  *context = context_of(pushed[--pushed_count]);
   return cudaSuccess;
 }
 
 }  // namespace
 
-int current_device() { return pushed.empty() ? chosen : pushed.back(); }
+int current_device() { return pushed_count == 0 ? chosen : pushed[pushed_count - 1]; }
 void choose_device(int ordinal) {
-  if (!pushed.empty()) {
-    pushed.back() = ordinal;
+  if (pushed_count > 0) {
+    pushed[pushed_count - 1] = ordinal;
     return;
   }
   chosen = ordinal;

@@ -170,7 +170,7 @@ TEST_CASE("nothing is tried while a graph is recorded", "[cuda][matmul]") {
       &r);
   REQUIRE(graph);
   CHECK(used() == std::vector<int>{0});
-  graph->launch(r.b.run);
+  graph->perform(r.b.run);
   const std::vector<float> got = r.b.download(out, 63);
   const std::vector<double> exact = r.p.expected();
   for (std::size_t k = 0; k < 63; ++k) CHECK(std::fabs(static_cast<double>(got[k]) - exact[k]) < 1e-6);
