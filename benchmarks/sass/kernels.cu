@@ -38,5 +38,6 @@ const void* const onto_kernels[] = {
     kernels_of(onto::max<0>(onto::exp(x))),
     kernels_of(onto::argmax<-1>(onto::abs(x))),
     kernels_of(onto::softmax(x)),
+    kernels_of(onto::softmax<0>(x)),
     kernels_of(centred * onto::rsqrt(onto::mean<-1>(onto::square(centred), onto::keep_extents) + 1e-5f) * scale + shift),
 };
