@@ -239,13 +239,9 @@ def operand(tokens, i, step):
     return last
 
 
-def chooses(tokens, left, i, right):
-    """Whether this is the condition of `a < b ? a : b`, which is the same where the two are equal."""
-    if right + 1 >= len(tokens) or tokens[right + 1].text != "?":
-        return False
-    a, b = ["".join(t.text for t in tokens[x:y + 1]) for x, y in ((left, i - 1), (i + 1, right))]
-    rest = "".join(t.text for t in tokens[right + 2:right + 3 + i - left + right - i])
-    return rest in (f"{a}:{b}", f"{b}:{a}")
+def chooses(tokens, right):
+    """Whether this is the condition of a choice, as in `a < b ? a : b`: most are of what is as good where both are equal."""
+    return right + 1 < len(tokens) and tokens[right + 1].text == "?"
 
 
 def find(path, text):
@@ -290,7 +286,7 @@ def find(path, text):
         if t.kind == "mark" and t.text in OPERATORS and not t.angle and text[t.begin - 1] in " \n" and text[t.end] in " \n":
             kind, name = OPERATORS[t.text]
             left, right = operand(tokens, i - 1, -1), operand(tokens, i + 1, 1)
-            if left is not None and right is not None and not chooses(tokens, left, i, right):
+            if left is not None and right is not None and not chooses(tokens, right):
                 add(kind, tokens[left].begin, tokens[right].end, "::onto_mutant::" + name + "<{n}>(", ")",
                     (t.begin, t.end, ","))
         if t.text in ("==", "!=") and tokens[i + 1].text in SUCCESSES:
