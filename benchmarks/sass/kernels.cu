@@ -31,13 +31,13 @@ const void* kernels_of(const E&) {
 const void* const onto_kernels[] = {
     kernels_of(x + b<float>),
     kernels_of(a<onto::half> - b<onto::half>),
-    kernels_of(a<double> * b<double>),
-    kernels_of(onto::sqrt(x * x + c * c) * d - b<float> / (x + 1.0f) + onto::maximum(c, 0.0f)),
+    kernels_of(a<double>* b<double>),
+    kernels_of(onto::sqrt(x* x + c * c) * d - b<float> / (x + 1.0f) + onto::maximum(c, 0.0f)),
     kernels_of(onto::concat<0>(x, b<float>)),
     kernels_of(onto::sum<-1>(x)),
     kernels_of(onto::max<0>(onto::exp(x))),
     kernels_of(onto::argmax<-1>(onto::abs(x))),
     kernels_of(onto::softmax(x)),
     kernels_of(onto::softmax<0>(x)),
-    kernels_of(centred * onto::rsqrt(onto::mean<-1>(onto::square(centred), onto::keep_extents) + 1e-5f) * scale + shift),
+    kernels_of(centred* onto::rsqrt(onto::mean<-1>(onto::square(centred), onto::keep_extents) + 1e-5f) * scale + shift),
 };

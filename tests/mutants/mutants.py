@@ -31,7 +31,6 @@ BACKEND = pathlib.Path("include/onto/backend/cuda")
 WORK = ROOT / "build" / "mutants"
 SOURCE, BUILD, RESULTS = WORK / "source", WORK / "build", WORK / "results.json"
 PAGE = ROOT / "docs" / "measurements" / "mutants.md"
-TARGET = "emulated_tests"
 AT_ONCE = 2
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -95,28 +94,24 @@ def make_source(mutants, texts):
             path.unlink()
 
 
-def build(jobs, keep_going):
-    """Builds the emulated tests of the copy. *Returns* its programs."""
+def build(jobs, tests):
+    """Builds the emulated tests of the copy, or those whose names `tests` is found in. *Returns* the programs."""
     if not (BUILD / "CMakeCache.txt").exists():
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.run(["cmake", "--preset", "emulated", "-B", str(BUILD), *ninja, "-DONTO_WARNINGS_AS_ERRORS=OFF",
                         "-DCMAKE_CXX_FLAGS=-w"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
-    done = subprocess.run(["cmake", "--build", str(BUILD), "--parallel", str(jobs), "--target", TARGET, "--",
-                           *(["-k", "0"] if keep_going and (BUILD / "build.ninja").exists() else ["-k"] if keep_going else [])],
+    else:
+        subprocess.run(["cmake", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
+    folder = BUILD / "emulated"
+    names = [name for name in (folder / "programs.txt").read_text().split() if re.search(tests, name)]
+    if not names:
+        raise SystemExit(f"mutants: no program of the emulated tests is named like {tests}")
+    done = subprocess.run(["cmake", "--build", str(BUILD), "--parallel", str(jobs), "--target", *names],
                           capture_output=True, text=True, check=False)
-    if done.returncode != 0 and not keep_going:
+    if done.returncode != 0:
         raise SystemExit(f"{done.stdout[-6000:]}\nmutants: the copy does not compile; a change that cannot is named in "
                          f"tests/mutants/skipped.txt")
-    programs = []
-    for names in sorted(BUILD.rglob("emulated/programs.txt")):
-        for name in names.read_text().split():
-            if (names.parent / name).exists():
-                programs.append(names.parent / name)
-            else:
-                print(f"{name} is not built, and left out")
-    if not programs:
-        raise SystemExit(f"mutants: the target {TARGET} has no programs")
-    return programs
+    return [folder / name for name in names]
 
 
 def run(program, environment, limit):
@@ -168,10 +163,14 @@ def killer(mutant, programs, seconds):
     return None
 
 
-def key(mutant, mutants):
-    """What a change is called from one run to the next."""
-    same = [m for m in mutants if (m.path, m.kind, m.text, m.code) == (mutant.path, mutant.kind, mutant.text, mutant.code)]
-    return "\t".join((mutant.path, mutant.kind, mutant.text, mutant.code, str(same.index(mutant))))
+def keys(mutants):
+    """What changes are called from one run to the next, by number."""
+    names, seen = {}, collections.Counter()
+    for m in mutants:
+        name = "\t".join((m.path, m.kind, m.text, m.code))
+        names[m.number] = f"{name}\t{seen[name]}"
+        seen[name] += 1
+    return names
 
 
 def page(mutants, results, seconds, reasons):
@@ -209,7 +208,7 @@ def main():
     parser.add_argument("--most", type=int, metavar="N", help="at most so many of each kind, spread evenly")
     parser.add_argument("--resume", action="store_true", help="go on with a run of the same sources that was cut off")
     parser.add_argument("--copy", action="store_true", help="make the copy in build/mutants/source, and no more")
-    parser.add_argument("--keep-going", action="store_true", help="with the programs that can be built")
+    parser.add_argument("--tests", default="", metavar="PATTERN", help="with those programs of the emulated tests alone")
     options = parser.parse_args()
 
     mutants, texts = all_mutants()
@@ -227,10 +226,10 @@ def main():
     make_source(mutants, texts)
     if options.copy:
         return 0
-    programs = build(int(os.environ.get("ONTO_JOBS") or AT_ONCE), options.keep_going)
+    programs = build(int(os.environ.get("ONTO_JOBS") or AT_ONCE), options.tests)
     seconds, met = meet(programs)
 
-    names = {m.number: key(m, mutants) for m in mutants}
+    names = keys(mutants)
     earlier = json.loads(RESULTS.read_text()) if options.resume and RESULTS.exists() else {}
     results = {m.number: earlier[names[m.number]] for m in chosen if names[m.number] in earlier}
     known = table("survivors.txt")
@@ -251,7 +250,7 @@ def main():
 
     survivors = [m for m in chosen if results[m.number] is None]
     without = [m for m in survivors if not reasons[m.number]]
-    if len(chosen) == len(mutants):
+    if len(chosen) == len(mutants) and not options.tests:
         page(chosen, results, seconds, reasons)
     print(f"{len(chosen)} changes: {len(chosen) - len(survivors)} noticed, {len(survivors)} survived, "
           f"{len(without)} of them without a reason")
