@@ -13,6 +13,7 @@ import argparse
 import collections
 import concurrent.futures
 import datetime
+import hashlib
 import json
 import os
 import pathlib
@@ -173,7 +174,13 @@ def keys(mutants):
     return names
 
 
-def page(mutants, results, seconds, reasons):
+def results_of(backend):
+    """What is known of changes to this backend, by their names."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    return kept["results"] if kept.get("backend") == backend else {}
+
+
+def page(mutants, results, reasons):
     """The page of a whole run."""
     survivors = [m for m in mutants if results[m.number] is None]
     died = len(mutants) - len(survivors)
@@ -206,13 +213,19 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the changes, and make none")
     parser.add_argument("--only", metavar="PATTERN", help="those whose `file kind text` this regular expression is found in")
     parser.add_argument("--most", type=int, metavar="N", help="at most so many of each kind, spread evenly")
-    parser.add_argument("--resume", action="store_true", help="go on with a run of the same sources that was cut off")
+    parser.add_argument("--resume", action="store_true", help="go on with a run over the same backend that was cut off")
+    parser.add_argument("--survivors", action="store_true", help="those that survived the last run of the same backend")
     parser.add_argument("--copy", action="store_true", help="make the copy in build/mutants/source, and no more")
     parser.add_argument("--tests", default="", metavar="PATTERN", help="with those programs of the emulated tests alone")
     options = parser.parse_args()
 
     mutants, texts = all_mutants()
+    names = keys(mutants)
+    backend = hashlib.sha256("".join(texts.values()).encode()).hexdigest()
+    known = results_of(backend) if options.resume or options.survivors else {}
     chosen = [m for m in mutants if not options.only or re.search(options.only, f"{m.path} {m.kind} {m.text}")]
+    if options.survivors:
+        chosen = [m for m in chosen if known.get(names[m.number], ()) is None]
     if options.most:
         for kind in KINDS:
             of_kind = [m for m in chosen if m.kind == kind]
@@ -229,18 +242,16 @@ def main():
     programs = build(int(os.environ.get("ONTO_JOBS") or AT_ONCE), options.tests)
     seconds, met = meet(programs)
 
-    names = keys(mutants)
-    earlier = json.loads(RESULTS.read_text()) if options.resume and RESULTS.exists() else {}
-    results = {m.number: earlier[names[m.number]] for m in chosen if names[m.number] in earlier}
-    known = table("survivors.txt")
-    reasons = {m.number: reason_of(known, m) for m in chosen}
+    if options.resume:
+        chosen = [m for m in chosen if names[m.number] not in known]
+    listed = table("survivors.txt")
+    reasons = {m.number: reason_of(listed, m) for m in mutants}
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        waiting = {pool.submit(killer, m, met[m.number], seconds): m for m in chosen if m.number not in results}
+        waiting = {pool.submit(killer, m, met[m.number], seconds): m for m in chosen}
         for done in concurrent.futures.as_completed(waiting):
             m = waiting[done]
-            result = results[m.number] = done.result()
-            earlier[names[m.number]] = result
-            RESULTS.write_text(json.dumps(earlier, indent=1))
+            result = known[names[m.number]] = done.result()
+            RESULTS.write_text(json.dumps({"backend": backend, "results": known}, indent=1))
             if result:
                 verdict = f"{result[0]}, {result[1]}"
             else:
@@ -248,11 +259,12 @@ def main():
                           (f" ({reasons[m.number]})" if reasons[m.number] else "")
             print(f"{m.number}: {m.path}:{m.line}: {m.kind}: {m.code[:100]}: {verdict}", flush=True)
 
-    survivors = [m for m in chosen if results[m.number] is None]
+    results = {m.number: known[names[m.number]] for m in mutants if names[m.number] in known}
+    survivors = [m for m in mutants if m.number in results and results[m.number] is None]
     without = [m for m in survivors if not reasons[m.number]]
-    if len(chosen) == len(mutants) and not options.tests:
-        page(chosen, results, seconds, reasons)
-    print(f"{len(chosen)} changes: {len(chosen) - len(survivors)} noticed, {len(survivors)} survived, "
+    if len(results) == len(mutants) and not options.tests:
+        page(mutants, results, reasons)
+    print(f"{len(results)} changes of {len(mutants)}: {len(results) - len(survivors)} noticed, {len(survivors)} survived, "
           f"{len(without)} of them without a reason")
     return 0 if not without else 1
 
