@@ -72,6 +72,21 @@ def limit(key, kernels):
     return 1.05, ""
 
 
+# The compiled kernel (benchmarks/sass/kernels.cu) that stands for a row's, by the start of its short name: where a row has
+# none of its own, one of as many operands.
+STANDS_FOR = {
+    "walk_map_kernel": {"exp": "walk_map_kernel: float32 exp", "8 operations": "walk_map_kernel: float32 mul mul",
+                        "a + b, half": "walk_map_kernel: float16", "concat of columns": "walk_map_kernel: unsigned long",
+                        "": "walk_map_kernel: float32 add"},
+    "turn_map_kernel": {"transpose(a)": "turn_map_kernel: unsigned int", "": "turn_map_kernel: float32 add"},
+    "reduce_kernel": {"max": "reduce_kernel: float32 max 4", "argmax": "reduce_kernel: float32 argmax 4",
+                      "sum of (a - b)^2": "reduce_kernel: float32 sub square sum 4", "": "reduce_kernel: float32 sum 4"},
+    "combine_kernel": {"": "combine_kernel: float sum"},
+    "whole_row_kernel": {"layer normalization": "whole_row_kernel: float32 mean", "": "whole_row_kernel: float32 fold"},
+    "split_row_kernel": {"layer normalization": "split_row_kernel: float32 mean", "": "split_row_kernel: float32 fold"},
+}
+
+
 def registers_and_loads():
     """Of each kernel that benchmarks/sass compiles: registers, and the most bytes that a thread loads before it uses one."""
     import gate  # pylint: disable=import-outside-toplevel
@@ -82,22 +97,19 @@ def registers_and_loads():
     cubin.parent.mkdir(parents=True, exist_ok=True)
     kernels = gate.compiled(nvcc, cubin)
     names = dict(zip(kernels, gate.demangled(list(kernels))))
+    shortened = gate.Shortened()
     code = subprocess.run([cuobjdump, "-sass", str(cubin)], capture_output=True, text=True, check=True).stdout
     found = {}
     for part in re.split(r"^\s*Function : ", code, flags=re.M)[1:]:
         mangled = part.split("\n", 1)[0].strip()
         if mangled not in kernels:
             continue
-        short = re.search(r"(\w+)(?:<|\()", names[mangled].removeprefix("void ").replace("onto::detail::", ""))[1]
-        facts = (kernels[mangled]["registers"], bytes_ahead(part))
-        # The least favourable of its instances.
-        old = found.get(short)
-        found[short] = facts if old is None else (max(old[0], facts[0]), min(old[1], facts[1]) if facts[1] else old[1])
+        found.setdefault(shortened(names[mangled]), (kernels[mangled]["registers"], bytes_ahead(part)))
     return found
 
 
 def bytes_ahead(code):
-    """The most bytes that a thread has asked for and not used yet."""
+    """The most bytes that a thread has asked for and not used yet, read from top to bottom."""
     pending, most = {}, 0
     for line in code.splitlines():
         m = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)\s*(.*?);", line)
@@ -112,15 +124,18 @@ def bytes_ahead(code):
                 pending[int(register[1])] = bytes_
                 most = max(most, sum(pending.values()))
             continue
-        used = {int(r) for r in re.findall(r"\bR(\d+)\b", operands)}
-        if any(first <= r < first + max(1, bytes_ // 4) for first, bytes_ in pending.items() for r in used):
-            pending = {}
+        # What is written first is no use of it; but stores only read.
+        read = operands if operation.startswith(("ST", "ISETP", "FSETP", "DSETP")) else operands.partition(",")[2]
+        used = {int(r) for r in re.findall(r"\bR(\d+)\b", read)}
+        pending = {first: n for first, n in pending.items() if not any(first <= r < first + max(1, n // 4) for r in used)}
     return most
 
 
 def under_way(kernel, facts):
     """Bytes of loads under way on a multiprocessor, as registers, shared memory and the grid allow."""
-    found = facts.get(kernel["kernel"])
+    by_row = STANDS_FOR.get(kernel["kernel"], {})
+    start = by_row.get(kernel["row"].removesuffix(" over the first axis"), by_row.get(""))
+    found = next((f for name, f in facts.items() if start and name.startswith(start)), None)
     if not found:
         return None
     registers, ahead = found
@@ -170,7 +185,7 @@ PAGE = """<!-- SPDX-License-Identifier: BSL-1.0 -->
 
 * **needed**: the bytes of what the row reads and writes, each once. **moved**: sectors times 32. **0.1**: the same ratio in version 0.1.
 * **blocks**: of the launch with the fewest; one H100 or H200 has 132 multiprocessors.
-* **under way**: KB of loads that a multiprocessor can have waiting at once, of the kernel with the fewest: bytes that a thread of the compiled kernel loads before it uses one (nvcc 13, sm_90), times the threads that
+* **under way**: KB of loads that a multiprocessor can have waiting at once, of the kernel with the fewest (those that join a few partial results aside): bytes that a thread of the compiled kernel loads before it uses one (nvcc 13, sm_90), times the threads that
   registers, shared memory and the grid let stand there. 26 are needed for full bandwidth.
 
 **What this cannot tell**: time. Sectors are asked of the first cache: what is asked for twice may come from a cache the second time, and what is asked for once may still be late. Whether the loads are
@@ -191,7 +206,8 @@ issued when they could be, what the caches keep, launches' own time, and how the
 def page(rows, replays, facts, before):
     lines = ["| row | shape | needed, MB | moved | ratio | 0.1 | conflicts | launches | blocks | under way |", "|---|---|---|---|---|---|---|---|---|---|"]
     for key, kernels in rows.items():
-        ways = [w for w in (under_way(k, facts) for k in kernels if k["loaded"]) if w is not None]
+        most = max(k["loaded"] for k in kernels)  # what joins a few partial results is not on the way of the bytes
+        ways = [w for w in (under_way(k, facts) for k in kernels if k["loaded"] > most / 20) if w is not None]
         lines.append("| " + " | ".join((
             key[0], key[1], f"{kernels[0]['needed'] / 1e6:.1f}", f"{moved(kernels) / 1e6:.1f}", f"{ratio(kernels):.2f}",
             before.get(key, ""), str(sum(k["conflicts"] for k in kernels)), str(sum(k["launches"] for k in kernels)),

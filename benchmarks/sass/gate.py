@@ -43,7 +43,7 @@ def tool(name, variable, packages):
     nvcc = shutil.which("nvcc")
     if nvcc:
         places.append(Path(nvcc).resolve().parent / name)
-    for folder in sys.path if packages else ():
+    for folder in [*sys.path, str(ROOT / "build" / "tools")] if packages else ():
         places += sorted(Path(folder).glob(f"nvidia/*/bin/{name}"))
     return next((str(p) for p in places if p and os.access(p, os.X_OK)), None)
 
