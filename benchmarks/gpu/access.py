@@ -29,6 +29,8 @@ ALLOWED = {
     "layer normalization over the first axis": (3.6, "four kernels: two reductions and the maps around them each read the matrix"),
     "softmax over the first axis": (1.6, "a column is read twice where it does not fit into shared memory"),
 }
+# Of the small matrices of --check: few rows share a bias, or a few partial sums.
+ALLOWED_SMALL = {"broadcast add and relu": 1.26, "sums of columns": 1.07}
 # Rows of more bytes than shared memory holds, in pieces: each pass is a kernel of its own, and reads what the one before kept.
 LONG = (3.2, "rows longer than shared memory, or too few of them: each pass over them is a kernel of its own")
 
@@ -149,7 +151,7 @@ def under_way(kernel, facts):
 def check(rows, replays):
     passed = failed = 0
     for key, kernels in rows.items():
-        most, _ = limit(key, kernels)
+        most = ALLOWED_SMALL.get(key[0]) or limit(key, kernels)[0]
         conflicts = sum(k["conflicts"] for k in kernels)
         wrong = []
         if ratio(kernels) > most:

@@ -50,7 +50,8 @@ __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_g
   const int nearest = along ? 1 : grid.width;
   for (int delta = furthest; delta >= nearest; delta /= 2) {
     words other = words::of(state);
-    for (int k = 0; k < words::count; ++k) other.word[k] = __shfl_down_sync(all_lanes, other.word[k], delta);
+    for (int k = 0; k < words::count; ++k)
+      other.word[k] = __shfl_down_sync(all_lanes, other.word[k], static_cast<unsigned>(delta));
     Accumulation::merge(state, other.state());  // of use in the lower lanes of an output
   }
   if (along && grid.depth <= warp) {

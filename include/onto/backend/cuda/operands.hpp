@@ -81,7 +81,7 @@ struct program_operands<program<I...>> {
 template <class T>
 ONTO_HD T from_bits(std::uint64_t bits) {
   T value;
-  std::memcpy(&value, &bits, sizeof(T));
+  std::memcpy(static_cast<void*>(&value), &bits, sizeof(T));
   return value;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -70,6 +71,7 @@ template <class Operands>
 struct fold_place {
   const Operands& operands;
   std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
+  std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
 };
 
 /// Takes one lane of what was loaded for a reduction.
@@ -94,18 +96,25 @@ struct reduce_source {
   }
 };
 
-/// Loads what input `Slot` has at `index` of the inner dimension.
+/// Loads what input `Slot` has at `index` of the inner dimension. What does not change along it was loaded before: an
+/// instruction that takes either from a load would wait for the load, and the loads ahead would come one by one.
 template <int Slot, class Operands, class T, int Lanes>
 ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
-  const Operands& operands = at.operands;
-  const std::int64_t step = operands.step[Slot];
-  const T* const p = static_cast<const T*>(operands.values.data[Slot]) + at.start[Slot] + index * step;
-  if (Lanes > 1 && step != 0) {
-    pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p));
-  } else {
-    const T same = device_load(p);
+  const T* const p = static_cast<const T*>(at.operands.values.data[Slot]) + at.start[Slot];
+  if constexpr (Lanes > 1) {
+    const T same = from_bits<T>(at.same[Slot]);
     for (int j = 0; j < Lanes; ++j) pack.at[j] = same;
+    if (at.operands.step[Slot] != 0) pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p + index));
+  } else {
+    pack.at[0] = device_load(p + index * at.operands.step[Slot]);
   }
+}
+template <int Slot, class T, class Operands>
+ONTO_HD ONTO_INLINE void load_same(fold_place<Operands>& at) {
+  at.same[Slot] = 0;
+  if (at.operands.step[Slot] != 0) return;
+  const T value = device_load(static_cast<const T*>(at.operands.values.data[Slot]) + at.start[Slot]);
+  std::memcpy(&at.same[Slot], &value, sizeof value);
 }
 
 /// The inputs of some packs of elements.
@@ -118,6 +127,10 @@ struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
   template <class Operands>
   ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
+  }
+  template <class Operands>
+  ONTO_HD ONTO_INLINE static void begin(fold_place<Operands>& at) {
+    if constexpr (Lanes > 1) (load_same<Slot, element_t<program_operands<Program>::found.type[Slot]>>(at), ...);
   }
 };
 
@@ -146,6 +159,7 @@ template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(const reduce_operands<Program>& operands,
                                                                                std::int64_t output, int piece,
                                                                                int row) {
+  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
   const fold_grid& grid = operands.grid;
   const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
   const std::int64_t from = (piece - outer_piece * grid.inner_pieces) * grid.per_inner;
@@ -154,12 +168,13 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
   const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
   const coordinates kept = locate(operands.kept, output);
-  fold_place<reduce_inputs_of<Program>> at{operands, {}};
+  fold_place<reduce_inputs_of<Program>> at{operands, {}, {}};
   auto state = program_accumulation<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
     const coordinates outer = locate(operands.outer, o);
     for (int s = 0; s < program_operands<Program>::inputs; ++s)
       at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
+    if (count > 0) slots::begin(at);
     for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
       fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
   }

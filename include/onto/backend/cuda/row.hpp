@@ -190,7 +190,8 @@ void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call, row_prog
 template <class RowProgram>
 std::size_t cuda_row_workspace(const kernel_call& call, int axis) {
   if (call.space.size() == 0) return 0;
-  return static_cast<std::size_t>(row_workspace(row_operands_of<RowProgram>(call, axis, most_shared_bytes())));
+  return static_cast<std::size_t>(
+      row_workspace(row_operands_of<RowProgram>(call, axis, static_cast<std::int64_t>(most_shared_bytes()))));
 }
 template <class RowProgram>
 std::size_t cuda_row_workspace(const kernel_call& call) {
@@ -224,7 +225,8 @@ void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, cha
 template <class RowProgram>
 void cuda_row(gpu_context& context, const kernel_call& call, int axis) {
   if (call.space.size() == 0) return fold_nothing_on_gpu(context, call, RowProgram{});
-  const row_operands<RowProgram> operands = row_operands_of<RowProgram>(call, axis, most_shared_bytes());
+  const row_operands<RowProgram> operands =
+      row_operands_of<RowProgram>(call, axis, static_cast<std::int64_t>(most_shared_bytes()));
   static_assert(sizeof operands <= max_parameter_bytes);
   if (operands.grid.split) {
     if (!call.workspace) throw internal_error("[onto.cuda] a row kernel was launched without its workspace");

@@ -103,8 +103,10 @@ ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint
     t.there_turned |= (there_turned ? 1u : 0u) << k;
     for (int o = 0; o < Operands; ++o) {
       const bool turned = space.turned[o] >= 0;
-      t.at[k].of[o] = start.of[o] + static_cast<std::int32_t>(i0 + (turned ? i_turned : i)) * space.along_width[o] +
-                      static_cast<std::int32_t>(j0 + (turned ? j_turned : j)) * space.along_height[o];
+      t.at[k].of[o] =
+          start.of[o] +
+          static_cast<std::int32_t>(i0 + static_cast<unsigned>(turned ? i_turned : i)) * space.along_width[o] +
+          static_cast<std::int32_t>(j0 + static_cast<unsigned>(turned ? j_turned : j)) * space.along_height[o];
     }
   }
 }

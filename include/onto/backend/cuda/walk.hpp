@@ -78,12 +78,12 @@ ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread
   for (; step < last; step += ahead) {
     // All is loaded before anything is stored: a result may lie where an operand does.
     for (int k = 0; k < ahead; ++k)
-      if (step + k < last)
+      if (step + static_cast<unsigned>(k) < last)
         (load_walk<Program, Slot>(map, in[k], map.step[Slot] != 0, at.of[Slot] + k * map.step[Slot],
                                   grid.end - at.of[out] - k * map.step[out]),
          ...);
     for (int k = 0; k < ahead; ++k)
-      if (step + k < last)
+      if (step + static_cast<unsigned>(k) < last)
         finish_walk(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
                     result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
     move(at, map.step, ahead);
