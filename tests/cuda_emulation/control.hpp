@@ -25,7 +25,7 @@ struct machine {
   int devices = 3;
   bool peer_access = true;
   bool pools = true;
-  std::int64_t memory = std::int64_t{4} << 30;  // bytes of each device
+  std::int64_t memory = std::int64_t{4} << 30;  // bytes of the first device; each further one says 1 MiB less
 };
 /// Another machine. *Preconditions* nothing of the old one is in use.
 void set_machine(const machine& m);

@@ -92,7 +92,10 @@ cudaError_t count_call(const char* name) {
 cudaStream_t stream_of(cudaStream_t stream) {
   if (stream) return stream;
   cudaStream_t& s = state().default_streams[current_device()];
-  if (!s) make_stream(&s, current_device());
+  if (!s) {
+    make_stream(&s, current_device());
+    note_object("streams", -1);  // nobody destroys it
+  }
   return s;
 }
 
@@ -377,7 +380,7 @@ cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   std::strcpy(p->name, "Emulated GPU");
   p->major = 9;
   p->minor = 0;
-  p->totalGlobalMem = static_cast<std::size_t>(current_machine().memory);
+  p->totalGlobalMem = static_cast<std::size_t>(current_machine().memory - (std::int64_t{device} << 20));
   p->multiProcessorCount = 132;
   return cudaSuccess;
 }
