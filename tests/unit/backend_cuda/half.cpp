@@ -28,7 +28,7 @@ half number(std::size_t k) { return half(static_cast<double>(k * 37 % 101) / 64 
 TEST_CASE("contiguous halves are loaded eight at a time", "[cuda][half]") {
   static_assert(map_lanes<scaled> == 8 && sizeof(lane_pack<half, 8>) == 16);
   constexpr std::size_t count = 21;
-  alignas(16) half a[count], b[count], out[count], strided[count];
+  alignas(16) half a[count] = {}, b[count] = {}, out[count] = {}, strided[count] = {};
   for (std::size_t k = 0; k < count; ++k) a[k] = number(k), b[k] = number(3 * k + 1);
   const extents space = shape_of({static_cast<int>(count)});
   const operand_view in[] = {contiguous_view(a, space), contiguous_view(b, space)};
@@ -50,7 +50,7 @@ TEST_CASE("contiguous halves are loaded eight at a time", "[cuda][half]") {
 
 TEST_CASE("a cast rounds, other operations do not", "[cuda][half]") {
   const float in[] = {1.0f / 3, 40000, 1e-8f, -2.5f};
-  bfloat16 out[4];
+  bfloat16 out[4] = {};
   const extents space = shape_of({4});
   const operand_view view = contiguous_view(in, space);
   kernel_call call;
@@ -79,8 +79,8 @@ TEST_CASE("halves fold in float and are rounded once", "[cuda][half]") {
   call.inputs = 1;
   call.in = &view;
   call.op = &all;
-  half result[1];
-  std::int64_t index[1];
+  half result[1] = {};
+  std::int64_t index[1] = {};
   call.out.data = result;
   reduce_on_host<same, fold::sum>(call);
   CHECK(result[0].bits() == half(sum).bits());
@@ -95,7 +95,7 @@ TEST_CASE("halves fold in float and are rounded once", "[cuda][half]") {
 
 TEST_CASE("copies and addends move elements of two bytes", "[cuda][half]") {
   const half in[] = {half(1), half(-2), half(3), half(4), half(5), half(-6)};
-  half out[6];
+  half out[6] = {};
   const extents space = shape_of({3, 2});  // of the transpose
   const operand_view view = view_of(in, {1, 3});
   kernel_call call;
