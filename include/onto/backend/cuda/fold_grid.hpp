@@ -97,14 +97,17 @@ struct fold_grid : thread_grid {
   ONTO_HD constexpr std::int64_t count() const { return outer * inner; }
 };
 
+/// Whether `a * b`, which may be more than a number holds, is at least `n`. *Preconditions* `b > 0`.
+constexpr bool reaches(std::int64_t a, std::int64_t b, std::int64_t n) { return a >= divide_up(n, b); }
+
 /// Chooses the grid, from the shape alone. `lanes`: elements that a thread takes at a time, of which `inner` is a
 /// multiple. *Preconditions* `outputs > 0`.
 constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes) {
   constexpr std::int64_t worth_pieces = 1 << 15;  // elements from which a second launch pays
   const std::int64_t packs = divide_up(inner, lanes), all = packs * outer;
-  const bool in_pieces = outer * inner * outputs >= worth_pieces;
+  const bool in_pieces = reaches(outer * inner, outputs, worth_pieces);
   // Half as wide where there is too little for blocks on every multiprocessor.
-  const bool little = in_pieces && along && outputs * divide_up(all, block_threads) < 2 * few_blocks;
+  const bool little = in_pieces && along && !reaches(divide_up(all, block_threads), outputs, 2 * few_blocks);
   const std::int64_t threads = little ? block_threads / 2 : block_threads;
   std::int64_t depth = 1;
   if (along) {
