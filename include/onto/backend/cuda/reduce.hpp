@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Reductions on the GPU, with the elementwise program that feeds them in the same kernel. Partial results are folded in
-// an order that depends on the shape alone, so a result is the same each time and on each GPU.
+// an order that depends on the shape and on the alignment of operands alone, so a result is the same each time and on
+// each GPU.
 #pragma once
 
 #include <onto/backend/cuda/block_fold.hpp>
