@@ -35,6 +35,7 @@ struct scalar : leaf {
 /// A constant: values in the program, with a name (an identity) or without.
 template <class Name, tensor_element T, int... Dims>
 struct constant_node : detail::stateful_expression {
+  using node = constant_node;
   using element_type = T;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
@@ -45,7 +46,8 @@ struct constant_node : detail::stateful_expression {
     f.shape = extents(shape<Dims...>{});
     f.id = detail::hash_extents(detail::hash_mix(detail::hash_text(Name::value), 0xc0 + static_cast<unsigned>(type)),
                                 f.shape);
-    f.stateful = Name::value.empty();
+    f.spelling = f.id;
+    f.holds_values = Name::value.empty();
     return f;
   }
   static constexpr detail::node_facts facts = make_facts();
@@ -61,10 +63,12 @@ struct constant_node : detail::stateful_expression {
 /// One value, written beside a tensor: `2.0f * x`.
 template <tensor_element T>
 struct scalar_node : detail::stateful_expression {
+  using node = scalar_node;
   using element_type = T;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
-  static constexpr detail::node_facts facts{type, extents{}, 0x5ca1a0 + static_cast<unsigned>(type), true, 1};
+  static constexpr std::uint64_t id = 0x5ca1a0 + static_cast<unsigned>(type);
+  static constexpr detail::node_facts facts{type, extents{}, id, id, true};
 
   /// Kernels are given a scalar in the type they compute in.
   explicit scalar_node(T value)

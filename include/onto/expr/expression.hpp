@@ -17,13 +17,12 @@ namespace detail {
 struct node_facts {
   element type = element::float32;
   extents shape{};
-  std::uint64_t id = 0;   // structural: equal expressions have equal ids
-  bool stateful = false;  // holds an unnamed scalar or constant: each time it is written it is new
-  int nodes = 1;          // of the tree, at most node_limit
+  std::uint64_t id = 0;        // structural: equal expressions have equal ids
+  std::uint64_t spelling = 0;  // of the type: that of a variable has its initial value, which is no part of its id
+  bool holds_values = false;   // an unnamed scalar or constant is below it: equal types may have different values
+  bool is_leaf = true;         // has no operands
+  int spelled = 1;             // how many nodes the type's name spells out
 };
-
-/// The most nodes one expression may have.
-inline constexpr int node_limit = 2048;
 
 /// The base of every expression. Each has a member `state`: its run-time state, if any.
 struct expression_base {};
@@ -98,17 +97,19 @@ struct facts_list {
 constexpr node_facts apply_facts(const op_info& op, element type, const node_facts* const* operands, int count) {
   node_facts f;
   f.type = type;
+  f.is_leaf = count == 0;
   extents shapes[64];
-  std::uint64_t h = hash_mix(op.hash, static_cast<std::uint64_t>(type));
+  f.id = hash_mix(op.hash, static_cast<std::uint64_t>(type));
+  f.spelling = f.id;
   for (int k = 0; k < count; ++k) {
     const node_facts& x = *operands[k];
     if (k < 64) shapes[k] = x.shape;
-    h = hash_mix(h, x.id);
-    f.stateful = f.stateful || x.stateful;
-    f.nodes = f.nodes + x.nodes < node_limit ? f.nodes + x.nodes : node_limit;
+    f.id = hash_mix(f.id, x.id);
+    f.spelling = hash_mix(f.spelling, x.spelling);
+    f.holds_values = f.holds_values || x.holds_values;
+    f.spelled += x.spelled;
   }
   f.shape = op.infer(shapes, count < 64 ? count : 64).shape;
-  f.id = h;
   return f;
 }
 
@@ -119,6 +120,7 @@ constexpr node_facts apply_facts(const op_info& op, element type, const node_fac
 template <class Op, class... X>
 struct apply_node : detail::stateful_expression {
   using operation = Op;
+  using node = apply_node;
   static constexpr element type = Op::result(X::facts.type...);
   using element_type = element_t<type>;
   using ops = typename detail::insert_op<typename detail::merge_ops<typename X::ops...>::type, Op>::type;
@@ -130,13 +132,13 @@ struct apply_node : detail::stateful_expression {
   /// Adds this node and what is below it to the graph; once, however often it is written.
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool, int parent, int child) {
-    const int visit = b.visit(parent, child, scope);
-    if (const int seen = b.find(facts, scope); seen >= 0) return b.repeat(visit, seen);
+    const int visit = b.visit(parent, child);
+    if (b.meets(visit, facts, scope)) return b.node_at(visit);
     if constexpr (sizeof...(X) == 0) {
       return b.add(visit, facts, op_info_of<Op>, scope, nullptr, 0);
     } else {
       int next = 0;
-      const int operands[] = {X::put(b, scope, false, visit, next++)...};
+      const int operands[] = {X::node::put(b, scope, false, visit, next++)...};
       return b.add(visit, facts, op_info_of<Op>, scope, operands, static_cast<int>(sizeof...(X)));
     }
   }
@@ -144,6 +146,7 @@ struct apply_node : detail::stateful_expression {
 
 /// What an expression becomes after the compiler has reported a mistake in it, so that one mistake is one error.
 struct ill_formed : detail::stateful_expression {
+  using node = ill_formed;
   using element_type = float;
   using ops = detail::op_list<>;
   static constexpr element type = element::float32;

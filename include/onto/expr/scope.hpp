@@ -13,15 +13,21 @@ namespace onto {
 /// An expression inside a placement scope.
 template <class Device, class E>
 struct placed_node : detail::stateful_expression {
+  using node = placed_node;
   using element_type = typename E::element_type;
   using ops = typename E::ops;
   static constexpr element type = E::facts.type;
 
+  static constexpr std::uint64_t around(std::uint64_t id) {
+    return detail::hash_mix(detail::hash_mix(id, static_cast<std::uint64_t>(Device::value.kind) + 77),
+                            static_cast<std::uint64_t>(Device::value.index));
+  }
   static constexpr detail::node_facts make_facts() {
     detail::node_facts f = E::facts;
-    f.nodes = f.nodes < detail::node_limit ? f.nodes + 1 : f.nodes;
-    f.id = detail::hash_mix(detail::hash_mix(f.id, static_cast<std::uint64_t>(Device::value.kind) + 77),
-                            static_cast<std::uint64_t>(Device::value.index));
+    f.id = around(f.id);
+    f.spelling = around(f.spelling);
+    ++f.spelled;
+    f.is_leaf = false;
     return f;
   }
   static constexpr detail::node_facts facts = make_facts();
@@ -31,8 +37,8 @@ struct placed_node : detail::stateful_expression {
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {
-    const int visit = b.visit_scope(parent, child, Device::value);
-    return b.leave(visit, E::put(b, Device::value, true, visit, 0));
+    const int visit = b.visit(parent, child, Device::value);
+    return b.leave(visit, E::node::put(b, Device::value, true, visit, 0));
   }
 };
 

@@ -2,7 +2,7 @@
 // Where an operation is written: its operands' shapes and element types are checked, and a mistake is one short error.
 #pragma once
 
-#include <onto/expr/expression.hpp>
+#include <onto/expr/boxed.hpp>
 
 #include <utility>
 
@@ -148,7 +148,7 @@ constexpr auto make(const X&... x) {
       if constexpr (fault != shape_fault::none) {
         return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
       } else {
-        return apply_node<Op, X...>{detail::join_states(x.state.get()...)};
+        return detail::apply_to<Op>(detail::join_states(x.state.get()...), detail::spelled_as<X>()...);
       }
     }
   }

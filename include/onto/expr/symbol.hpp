@@ -75,6 +75,18 @@ constexpr node_facts symbol_facts(std::string_view name, unsigned salt, element 
   f.type = type;
   f.shape = shape;
   f.id = hash_extents(hash_mix(hash_text(name), salt + static_cast<unsigned>(type)), shape);
+  f.spelling = f.id;
+  return f;
+}
+
+/// The facts of a variable: its initial value is part of its type, and not of what it is.
+template <class Initial>
+constexpr node_facts variable_facts(std::string_view name, element type, const extents& shape) {
+  node_facts f = symbol_facts(name, 0xa0, type, shape);
+  if constexpr (!std::is_void_v<Initial>) {
+    f.spelling = hash_mix(f.id, Initial::facts.spelling);
+    f.spelled += Initial::facts.spelled;
+  }
   return f;
 }
 }  // namespace detail
@@ -83,6 +95,7 @@ constexpr node_facts symbol_facts(std::string_view name, unsigned salt, element 
 template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
+  using node = placeholder_node;
   using element_type = T;
   using name = Name;
   using tensor_type = tensor<T, Dims...>;
@@ -150,13 +163,15 @@ inline constexpr auto placeholder = detail::named_placeholder<Name, T, Dims...>:
 template <class Name, class Initial, tensor_element T, int... Dims>
 struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
+  using node = variable_node;
   using element_type = T;
   using name = Name;
   using initial = Initial;
   using symbol = variable_node<Name, void, T, Dims...>;
   using ops = detail::op_list<variable_node>;
   static constexpr element type = element_of<T>;
-  static constexpr detail::node_facts facts = detail::symbol_facts(Name::value, 0xa0, type, extents(shape<Dims...>{}));
+  static constexpr detail::node_facts facts =
+      detail::variable_facts<Initial>(Name::value, type, extents(shape<Dims...>{}));
 
   constexpr variable_node() = default;
   constexpr explicit variable_node(detail::state_ref s)

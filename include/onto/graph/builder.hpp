@@ -12,143 +12,186 @@ namespace onto {
 
 namespace detail {
 
-/// Collects nodes. `Capacity` bounds nodes, operands and visits alike.
-template <int Capacity>
-struct graph_builder {
-  static constexpr int table_size() {
-    int n = 16;
-    while (n < 2 * Capacity) n *= 2;
-    return n;
-  }
-  static constexpr int slots = table_size();
+/// The most nodes one run may have.
+inline constexpr int node_limit = 2048;
 
-  struct slot {
+/// A list that grows, in constant expressions too.
+template <class T>
+class growing_list {
+ public:
+  constexpr growing_list() : items_(new T[first]{}) {}
+  growing_list(const growing_list&) = delete;
+  growing_list& operator=(const growing_list&) = delete;
+  constexpr ~growing_list() { delete[] items_; }
+
+  constexpr int size() const { return size_; }
+  constexpr T& operator[](int k) { return items_[k]; }
+  constexpr const T& operator[](int k) const { return items_[k]; }
+  constexpr T* begin() { return items_; }
+
+  constexpr int push_back(const T& item) {
+    if (size_ == capacity_) {
+      capacity_ *= 2;
+      T* const more = new T[static_cast<std::size_t>(capacity_)]{};
+      for (int k = 0; k < size_; ++k) more[k] = items_[k];
+      delete[] items_;
+      items_ = more;
+    }
+    items_[size_] = item;
+    return size_++;
+  }
+
+ private:
+  static constexpr int first = 16;
+  T* items_;
+  int size_ = 0;
+  int capacity_ = first;
+};
+
+/// Finds nodes by a hash of what they are: open addressing.
+class identity_table {
+ public:
+  struct entry {
     std::uint64_t key = 0;
     int node = -1;
     int visit = -1;  // that defined it
   };
 
-  graph_node nodes[Capacity]{};
-  int operands[Capacity]{};
-  graph_visit visits[Capacity]{};
-  slot table[slots]{};
-  int node_count = 0;
-  int operand_count = 0;
-  int visit_count = 0;
+  constexpr identity_table() : entries_(new entry[first]{}) {}
+  identity_table(const identity_table&) = delete;
+  identity_table& operator=(const identity_table&) = delete;
+  constexpr ~identity_table() { delete[] entries_; }
+
+  /// The entry, or one whose node is -1.
+  constexpr entry find(std::uint64_t key) const { return entries_[slot_of(key)]; }
+
+  constexpr void add(std::uint64_t key, int node, int visit) {
+    if (2 * (count_ + 1) > slots_) {
+      const entry* const old = entries_;
+      const int old_slots = slots_;
+      slots_ *= 4;
+      entries_ = new entry[static_cast<std::size_t>(slots_)]{};
+      for (int k = 0; k < old_slots; ++k)
+        if (old[k].node >= 0) entries_[slot_of(old[k].key)] = old[k];
+      delete[] old;
+    }
+    entry& e = entries_[slot_of(key)];
+    if (e.node < 0) ++count_;
+    e = {key, node, visit};
+  }
+
+ private:
+  constexpr std::size_t slot_of(std::uint64_t key) const {
+    const auto mask = static_cast<std::uint64_t>(slots_ - 1);
+    std::uint64_t k = key & mask;
+    while (entries_[k].node >= 0 && entries_[k].key != key) k = (k + 1) & mask;
+    return static_cast<std::size_t>(k);
+  }
+
+  static constexpr int first = 32;
+  entry* entries_;
+  int slots_ = first;
+  int count_ = 0;
+};
+
+/// Collects nodes. What is written once is one node: expressions of equal types under one scope are merged. Where they
+/// hold values, those may differ; the session finds out (session/refinement.hpp).
+struct graph_builder {
+  struct given_name {
+    std::string_view text{};
+    std::uint64_t id = 0;
+  };
+
+  growing_list<graph_node> nodes;
+  growing_list<int> operands;
+  growing_list<graph_visit> visits;
+  growing_list<given_name> names;
+  growing_list<std::uint64_t> constants;  // unnamed ones, by their ids
+  identity_table known;
   name_clash clash{};
+  bool values_decide = false;  // how many nodes there are, where values differ or are the same
   bool broken = false;
   bool overflow = false;
 
   static constexpr std::uint64_t key_of(std::uint64_t id, const place& scope) {
     return hash_mix(id, static_cast<std::uint64_t>(scope.kind) * 4096 + static_cast<std::uint64_t>(scope.index + 1));
   }
-
-  constexpr int visit(int parent, int child, place) {
-    if (visit_count == Capacity) {
-      overflow = true;
-      return 0;
-    }
-    visits[visit_count].parent = parent;
-    visits[visit_count].child = child;
-    return visit_count++;
-  }
-  constexpr int visit_scope(int parent, int child, place scope) {
-    const int v = visit(parent, child, scope);
-    visits[v].scope = scope;
-    return v;
-  }
-  constexpr int visit_named(int parent, int child, std::string_view, std::uint64_t) { return visit(parent, child, {}); }
-
-  /// Where the node for these facts under this scope is remembered, or -1. What has no identity is never found.
-  constexpr int find(const node_facts& facts, const place& scope) const {
-    if (facts.stateful) return -1;
-    const std::uint64_t key = key_of(facts.id, scope);
-    for (std::uint64_t k = key & (slots - 1);; k = (k + 1) & (slots - 1)) {
-      if (table[k].node < 0) return -1;
-      if (table[k].key == key) return static_cast<int>(k);
-    }
+  static constexpr std::uint64_t key_of(const node_facts& facts, const op_info& op) {
+    return hash_mix(facts.id, op.hash);
   }
 
-  constexpr void remember(const node_facts& facts, const place& scope, int node, int visit) {
-    const std::uint64_t key = key_of(facts.id, scope);
-    std::uint64_t k = key & (slots - 1);
-    while (table[k].node >= 0) k = (k + 1) & (slots - 1);
-    table[k] = {key, node, visit};
+  constexpr int visit(int parent, int child, place scope = {}) {
+    graph_visit v;
+    v.parent = parent;
+    v.child = child;
+    v.scope = scope;
+    return visits.push_back(v);
   }
 
-  /// Meets again what `find` found.
-  constexpr int repeat(int visit, int found) {
-    visits[visit].node = table[found].node;
-    visits[visit].same_as = table[found].visit;
-    return table[found].node;
+  /// Whether there is a node for these facts under this scope: then this visit meets it again. A graph that is too
+  /// large ends here.
+  constexpr bool meets(int visit, const node_facts& facts, const place& scope) {
+    if (overflow) return true;
+    return meets(visit, facts, known.find(key_of(facts.id, scope)));
   }
+
+  /// The node that a visit has met.
+  constexpr int node_at(int visit) const { return overflow ? 0 : visits[visit].node; }
 
   constexpr int leave(int visit, int node) {
     visits[visit].node = node;
     return node;
   }
 
-  constexpr int append(int visit, const node_facts& facts, const op_info& op, const place& request) {
-    if (node_count == Capacity) {
-      overflow = true;
-      return 0;
-    }
-    graph_node& n = nodes[node_count];
-    n.op = &op;
-    n.id = facts.id;
-    n.type = facts.type;
-    n.shape = facts.shape;
-    n.request = request;
-    n.visit = visit;
-    visits[visit].node = node_count;
-    return node_count++;
-  }
-
   constexpr int add(int visit, const node_facts& facts, const op_info& op, const place& scope, const int* list,
                     int count) {
     const int node = append(visit, facts, op, scope);
-    nodes[node].first = operand_count;
+    nodes[node].first = operands.size();
     nodes[node].count = count;
-    for (int k = 0; k < count && operand_count < Capacity; ++k) operands[operand_count++] = list[k];
-    if (!facts.stateful) remember(facts, scope, node, visit);
+    for (int k = 0; k < count; ++k) operands.push_back(list[k]);
+    known.add(key_of(facts.id, scope), node, visit);
     return node;
   }
 
   /// A named expression: its node gets the name, and is found again under it.
   constexpr int name(int visit, const node_facts& facts, const place& scope, int node, std::string_view text) {
     check_name(text, facts.id);
-    if (nodes[node].name.empty() && !nodes[node].is_leaf()) nodes[node].name = text;
-    named_ids[named_count % Capacity] = facts.id;
-    named_texts[named_count++ % Capacity] = text;
-    remember(facts, scope, node, visit);
+    graph_node& n = nodes[node];
+    if (n.name.empty() && !n.is_leaf()) n.name = text;
+    if (n.visit > visit) n.holds_values = false;  // what has a name has one value
+    names.push_back({text, facts.id});
+    known.add(key_of(facts.id, scope), node, visit);
     return leave(visit, node);
   }
 
   /// A placeholder or variable: one node whatever scope it is used in. Placed where `on` is around it alone.
   constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
                        std::string_view text) {
-    const int v = visit(parent, child, {});
-    for (int k = 0; k < node_count; ++k) {
-      if (nodes[k].id != facts.id || nodes[k].op->hash != op.hash) continue;
+    const int v = visit(parent, child);
+    if (meets(v, facts, known.find(key_of(facts, op)))) {
+      graph_node& n = nodes[visits[v].node];
       if (request.is_set()) {
-        if (nodes[k].request.is_set() && !(nodes[k].request == request)) clash = {true, text};
-        nodes[k].request = request;
+        if (n.request.is_set() && !(n.request == request)) clash = {true, text};
+        n.request = request;
       }
-      visits[v].node = k;
-      visits[v].same_as = nodes[k].visit;
-      return k;
+      return visits[v].node;
     }
     check_name(text, facts.id);
     const int node = append(v, facts, op, request);
     nodes[node].name = text;
+    known.add(key_of(facts, op), node, v);
     return node;
   }
 
-  /// A constant or a scalar: with a name it is found again, without it is new.
+  /// A constant or a scalar: with a name it is found again, without it is one for each operation that it is written in.
   constexpr int leaf(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
                      std::string_view text) {
     if (!text.empty()) return symbol(parent, child, facts, op, request, text);
-    return append(visit(parent, child, {}), facts, op, request);
+    if (op.kind == op_kind::constant) {
+      for (int k = 0; k < constants.size(); ++k) values_decide = values_decide || constants[k] == facts.id;
+      constants.push_back(facts.id);
+    }
+    return append(visit(parent, child), facts, op, request);
   }
 
   constexpr int ill_formed() {
@@ -156,23 +199,48 @@ struct graph_builder {
     return 0;
   }
 
-  constexpr void check_name(std::string_view text, std::uint64_t id) {
-    for (int k = 0; k < node_count; ++k)
-      if ((nodes[k].is_symbol() || nodes[k].kind() == op_kind::constant) && nodes[k].name == text && nodes[k].id != id)
-        clash = {true, text};
-    for (int k = 0; k < named_count && k < Capacity; ++k)
-      if (named_texts[k] == text && named_ids[k] != id) clash = {true, text};
+ private:
+  constexpr bool meets(int visit, const node_facts& facts, const identity_table::entry& found) {
+    if (found.node < 0) return false;
+    visits[visit].node = found.node;
+    visits[visit].same_as = found.visit;
+    if (facts.holds_values) {
+      nodes[found.node].holds_values = true;
+      values_decide = true;
+    }
+    return true;
   }
 
-  std::uint64_t named_ids[Capacity]{};
-  std::string_view named_texts[Capacity]{};
-  int named_count = 0;
+  constexpr int append(int visit, const node_facts& facts, const op_info& op, const place& request) {
+    if (nodes.size() == node_limit) {
+      overflow = true;
+      return 0;
+    }
+    graph_node n;
+    n.op = &op;
+    n.id = facts.id;
+    n.type = facts.type;
+    n.shape = facts.shape;
+    n.request = request;
+    n.visit = visit;
+    n.holds_values = facts.holds_values;
+    visits[visit].node = nodes.size();
+    return nodes.push_back(n);
+  }
+
+  constexpr void check_name(std::string_view text, std::uint64_t id) {
+    for (int k = 0; k < nodes.size(); ++k)
+      if ((nodes[k].is_symbol() || nodes[k].kind() == op_kind::constant) && nodes[k].name == text && nodes[k].id != id)
+        clash = {true, text};
+    for (int k = 0; k < names.size(); ++k)
+      if (names[k].text == text && names[k].id != id) clash = {true, text};
+  }
 };
 
 /// The exact sizes of a lowered graph.
 struct graph_sizes {
   int nodes, operands, visits;
-  bool overflow, broken;
+  bool values_decide, overflow, broken;
   name_clash clash;
 };
 
@@ -189,38 +257,39 @@ struct graph_data {
 
 template <class... E>
 struct lowering {
-  static constexpr int total = (E::facts.nodes + ... + 0);
-  static constexpr int capacity = total < node_limit ? total : node_limit;
+  static constexpr int fetch_count = static_cast<int>(sizeof...(E));
 
   template <int... K>
-  static constexpr void run(graph_builder<capacity>& b, int* fetches, std::integer_sequence<int, K...>) {
-    ((fetches[K] = E::put(b, place{}, false, -1, K)), ...);
+  static constexpr void run(graph_builder& b, int* fetches, std::integer_sequence<int, K...>) {
+    ((fetches[K] = E::node::put(b, place{}, false, -1, K)), ...);
   }
 
   static constexpr graph_sizes measure() {
-    graph_builder<capacity> b;
+    graph_builder b;
     int fetches[sizeof...(E)]{};
-    run(b, fetches, std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
-    return {b.node_count, b.operand_count, b.visit_count, b.overflow, b.broken, b.clash};
+    run(b, fetches, std::make_integer_sequence<int, fetch_count>{});
+    if (b.overflow) return {0, 0, 0, false, true, b.broken, {}};
+    return {b.nodes.size(), b.operands.size(), b.visits.size(), b.values_decide, false, b.broken, b.clash};
   }
   static constexpr graph_sizes sizes = measure();
 
   static constexpr auto lower() {
-    graph_builder<capacity> b;
-    graph_data<sizes.nodes, sizes.operands, sizes.visits, static_cast<int>(sizeof...(E))> g;
-    run(b, g.fetches, std::make_integer_sequence<int, static_cast<int>(sizeof...(E))>{});
-    constexpr int room = sizes.nodes > 0 ? sizes.nodes : 1;
-    int uses[room]{}, next[room]{}, at[room]{};
-    bool inside[room]{}, moves[room]{};
-    const chain_orderer chains(b.nodes, sizes.nodes, b.operands, g.fetches, static_cast<int>(sizeof...(E)),
-                               {uses, next, inside, moves});
-    chains.places(at);
-    for (int k = 0; k < sizes.nodes; ++k) g.nodes[at[k]] = b.nodes[k];
-    for (int k = 0; k < sizes.operands; ++k) g.operands[k] = at[b.operands[k]];
-    for (int& fetch : g.fetches) fetch = at[fetch];
-    for (int k = 0; k < sizes.visits; ++k) {
-      g.visits[k] = b.visits[k];
-      if (g.visits[k].node >= 0) g.visits[k].node = at[g.visits[k].node];
+    graph_data<sizes.nodes, sizes.operands, sizes.visits, fetch_count> g;
+    if constexpr (sizes.nodes > 0) {
+      graph_builder b;
+      run(b, g.fetches, std::make_integer_sequence<int, fetch_count>{});
+      int uses[sizes.nodes]{}, next[sizes.nodes]{}, at[sizes.nodes]{};
+      bool inside[sizes.nodes]{}, moves[sizes.nodes]{};
+      const chain_orderer chains(b.nodes.begin(), sizes.nodes, b.operands.begin(), g.fetches, fetch_count,
+                                 {uses, next, inside, moves});
+      chains.places(at);
+      for (int k = 0; k < sizes.nodes; ++k) g.nodes[at[k]] = b.nodes[k];
+      for (int k = 0; k < sizes.operands; ++k) g.operands[k] = at[b.operands[k]];
+      for (int& fetch : g.fetches) fetch = at[fetch];
+      for (int k = 0; k < sizes.visits; ++k) {
+        g.visits[k] = b.visits[k];
+        if (g.visits[k].node >= 0) g.visits[k].node = at[g.visits[k].node];
+      }
     }
     return g;
   }
@@ -251,7 +320,7 @@ struct too_many_nodes {
   static constexpr bool ok = Limit < 0;
   static_assert(
       ok,
-      "[onto.graph] more than 2048 nodes in one run; give shared parts a name with named<\"h\">(e), or run in parts");
+      "[onto.graph] more than 2048 nodes in one run; run it in parts, and keep what they share in variables");
 };
 
 template <const std::string_view& Text, std::size_t... K>
@@ -262,6 +331,7 @@ auto spell_name(std::index_sequence<K...>) -> text<Text[K]...>;
 template <class... E>
 struct graph_of {
   using lowered = lowering<E...>;
+  static constexpr int most_nodes = node_limit;
   static constexpr bool small_enough = !lowered::sizes.overflow;
   static constexpr bool clash = lowered::sizes.clash.found;
 
@@ -286,7 +356,7 @@ struct graph_of {
 template <class Graph>
 constexpr void report_mistake() {
   if constexpr (!Graph::small_enough) {
-    (void)static_cast<typename too_many_nodes<Graph::lowered::capacity>::reported*>(nullptr);
+    (void)static_cast<typename too_many_nodes<Graph::most_nodes>::reported*>(nullptr);
   } else if constexpr (Graph::clash || Graph::assigned_twice >= 0) {
     using name = decltype(spell_name<Graph::wrong_name>(std::make_index_sequence<Graph::wrong_name.size()>{}));
     using found = std::conditional_t<Graph::clash, two_meanings_of_one_name<name>, variable_is_assigned_twice<name>>;

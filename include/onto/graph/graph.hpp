@@ -20,6 +20,7 @@ struct graph_node {
   place request{};          // what `on` asks for
   std::string_view name{};  // given by the program, or empty
   int visit = 0;            // where its run-time state is found
+  bool holds_values = false;  // may stand for several nodes, whose unnamed scalars or constants differ
 
   ONTO_INLINE constexpr op_kind kind() const { return op->kind; }
   constexpr bool is_symbol() const { return op->kind == op_kind::placeholder || op->kind == op_kind::variable; }
