@@ -181,19 +181,6 @@ ONTO_COLD ONTO_NOINLINE inline state_ref constant_state(const void* values, std:
   return state_ref{s};
 }
 
-/// Whether two states say the same: the same values and the same guards all the way down.
-ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* a, const state* b) {
-  if (a == b) return true;
-  if (!a || !b) return false;
-  if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
-  if (a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
-  if (a->child_count != b->child_count) return false;
-  if (a->bytes && std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) != 0) return false;
-  for (int k = 0; k < a->child_count; ++k)
-    if (!equal_states(a->children[k], b->children[k])) return false;
-  return true;
-}
-
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

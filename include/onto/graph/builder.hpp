@@ -280,12 +280,9 @@ struct lowering {
       run(b, g.fetches, std::make_integer_sequence<int, fetch_count>{});
       int uses[sizes.nodes]{}, next[sizes.nodes]{}, at[sizes.nodes]{};
       bool inside[sizes.nodes]{}, moves[sizes.nodes]{};
-      const chain_orderer chains(b.nodes.begin(), sizes.nodes, b.operands.begin(), g.fetches, fetch_count,
-                                 {uses, next, inside, moves});
-      chains.places(at);
-      for (int k = 0; k < sizes.nodes; ++k) g.nodes[at[k]] = b.nodes[k];
-      for (int k = 0; k < sizes.operands; ++k) g.operands[k] = at[b.operands[k]];
-      for (int& fetch : g.fetches) fetch = at[fetch];
+      order_chains(b.nodes.begin(), sizes.nodes, b.operands.begin(), sizes.operands, g.fetches, fetch_count,
+                   {uses, next, inside, moves}, at, g.nodes);
+      for (int k = 0; k < sizes.operands; ++k) g.operands[k] = b.operands[k];
       for (int k = 0; k < sizes.visits; ++k) {
         g.visits[k] = b.visits[k];
         if (g.visits[k].node >= 0) g.visits[k].node = at[g.visits[k].node];

@@ -204,6 +204,15 @@ class chain_orderer {
   double written_ = 0;
 };
 
+/// Orders the chains of a graph: its nodes, operands first, go to `out`, and `at` says where each went.
+constexpr void order_chains(graph_node* nodes, int count, int* operands, int operand_count, int* fetches,
+                            int fetch_count, const chain_room& room, int* at, graph_node* out) {
+  chain_orderer(nodes, count, operands, fetches, fetch_count, room).places(at);
+  for (int k = 0; k < count; ++k) out[at[k]] = nodes[k];
+  for (int k = 0; k < operand_count; ++k) operands[k] = at[operands[k]];
+  for (int k = 0; k < fetch_count; ++k) fetches[k] = at[fetches[k]];
+}
+
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

@@ -23,6 +23,7 @@ struct code_line {
   static constexpr int row_log = -20;
 
   int op = input;
+  std::uint64_t hash = 0;  // of the operation, where it is one
   element type = element::float32;
   int argument[4] = {};  // registers, or the slot of a load; of a store the slot and a register
   int count = 0;
@@ -52,11 +53,74 @@ constexpr int code_room_for(const graph_view& g, int n) {
   return 2 * g[n].count + (g[n].kind() == op_kind::row ? 8 : 2);
 }
 
+/// How often a kernel evaluates a member that holds values and is used several times. Once: it is one node. Or once for
+/// each use: then the same instructions do where it stands for several nodes, whose values differ.
+enum class evaluation : bool { once, per_use };
+
+/// At most as many instructions more has a kernel that evaluates per use.
+inline constexpr int most_repeated = 16;
+/// And where they cost no more than this many operations, the kernel always does.
+inline constexpr int cheap_repeated = 3;
+
+/// What it takes a kernel to evaluate per use.
+struct repeated_evaluations {
+  int lines = 0;  // instructions more
+  int cost = 0;   // operations more, and reads
+  bool possible = true;
+
+  /// The one way, or the one to be preferred.
+  constexpr evaluation preferred() const {
+    return possible && lines > 0 && cost <= cheap_repeated ? evaluation::per_use : evaluation::once;
+  }
+  /// Whether both are worth having: dear, and still short.
+  constexpr bool both() const { return possible && lines > 0 && lines <= most_repeated && cost > cheap_repeated; }
+};
+
+/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels, or null. *Complexity*
+/// linear in nodes.
+constexpr repeated_evaluations count_repeated(const graph_view& g, const int* unit, int root, const bool* result,
+                                              int* times) {
+  repeated_evaluations r;
+  constexpr int limit = 1000;
+  constexpr int read_cost = 2;
+  times[root] = 1;
+  for (int n = root; n >= 0; --n) {
+    if (unit[n] != root) continue;
+    const graph_node& x = g[n];
+    // Folds over rows are taken apart into stages, and further results are of one evaluation.
+    if (n != root && (x.kind() == op_kind::reduce || (result && result[n]))) r.possible = false;
+    if (x.kind() == op_kind::row || x.kind() == op_kind::matmul || x.kind() == op_kind::concat) r.possible = false;
+    if (!x.holds_values) times[n] = 1;
+    const int lines = x.count <= 4 ? 1 : x.count - 1;
+    r.lines += (times[n] - 1) * lines;
+    r.cost += (times[n] - 1) * x.op->cost;
+    const bool overwrites = is_operation<op::assign>(x.op);
+    for (int k = overwrites ? 1 : 0; k < x.count; ++k) {
+      const int o = g.operand(n, k);
+      const int base = base_of(g, unit, o);
+      if (!g[base].holds_values) continue;
+      if (unit[base] != root) {
+        const bool reads = g[base].kind() != op_kind::scalar;
+        const int more = times[n] - (times[base] == 0 ? 1 : 0);
+        r.lines += more;
+        r.cost += reads ? more * read_cost : 0;
+      }
+      times[base] += times[n];
+      if (times[base] > limit) times[base] = limit;
+    }
+    if (r.lines > limit) r.lines = limit;
+    if (r.cost > limit) r.cost = limit;
+  }
+  r.possible = r.possible && r.lines <= most_repeated;
+  return r;
+}
+
 class code_collector {
  public:
   /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots.
   constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
-                           int op_count, const code_room& room, kernel_operands& operands, const bool* result)
+                           int op_count, const code_room& room, kernel_operands& operands, const bool* result,
+                           evaluation how)
       : g_(g),
         unit_(unit),
         via_(via),
@@ -65,7 +129,8 @@ class code_collector {
         op_count_(op_count),
         r_(room),
         o_(operands),
-        result_(result) {}
+        result_(result),
+        how_(how) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
@@ -84,10 +149,18 @@ class code_collector {
 
  private:
   constexpr void members() {
+    if (how_ == evaluation::per_use) {
+      const bool sees = g_[root_].kind() == op_kind::reduce || g_[root_].kind() == op_kind::view;
+      compute(sees ? base_of(g_, unit_, g_.operand(root_, 0)) : root_);
+      return;
+    }
     for (int n = 0; n <= root_; ++n)
       if (unit_[n] == root_ && (n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view)
         compute(n);
   }
+
+  /// Whether each use of a node is an evaluation of its own.
+  constexpr bool is_repeated(int n) const { return how_ == evaluation::per_use && g_[n].holds_values; }
 
   /// Stores the results beside the root's, all after the last load.
   constexpr void store_results() {
@@ -110,12 +183,15 @@ class code_collector {
   }
 
   constexpr int load(int n, int frame) {
-    if (const int base = base_of(g_, unit_, n); unit_[base] == root_) return r_.register_of[base];
+    if (const int base = base_of(g_, unit_, n); unit_[base] == root_) {
+      if (r_.register_of[base] < 0 || is_repeated(base)) compute(base);
+      return r_.register_of[base];
+    }
     if (frame < 0 || g_[n].kind() == op_kind::scalar) {
-      if (r_.register_of[n] >= 0) return r_.register_of[n];
+      if (r_.register_of[n] >= 0 && !is_repeated(n)) return r_.register_of[n];
       return r_.register_of[n] = read(n, -1);
     }
-    for (int k = 0; k < o_.input_count; ++k)
+    for (int k = 0; k < o_.input_count && !is_repeated(n); ++k)
       if (o_.inputs[k] == n && o_.frames[k] == frame) return line_of(k);
     return read(n, frame);
   }
@@ -186,12 +262,13 @@ class code_collector {
     line.column = is_column(x.shape);
     line.op = 0;
     while (line.op + 1 < op_count_ && ops_[line.op] != x.op->hash) ++line.op;
+    line.hash = x.op->hash;
     line.type = x.type;
     // A plain assignment does not read the old value, which may not be there yet.
     const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
     for (int k = 0; k < x.count; ++k) {
-      const int r = load(g_.operand(n, overwrites ? 1 : k), via_[n]);
+      const int r = overwrites && k > 0 ? operands[0] : load(g_.operand(n, overwrites ? 1 : k), via_[n]);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time
@@ -222,7 +299,43 @@ class code_collector {
   code_room r_;
   kernel_operands& o_;
   const bool* result_;
+  evaluation how_;
   int count_ = 0;
+};
+
+/// The node whose kernel a group is: of a matrix product with an epilogue, the product.
+constexpr int kernel_node(const graph_view& g, const int* root, int r) {
+  if (g[r].is_map())
+    for (int n = 0; n < r; ++n)
+      if (root[n] == r && g[n].kind() == op_kind::matmul) return n;
+  return r;
+}
+
+/// What a kernel is: groups of one key can run each other's kernel.
+class kernel_key {
+ public:
+  /// Of a program of instructions. `fold`: by what the last one's values are folded, or -1; `rows`: over rows in stages.
+  constexpr kernel_key(const code_line* lines, int count, int fold, bool rows) : kernel_key(rows ? 2 : 1, fold) {
+    for (int k = 0; k < count; ++k) {
+      const code_line& x = lines[k];
+      add(x.op >= 0 ? x.hash : static_cast<std::uint64_t>(x.op));
+      add(static_cast<std::uint64_t>(x.type));
+      add(static_cast<std::uint64_t>(x.count));
+      for (int j = 0; j < x.count && j < 4; ++j) add(static_cast<std::uint64_t>(x.argument[j]));
+      if (rows) add(static_cast<std::uint64_t>(2 * x.cost + (x.column ? 1 : 0)));
+    }
+  }
+  /// Of a kernel that is known by what it does and the element type.
+  constexpr kernel_key(op_kind kind, element type)
+      : kernel_key(3 + static_cast<int>(kind), static_cast<int>(type)) {}
+
+  constexpr bool operator==(const kernel_key& other) const { return hash_ == other.hash_; }
+
+ private:
+  constexpr kernel_key(int kind, int detail) : hash_(hash_mix(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(detail))) {}
+  constexpr void add(std::uint64_t v) { hash_ = hash_mix(hash_, v); }
+
+  std::uint64_t hash_;
 };
 
 /// Whether the kernel of this root is a program of instructions. A view is a copy, unless what it shows is made in the

@@ -2,10 +2,18 @@
 // A program as the runtime gets it from the compiler: graph, fusion and kernels, all constant.
 #pragma once
 
-#include <onto/graph/graph.hpp>
+#include <onto/graph/code.hpp>
 #include <onto/runtime/device.hpp>
 
 namespace onto::detail {
+
+/// A kernel, and what it is.
+struct keyed_kernel {
+  kernel_key key;
+  kernel_entry entry;
+};
+
+struct value_dependence;  // session/refined_program.hpp
 
 struct compiled_program {
   graph_view graph;
@@ -15,7 +23,11 @@ struct compiled_program {
   const kernel_entry* whole;     // per node: the kernel it is the root of
   const kernel_entry* parts;     // per node: the kernel before merging it was the root of, where that is another
   const kernel_entry* single;    // per node: the operation alone, for kernels that are split
+  const evaluation* how;         // per root: how the kernel evaluates members that hold values
+  const evaluation* part_how;    // and before merging
+  const bool* lone_softmax;      // per root: a softmax over rows by the operation's own kernel; null: none
   const narrow_kernels* narrow;  // null where no element is of type half or bfloat16
+  const value_dependence* values_decide;  // null where they do not decide how many nodes there are
 };
 
 }  // namespace onto::detail

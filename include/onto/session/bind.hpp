@@ -273,16 +273,24 @@ class binder {
     s.kernel = step.whole ? &p_.whole[root] : members > 1 ? &p_.parts[root] : &p_.single[root];
     if (product >= 0)
       bind_product(s, product);
-    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, unit_, root)))
-      bind_program(s, root);
+    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, unit_, root) && !is_lone_softmax(root)))
+      bind_program(s, root, how_of(s, members));
     else if (g_[root].kind() == op_kind::concat)
       bind_concat(s, root);
     else
       bind_plain(s, root);
   }
 
-  void bind_program(bound_step& s, int root) {
-    int room = 4;
+  bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
+
+  /// How the kernel of a step evaluates what may be several nodes; an operation alone, always per use.
+  evaluation how_of(const bound_step& s, int members) const {
+    const int root = s.step.node;
+    return s.step.whole ? p_.how[root] : members > 1 ? p_.part_how[root] : evaluation::per_use;
+  }
+
+  void bind_program(bound_step& s, int root, evaluation how) {
+    int room = 4 + 3 * most_repeated;
     for (int n = 0; n <= root; ++n) {
       registers_[n] = -1;
       if (unit_[n] == root) room += code_room_for(g_, n);
@@ -293,7 +301,7 @@ class binder {
     kernel_operands o{inputs, frames, 0, scalars, 0};
     auto* const via = m_.make<int>(g_.count);
     for (int n = 0; n < g_.count; ++n) via[n] = s.step.whole ? p_.via[n] : -1;
-    code_collector(g_, unit_, via, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o, result_).run();
+    code_collector(g_, unit_, via, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o, result_, how).run();
 
     open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);

@@ -4,7 +4,7 @@
 
 #include <onto/graph/order.hpp>
 #include <onto/runtime/compiled_program.hpp>
-#include <onto/session/requests.hpp>
+#include <onto/session/refined_program.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -46,6 +46,13 @@ struct bound_step {
   work_label label;
 };
 
+/// What a program comes to with the values that its expressions hold.
+struct meaning {
+  const compiled_program* program = nullptr;
+  ref<refined_program> refined;  // where it is that one, which the session made
+  program_state state;
+};
+
 /// What a device recorded, and the variables' memory that it was recorded with.
 struct recorded_run {
   device_graph* graph = nullptr;  // owned
@@ -56,6 +63,7 @@ struct recorded_run {
 struct bound_program {
   // What it was bound for.
   const compiled_program* program = nullptr;
+  ref<refined_program> refined;  // keeps it
   extents* leaf_shapes = nullptr;
   place* places = nullptr;
   place* pinned = nullptr;

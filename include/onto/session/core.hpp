@@ -17,7 +17,7 @@ namespace onto::detail {
 
 /// A program with its placement, before anything is known of its data.
 struct placed_program {
-  program_state state;
+  meaning of;
   place* pinned = nullptr;
   node_placement* where = nullptr;
   arena memory;
@@ -62,26 +62,28 @@ class session_core : public counted {
 
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD void place_program(const compiled_program& p, const state* const* states, placed_program& out) {
-    out.state = resolve_state(p.graph, states, out.memory);
-    out.pinned = out.memory.make<place>(p.graph.count);
-    pinned_places(p.graph, out.pinned);
-    out.where = out.memory.make<node_placement>(p.graph.count);
-    place_nodes_or_throw(p.graph, out.state, out.pinned, out.where);
+    out.of = resolve(p, states, out.memory);
+    const graph_view& g = out.of.program->graph;
+    out.pinned = out.memory.make<place>(g.count);
+    pinned_places(g, out.pinned);
+    out.where = out.memory.make<node_placement>(g.count);
+    place_nodes_or_throw(g, out.of.state, out.pinned, out.where);
   }
 
   /// Fixes the variables of a program to the devices where its placement has them, as far as they are new.
   ONTO_COLD void pin_variables(const compiled_program& p, const state* const* states) {
     placed_program placed;
     place_program(p, states, placed);
-    for (int n = 0; n < p.graph.count; ++n) {
-      if (p.graph[n].kind() != op_kind::variable) continue;
+    const graph_view& g = placed.of.program->graph;
+    for (int n = 0; n < g.count; ++n) {
+      if (g[n].kind() != op_kind::variable) continue;
       if (logs_placement_ && is_move(placed.where[n].reason)) {
         message m;
-        write_placement(m, p.graph, placed.state, n, placed.where[n]);
+        write_placement(m, g, placed.of.state, n, placed.where[n]);
         sink_.write(m.text());
       }
       mutex_lock lock(mutex_);
-      variables_.of(p.graph[n]).where = placed.where[n].where;
+      variables_.of(g[n]).where = placed.where[n].where;
     }
   }
 
@@ -109,9 +111,9 @@ class session_core : public counted {
     try {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
-      const program_state s = resolve_state(r.program->graph, r.states, memory);
-      run_leaves leaves(r.program->graph, memory);
-      run_resolved(r, s, leaves, nullptr);
+      const meaning m = resolve(*r.program, r.states, memory);
+      run_leaves leaves(m.program->graph, memory);
+      run_resolved(r, m, leaves, nullptr);
     } catch (const std::bad_alloc&) {
       throw_no_host_memory();
     }
@@ -121,7 +123,7 @@ class session_core : public counted {
     const mutex_lock one(p.busy);
     try {
       p.leaves.let_go();  // of a run that failed
-      run_resolved(r, p.meaning, p.leaves, &p);
+      run_resolved(r, p.of, p.leaves, &p);
     } catch (const std::bad_alloc&) {
       throw_no_host_memory();
     }
@@ -134,37 +136,66 @@ class session_core : public counted {
   }
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
-    ref<prepared_program> p(new prepared_program(program, states));
-    const graph_view& g = program.graph;
+    ref<prepared_program> p(new prepared_program);
+    p->of = resolve(program, states, p->memory);
+    const graph_view& g = p->of.program->graph;
+    p->leaves.open(g, p->memory);
     run_leaves& leaves = p->leaves;
     arena memory;
     pinned_places(g, leaves.pinned);
-    place_nodes_or_throw(g, p->meaning, leaves.pinned, memory.make<node_placement>(g.count));
+    place_nodes_or_throw(g, p->of.state, leaves.pinned, memory.make<node_placement>(g.count));
     bool known = true;
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
-      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->meaning.values[n]->shape : g[n].shape;
+      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->of.state.values[n]->shape : g[n].shape;
       known = known && leaves.shapes[n].is_static();
     }
     if (known) {
-      p->bound = bind(program, p->meaning, leaves, true);
+      p->bound = bind(p->of, leaves, true);
       execution(*p->bound, devices_).reserve();
     }
     return p;
   }
 
-  ONTO_NOINLINE void run_resolved(const run_request& r, const program_state& s, run_leaves& leaves,
-                                  prepared_program* p) {
-    const graph_view& g = r.program->graph;
+  /// Finds out which nodes a program has, and what they ask for and hold.
+  ONTO_NOINLINE meaning resolve(const compiled_program& p, const state* const* states, arena& memory) {
+    meaning m;
+    const refinement nodes(p.graph, states, memory);
+    if (nodes.is_typed()) {
+      m.program = &p;
+      m.state = typed_state(p.graph, nodes, memory);
+    } else {
+      m.refined = refined(p, nodes);
+      m.program = &m.refined->program();
+      m.state = m.refined->state_of(nodes, memory);
+    }
+    return m;
+  }
+
+  /// The program that these nodes make, as it was made before or new.
+  ONTO_COLD ONTO_NOINLINE ref<refined_program> refined(const compiled_program& p, const refinement& nodes) {
+    {
+      mutex_lock lock(mutex_);
+      for (int k = 0; k < most_refined; ++k)
+        if (refined_[k] && refined_[k]->is_for(p, nodes)) return refined_[k];
+    }
+    ref<refined_program> made(p.values_decide->rewrite(p, nodes));
+    mutex_lock lock(mutex_);
+    return refined_[next_refined_++ % most_refined] = made;
+  }
+
+  ONTO_NOINLINE void run_resolved(const run_request& r, const meaning& m, run_leaves& leaves, prepared_program* p) {
+    const program_state& s = m.state;
+    const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    gather(r, s, leaves);
-    bound_program* b = p ? take_from(*p, leaves) : take(r.program, leaves, s);
+    gather(r, g, s, leaves);
+    bound_program* b = p ? take_from(*p, leaves) : take(m.program, leaves, s);
     if (!b) {
-      b = bind(*r.program, s, leaves, p != nullptr);
+      b = bind(m, leaves, p != nullptr);
       if (p) make_room(*p);
     }
     try {
@@ -233,8 +264,7 @@ class session_core : public counted {
 
   /// Shapes and data of the leaves, and where variables are: of one moment, so that a run that writes several is seen
   /// whole or not at all. *Throws* for a missing feed, a feed of another shape, a variable without a value.
-  void gather(const run_request& r, const program_state& s, run_leaves& out) {
-    const graph_view& g = r.program->graph;
+  void gather(const run_request& r, const graph_view& g, const program_state& s, run_leaves& out) {
     message unset;
     mutex_lock lock(mutex_);
     for (int n = 0; n < g.count; ++n) {
@@ -266,11 +296,13 @@ class session_core : public counted {
                                       << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
   }
 
-  ONTO_NOINLINE bound_program* bind(const compiled_program& p, const program_state& s, const run_leaves& leaves,
-                                    bool kept) {
+  ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {
+    const compiled_program& p = *m.program;
+    const program_state& s = m.state;
     auto* b = new bound_program;
     try {
       b->program = &p;
+      b->refined = m.refined;
       b->kept = kept;
       b->leaf_shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->places = b->memory.copy(s.places, p.graph.count);
@@ -374,6 +406,7 @@ class session_core : public counted {
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run
   static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
+  static constexpr int most_refined = 64;  // programs that values have told apart
 
   device_list devices_;
   log_sink sink_;
@@ -381,11 +414,13 @@ class session_core : public counted {
   bool soft_;
   matmul_form products_;  // what the options say of them all
   bool simulates_;        // whether runs take simulated time
-  mutex mutex_;           // of variables_, idle_ and clock_
+  mutex mutex_;           // of variables_, idle_, refined_ and clock_
   mutex writers_;
   variable_list variables_;
   bound_program* idle_ = nullptr;
   int idle_count_ = 0;
+  ref<refined_program> refined_[most_refined];
+  unsigned next_refined_ = 0;
   double clock_ = 0;
   placement_log log_;
   trace_file* trace_ = nullptr;

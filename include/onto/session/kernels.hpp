@@ -17,6 +17,7 @@
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/runtime/program.hpp>
+#include <onto/session/refined_program.hpp>
 #include <onto/session/row_kernels.hpp>
 #if ONTO_CUDA
 #include <onto/backend/cuda/kernels.hpp>
@@ -94,15 +95,20 @@ struct op_in_floats<op::cast<bfloat16>, true> {
   using type = op::cast<float>;
 };
 
-/// The program of the kernel with this root: all of its group (`Part`: as it was before kernels were merged), or the
-/// one operation. The CPU's is made with `Floats`: half and bfloat16 are float there, and so a program over them is the
-/// one over float.
-template <class Graph, class Table, int Root, bool Whole, bool Part = false>
+/// What a kernel is made of: all of a group, what a group was before kernels were merged, or one operation.
+enum class extent_of_kernel { whole, part, single };
+
+/// The program of the kernel with this root. The CPU's is made with `Floats`: half and bfloat16 are float there, and so
+/// a program over them is the one over float.
+template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
 struct kernel_program {
   static constexpr int nodes = Graph::view.count;
+  static constexpr bool Whole = Extent != extent_of_kernel::single;
+  static constexpr bool Part = Extent == extent_of_kernel::part;
 
   /// A node may be loaded once for each operand that it is.
-  static constexpr int loads = nodes + (Whole ? Graph::lowered::sizes.operands : 0);
+  static constexpr int loads = nodes + (Whole ? Graph::lowered::sizes.operands : Graph::view[Root].count) +
+                               (How == evaluation::per_use ? most_repeated : 0);
 
   struct code {
     int count = 0;
@@ -115,7 +121,7 @@ struct kernel_program {
     int registers[nodes]{};
     int inputs[loads]{};
     int frames[loads]{};
-    int scalars[nodes]{};
+    int scalars[loads]{};
     int via[nodes]{};
     bool result[nodes]{};
     for (int n = 0; n < nodes; ++n) {
@@ -125,11 +131,17 @@ struct kernel_program {
       unit[n] = Part ? fused<Graph>::parts.root[n] : Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
     }
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result)
-                  .run();
+    c.count =
+        code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result, How)
+            .run();
     return c;
   }
   static constexpr code value = collect();
+
+  static constexpr kernel_key key() {
+    const bool folds = Graph::view[Root].kind() == op_kind::reduce;
+    return {value.lines, value.count, folds ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1, false};
+  }
 
   static constexpr bool has_narrow() {
     for (int k = 0; k < value.count; ++k)
@@ -185,16 +197,16 @@ constexpr bool has_views(const graph_view& g) {
 template <class Graph>
 using copies_for = copies<element_sizes(Graph::view), has_views(Graph::view)>;
 
-/// `Whole`: not one operation of a kernel. Operations and parts of a split kernel are evaluated without packs: they run
-/// where guards have pulled a kernel apart, which is rare, and every program compiles them. `Gpu`: whether the
-/// operations are for GPUs at all; one of the user's may be for the host alone.
-template <class Floats, class Program, class Copies, bool Whole, bool Part, bool Gpu>
+/// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart,
+/// which is rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's
+/// may be for the host alone.
+template <class Floats, class Program, class Copies, extent_of_kernel Extent, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
-  constexpr bool packs = Whole && !Part && has_packs && Floats::packable;
+  constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Floats::packable;
   e.on_cpu = &cpu_map<Floats, packs, Copies>;
 #if ONTO_CUDA
-  if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Whole>;
+  if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Extent != extent_of_kernel::single>;
 #endif
   return e;
 }
@@ -259,55 +271,85 @@ constexpr kernel_entry copy_entry() {
   return e;
 }
 
-template <class Graph, int Root, bool Whole>
+template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
-  if (!Whole && Graph::view[Root].kind() == op_kind::view) return false;
+  if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
   return has_code(Graph::view, fused<Graph>::value.root, Root);
 }
 
-template <class Graph, class Table, int Root, bool Whole, bool Part = false>
-constexpr kernel_entry entry_of() {
+template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
+constexpr keyed_kernel kernel_of() {
   constexpr op_kind kind = Graph::view[Root].kind();
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
   constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
-  if constexpr (Whole && is_row_kernel(Graph::view, fused<Graph>::value.root, Root))
-    return row_entry<decltype(row_kernel_program<Graph, Table, Root>::template make<true>()),
-                     decltype(row_kernel_program<Graph, Table, Root>::template make<floats>()), gpu>();
-  else if constexpr (kind == op_kind::reduce)
-    return reduce_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
-                        decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()),
-                        copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>();
-  else if constexpr (runs_code<Graph, Root, Whole>())
-    return map_entry<decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<true>()),
-                     decltype(kernel_program<Graph, Table, Root, Whole, Part>::template make<floats>()),
-                     copies_for<Graph>, Whole, Part, gpu>();
-  else if constexpr (kind == op_kind::row)
-    return softmax_entry<element_t<type>>();
-  else if constexpr (kind == op_kind::matmul)
-    return matmul_entry<element_t<type>>();
-  else
-    return copy_entry();
+  if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value.root, Root)) {
+    using code = row_kernel_program<Graph, Table, Root>;
+    return {code::key(),
+            row_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()), gpu>()};
+  } else if constexpr (kind == op_kind::reduce) {
+    using code = kernel_program<Graph, Table, Root, Extent, How>;
+    return {code::key(),
+            reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
+                         copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>()};
+  } else if constexpr (runs_code<Graph, Root, Extent>()) {
+    using code = kernel_program<Graph, Table, Root, Extent, How>;
+    return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
+                                   copies_for<Graph>, Extent, gpu>()};
+  } else if constexpr (kind == op_kind::row) {
+    return {{kind, type}, softmax_entry<element_t<type>>()};
+  } else if constexpr (kind == op_kind::matmul) {
+    return {{kind, type}, matmul_entry<element_t<type>>()};
+  } else {
+    return {{op_kind::view, element::boolean}, copy_entry()};
+  }
 }
 
-/// The node whose kernel a group is: of a matrix product with an epilogue, the product.
-constexpr int kernel_node(const graph_view& g, const int* root, int r) {
-  if (g[r].is_map())
-    for (int n = 0; n < r; ++n)
-      if (root[n] == r && g[n].kind() == op_kind::matmul) return n;
-  return r;
-}
+/// How the kernels of a graph evaluate what may be several nodes.
+template <class Graph>
+struct evaluations {
+  static constexpr int nodes = Graph::view.count;
+  struct data {
+    evaluation whole[nodes]{};
+    evaluation part[nodes]{};
+    bool both[nodes]{};  // the kernel is compiled in both ways
+  };
+  static constexpr data find() {
+    data d;
+    if constexpr (Graph::lowered::sizes.values_decide) {
+      const auto& fusion = fused<Graph>::value;
+      for (int n = 0; n < nodes; ++n) {
+        if (fusion.root[n] == n) {
+          int times[nodes]{};
+          const repeated_evaluations r = count_repeated(Graph::view, fusion.root, n, fusion.result, times);
+          d.whole[n] = r.preferred();
+          d.both[n] = r.both();
+        }
+        if (fused<Graph>::parts.root[n] == n) {
+          int times[nodes]{};
+          d.part[n] = count_repeated(Graph::view, fused<Graph>::parts.root, n, nullptr, times).preferred();
+        }
+      }
+    }
+    return d;
+  }
+  static constexpr data value = find();
+};
 
 /// All kernels of a graph.
 template <class Graph, class Table>
 struct compiled {
   static constexpr int nodes = Graph::view.count;
+  static constexpr bool values_decide = Graph::lowered::sizes.values_decide;
   static constexpr const auto& root = fused<Graph>::value.root;
   static constexpr const auto& part = fused<Graph>::parts.root;
+  static constexpr const auto& how = evaluations<Graph>::value;
 
   struct plan_of_kernels {
     int whole[nodes]{};
     int whole_count = 0;
+    int both[nodes]{};  // those that are compiled in both ways
+    int both_count = 0;
     int part[nodes]{};  // roots before merging of what became part of another kernel
     int part_count = 0;
     int single[nodes]{};  // one node for each distinct operation and operand types
@@ -315,19 +357,33 @@ struct compiled {
     int single_of[nodes]{};
   };
 
+  /// Whether two operations alone are one kernel. Operands that may be several nodes are always loaded apart.
   static constexpr bool alike(int a, int b) {
     const graph_node& x = Graph::view[a];
     const graph_node& y = Graph::view[b];
     if (x.op->hash != y.op->hash || x.type != y.type || x.count != y.count) return false;
     for (int k = 0; k < x.count; ++k) {
-      const int p = Graph::view.operand(a, k);
-      const int q = Graph::view.operand(b, k);
-      if (Graph::view[p].type != Graph::view[q].type) return false;
-      if ((Graph::view[p].kind() == op_kind::scalar) != (Graph::view[q].kind() == op_kind::scalar)) return false;
+      const graph_node& p = Graph::view[Graph::view.operand(a, k)];
+      const graph_node& q = Graph::view[Graph::view.operand(b, k)];
+      if (p.type != q.type || (p.kind() == op_kind::scalar) != (q.kind() == op_kind::scalar)) return false;
       for (int j = 0; j < k; ++j)
-        if ((Graph::view.operand(a, j) == p) != (Graph::view.operand(b, j) == q)) return false;
+        if (is_repeated(a, j, k) != is_repeated(b, j, k)) return false;
     }
     return true;
+  }
+  static constexpr bool is_repeated(int n, int j, int k) {
+    const int o = Graph::view.operand(n, k);
+    return Graph::view.operand(n, j) == o && !Graph::view[o].holds_values;
+  }
+
+  /// Whether an operation reads a node twice that may be two.
+  static constexpr bool may_come_apart(int n) {
+    for (int k = 0; k < Graph::view[n].count; ++k) {
+      const int o = Graph::view.operand(n, k);
+      for (int j = 0; j < k && Graph::view[o].holds_values; ++j)
+        if (Graph::view.operand(n, j) == o) return true;
+    }
+    return false;
   }
 
   static constexpr plan_of_kernels plan_kernels() {
@@ -343,7 +399,8 @@ struct compiled {
       p.single_of[n] = -1;
       if (root[n] < 0) continue;
       if (root[n] == n) p.whole[p.whole_count++] = n;
-      if (members[root[n]] < 2) continue;
+      if (how.both[n]) p.both[p.both_count++] = n;
+      if (members[root[n]] < 2 && !may_come_apart(n)) continue;
       if (part[n] == n && part_members[n] > 1 && part_members[n] < members[root[n]]) p.part[p.part_count++] = n;
       int k = 0;
       while (k < p.single_count && !alike(p.single[k], n)) ++k;
@@ -360,24 +417,51 @@ struct compiled {
     kernel_entry single[nodes]{};
   };
 
-  template <int... W, int... P, int... S>
-  static constexpr tables build(std::integer_sequence<int, W...>, std::integer_sequence<int, P...>,
-                                std::integer_sequence<int, S...>) {
-    const kernel_entry whole[] = {entry_of<Graph, Table, kernel_node(Graph::view, root, kernels.whole[W]),
-                                           kernel_node(Graph::view, root, kernels.whole[W]) == kernels.whole[W]>()...,
-                                  kernel_entry{}};
-    const kernel_entry parts[] = {entry_of<Graph, Table, kernels.part[P], true, true>()..., kernel_entry{}};
-    const kernel_entry single[] = {entry_of<Graph, Table, kernels.single[S], false>()..., kernel_entry{}};
+  template <int Root>
+  static constexpr keyed_kernel whole_kernel() {
+    constexpr int node = kernel_node(Graph::view, root, Root);
+    constexpr auto extent = node == Root ? extent_of_kernel::whole : extent_of_kernel::single;
+    return kernel_of<Graph, Table, node, extent, how.whole[Root]>();
+  }
+  static constexpr int kernel_count =
+      kernels.whole_count + kernels.both_count + kernels.part_count + kernels.single_count;
+
+  /// Every kernel once, in order of preference.
+  struct kernel_list {
+    keyed_kernel kernels[kernel_count + 1];
+  };
+  /// What only types leave as a view may be copied.
+  static constexpr kernel_entry copy_if_refined() {
+    if constexpr (values_decide)
+      return copy_entry();
+    else
+      return {};
+  }
+  template <int... W, int... B, int... P, int... S>
+  static constexpr kernel_list list_kernels(std::integer_sequence<int, W...>, std::integer_sequence<int, B...>,
+                                            std::integer_sequence<int, P...>, std::integer_sequence<int, S...>) {
+    return {{whole_kernel<kernels.whole[W]>()...,
+             kernel_of<Graph, Table, kernels.both[B], extent_of_kernel::whole, evaluation::per_use>()...,
+             kernel_of<Graph, Table, kernels.part[P], extent_of_kernel::part, how.part[kernels.part[P]]>()...,
+             kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>()...,
+             {{op_kind::view, element::boolean}, copy_if_refined()}}};
+  }
+  static constexpr kernel_list all = list_kernels(std::make_integer_sequence<int, kernels.whole_count>{},
+                                                  std::make_integer_sequence<int, kernels.both_count>{},
+                                                  std::make_integer_sequence<int, kernels.part_count>{},
+                                                  std::make_integer_sequence<int, kernels.single_count>{});
+
+  static constexpr tables build() {
     tables t;
-    for (int k = 0; k < kernels.whole_count; ++k) t.whole[kernels.whole[k]] = whole[k];
-    for (int k = 0; k < kernels.part_count; ++k) t.parts[kernels.part[k]] = parts[k];
+    const keyed_kernel* k = all.kernels;
+    for (int w = 0; w < kernels.whole_count; ++w) t.whole[kernels.whole[w]] = k++->entry;
+    k += kernels.both_count;
+    for (int p = 0; p < kernels.part_count; ++p) t.parts[kernels.part[p]] = k++->entry;
     for (int n = 0; n < nodes; ++n)
-      if (kernels.single_of[n] >= 0) t.single[n] = single[kernels.single_of[n]];
+      if (kernels.single_of[n] >= 0) t.single[n] = k[kernels.single_of[n]].entry;
     return t;
   }
-  static constexpr tables entries = build(std::make_integer_sequence<int, kernels.whole_count>{},
-                                          std::make_integer_sequence<int, kernels.part_count>{},
-                                          std::make_integer_sequence<int, kernels.single_count>{});
+  static constexpr tables entries = build();
   static constexpr const narrow_kernels* narrow() {
     constexpr bool any = has_narrow_node();
     if constexpr (any)
@@ -390,8 +474,16 @@ struct compiled {
       if (is_narrow(Graph::view[n].type)) return true;
     return false;
   }
+  static constexpr value_dependence dependence{all.kernels, kernel_count + 1, &refined_program::rewrite};
+  static constexpr const value_dependence* dependence_if_any() {
+    if constexpr (values_decide)
+      return &dependence;
+    else
+      return nullptr;
+  }
   static constexpr compiled_program program{Graph::view,   root,          part,           fused<Graph>::parts.via,
-                                            entries.whole, entries.parts, entries.single, narrow()};
+                                            entries.whole, entries.parts, entries.single, how.whole,
+                                            how.part,      nullptr,       narrow(),       dependence_if_any()};
 };
 
 }  // namespace ONTO_ABI

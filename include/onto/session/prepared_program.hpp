@@ -16,15 +16,19 @@ struct run_leaves {
   place* pinned = nullptr;
   int nodes = 0;
 
-  run_leaves(const graph_view& g, arena& memory)
-      : shapes(memory.make<extents>(g.count)),
-        data(memory.make<host_slot>(g.count)),
-        variable(memory.make<const device_block*>(g.count)),
-        pinned(memory.make<place>(g.count)),
-        nodes(g.count) {}
+  run_leaves() = default;
+  run_leaves(const graph_view& g, arena& memory) { open(g, memory); }
   run_leaves(const run_leaves&) = delete;
   run_leaves& operator=(const run_leaves&) = delete;
   ~run_leaves() { let_go(); }
+
+  void open(const graph_view& g, arena& memory) {
+    shapes = memory.make<extents>(g.count);
+    data = memory.make<host_slot>(g.count);
+    variable = memory.make<const device_block*>(g.count);
+    pinned = memory.make<place>(g.count);
+    nodes = g.count;
+  }
 
   /// Lets go of variables, so that the next run can be gathered.
   void let_go() {
@@ -38,16 +42,13 @@ struct run_leaves {
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
 /// at a time.
 struct prepared_program : counted {
-  const compiled_program& program;
   arena memory;
-  program_state meaning;
+  meaning of;
   run_leaves leaves;  // of the present run
   mutex busy;
   bound_program* bound = nullptr;  // for each kind of feeds, the latest first
   run_queue queue;                 // of runs that were started with `async`
 
-  prepared_program(const compiled_program& p, const state* const* states)
-      : program(p), meaning(resolve_state(p.graph, states, memory)), leaves(p.graph, memory) {}
   ~prepared_program() override {
     queue.finish();
     delete_all(bound);

@@ -77,7 +77,8 @@ struct row_kernel_program {
     }
     int frames[nodes]{};
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result)
+    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result,
+                             evaluation::once)
                   .run();
     c.inputs = o.input_count;
     c.scalars = o.scalar_count;
@@ -85,6 +86,11 @@ struct row_kernel_program {
     return c;
   }
   static constexpr code all = collect();
+
+  static constexpr kernel_key key() {
+    return {all.lines, all.count, reduces ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1, true};
+  }
+
   static constexpr row_stages<room> stages{all.lines, all.count, all.inputs, all.scalars,
                                            reduces ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1};
 

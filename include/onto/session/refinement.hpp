@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSL-1.0
+// Which nodes there are, now that values are known. While compiling, expressions of equal types are one node; here a
+// node becomes as many as there are values under it: value numbering over the states of the fetched expressions.
+#pragma once
+
+#include <onto/core/arena.hpp>
+#include <onto/expr/state.hpp>
+#include <onto/plan/node_names.hpp>
+
+#include <cstring>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_two_meanings(const graph_view& g, int node) {
+  message m(g[node].name.empty() ? "[onto.guard] " : "[onto.name] '");
+  write_name(m, g, node);
+  if (!g[node].name.empty())
+    fail<invalid_argument_error>(
+        m << "' stands for two different things in one program: their values or device guards differ; "
+             "rename one of them, or use the same object twice");
+  fail<invalid_argument_error>(
+      m << " (" << g[node].op->name
+        << ") is written twice, under different device guards; equal operations over equal symbols are one "
+           "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
+}
+
+/// A list in an arena.
+template <class T>
+struct arena_list {
+  T* items = nullptr;
+  int size = 0;
+  int capacity = 0;
+
+  int push_back(arena& memory, const T& item) {
+    if (size == capacity) {
+      capacity = capacity ? 2 * capacity : 16;
+      T* const more = memory.make<T>(capacity);
+      for (int k = 0; k < size; ++k) more[k] = items[k];
+      items = more;
+    }
+    items[size] = item;
+    return size++;
+  }
+  T& operator[](int k) { return items[k]; }
+  const T& operator[](int k) const { return items[k]; }
+};
+
+/// Whether two scalars or constants are the same, to the bit.
+inline bool same_values(const state* a, const state* b) {
+  if (a == b) return true;
+  if (!a || !b || a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
+  return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
+}
+
+/// Whether two states say the same: the same values and the same guards all the way down.
+ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, arena& memory) {
+  struct pair {
+    const state* a = nullptr;
+    const state* b = nullptr;
+  };
+  arena_list<pair> pairs;  // those to be compared, each once, though the states share what is below them
+  pairs.push_back(memory, {one, other});
+  for (int k = 0; k < pairs.size; ++k) {
+    const auto [a, b] = pairs[k];
+    if (a == b) continue;
+    if (!a || !b || !same_values(a, b) || a->child_count != b->child_count) return false;
+    if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
+    for (int c = 0; c < a->child_count; ++c) {
+      const pair below{a->children[c], b->children[c]};
+      bool known = false;
+      for (int j = 0; j < pairs.size && !known; ++j) known = pairs[j].a == below.a && pairs[j].b == below.b;
+      if (!known) pairs.push_back(memory, below);
+    }
+  }
+  return true;
+}
+
+/// What guards and scopes ask for together.
+struct combined_request {
+  place where{};
+  bool foreign = false;  // a device that this process cannot have
+  std::string_view text;
+};
+
+/// A node that values tell from others of its type.
+struct refined_node {
+  int typed = -1;                 // the node of the compiled graph
+  const state* values = nullptr;  // of a constant or scalar
+  int first = 0;                  // of its operands
+  int next = -1;                  // another of the same type, or of constants another that may be the same
+  combined_request request;       // where a guard was alive
+};
+
+/// The states of fetched expressions, met along a graph's visits.
+class refinement {
+ public:
+  /// *Throws* `invalid_argument_error` where one name has two meanings.
+  refinement(const graph_view& g, const state* const* fetched, arena& memory)
+      : g_(g), m_(memory) {
+    bool any = false;
+    for (int k = 0; k < g.fetch_count; ++k) any = any || fetched[k];
+    if (!any) return;
+    states = find_states(g, fetched, memory);
+    for (int v = 0; v < g.visit_count && !guard_; ++v)
+      if (states[v]) guard_ = states[v]->guard;
+    if (guard_ || !is_plain()) refine(fetched);
+  }
+
+  /// Along each visit the state that it comes to first.
+  static const state** find_states(const graph_view& g, const state* const* fetched, arena& memory) {
+    auto** at = memory.make<const state*>(g.visit_count);
+    for (int v = 0; v < g.visit_count; ++v) {
+      const graph_visit& visit = g.visits[v];
+      at[v] = visit.parent < 0 ? fetched[visit.child] : child_of(at[visit.parent], visit.child);
+    }
+    return at;
+  }
+
+  /// Whether each node of the graph is one: then `nodes` are in the order of the graph; or there are none, and `states`
+  /// of their visits, if there are any, are theirs.
+  bool is_typed() const { return typed_; }
+  bool has_guards() const { return guard_ != nullptr; }
+
+  arena_list<refined_node> nodes;
+  arena_list<int> operands;
+  int* fetches = nullptr;
+  const state* const* states = nullptr;
+
+ private:
+  /// One scope on the way down.
+  struct scope_link {
+    const scope_link* outer = nullptr;
+    scope_step step;
+    const scope_link* next = nullptr;
+  };
+  /// What a visit came to with a state before.
+  struct meeting {
+    const state* values = nullptr;
+    const scope_link* around = nullptr;
+    int node = -1;
+    const meeting* next = nullptr;
+  };
+
+  static const state* child_of(const state* s, int child) {
+    return s && child < s->child_count ? s->children[child] : nullptr;
+  }
+  bool is_unnamed_constant(int n) const { return g_[n].kind() == op_kind::constant && g_[n].name.empty(); }
+
+  /// The first constant without a name that may be the same as `n`.
+  int alike(int n) const {
+    for (int k = 0; k < n; ++k)
+      if (is_unnamed_constant(k) && g_[k].id == g_[n].id && g_[k].request == g_[n].request) return k;
+    return n;
+  }
+
+  /// Whether all that is met again is the same object, and no two constants are the same.
+  bool is_plain() const {
+    for (int v = 0; v < g_.visit_count; ++v)
+      if (const int first = g_.visits[v].same_as; first >= 0 && states[v] != states[first]) return false;
+    for (int n = 0; n < g_.count; ++n) {
+      if (!is_unnamed_constant(n)) continue;
+      for (int k = 0; k < n; ++k)
+        if (is_unnamed_constant(k) && g_[k].id == g_[n].id && same_values(states[g_[k].visit], states[g_[n].visit]))
+          return false;
+    }
+    return true;
+  }
+
+  ONTO_COLD ONTO_NOINLINE void refine(const state* const* fetched) {
+    first_child_ = m_.make<int>(g_.visit_count);
+    next_child_ = m_.make<int>(g_.visit_count);
+    met_ = m_.make<const meeting*>(g_.visit_count);
+    named_ = m_.make<int>(g_.visit_count);
+    first_ = m_.make<int>(g_.count);
+    fetches = m_.make<int>(g_.fetch_count);
+    for (int v = 0; v < g_.visit_count; ++v) first_child_[v] = next_child_[v] = named_[v] = -1;
+    for (int n = 0; n < g_.count; ++n) first_[n] = -1;
+    for (int v = g_.visit_count - 1; v >= 0; --v) {
+      const int parent = g_.visits[v].parent;
+      if (parent < 0) continue;
+      next_child_[v] = first_child_[parent];
+      first_child_[parent] = v;
+    }
+    for (int v = 0; v < g_.visit_count; ++v)
+      if (g_.visits[v].parent < 0) fetches[g_.visits[v].child] = visit(v, fetched[g_.visits[v].child], nullptr);
+
+    int* const copies = m_.make<int>(g_.count);
+    for (int k = 0; k < nodes.size; ++k) ++copies[nodes[k].typed];
+    typed_ = true;
+    for (int n = 0; n < g_.count; ++n) typed_ = typed_ && copies[n] == 1;
+    if (!typed_) return;
+    const arena_list<refined_node> found = nodes;
+    nodes.items = m_.make<refined_node>(nodes.size);
+    for (int k = 0; k < found.size; ++k) nodes[found[k].typed] = found[k];
+  }
+
+  /// The node that a visit comes to with this state, inside these scopes. As deep as the expression is, which the
+  /// compiler limits.
+  int visit(int v, const state* s, const scope_link* around) {
+    const int d = g_.visits[v].same_as >= 0 ? g_.visits[v].same_as : v;
+    for (const meeting* m = met_[d]; m; m = m->next)
+      if (m->values == s && m->around == around) return m->node;
+    const int node = g_.visits[d].node;
+    int found = -1;
+    if (g_[node].visit == d) {
+      found = g_[node].is_leaf() ? leaf(node, s, around) : operation(d, node, s, around);
+    } else {
+      const bool is_scope = g_.visits[d].scope.is_set();
+      found = visit(first_child_[d], child_of(s, 0), is_scope && guard_ ? inside(around, d, s) : around);
+      if (!is_scope) {
+        if (named_[d] >= 0 && named_[d] != found) throw_two_meanings(g_, node);
+        named_[d] = found;
+      }
+    }
+    auto* m = m_.make<meeting>(1);
+    *m = {s, around, found, met_[d]};
+    met_[d] = m;
+    return found;
+  }
+
+  const scope_link* inside(const scope_link* around, int visit, const state* s) {
+    const scope_step step{s ? s->guard : nullptr, g_.visits[visit].scope};
+    for (const scope_link* l = links_; l; l = l->next)
+      if (l->outer == around && l->step.guard == step.guard && l->step.where == step.where) return l;
+    auto* l = m_.make<scope_link>(1);
+    *l = {around, step, links_};
+    return links_ = l;
+  }
+
+  /// What is asked for by the scopes around a node and its own guard.
+  combined_request request_of(int node, const state* s, const scope_link* around) {
+    combined_request all;
+    all.where = g_[node].request;
+    if (!guard_) return all;
+    const graph_node& n = g_[node];
+    // A constant that is written under a guard is placed by it; symbols are placed by `on` around them alone.
+    const bool placed_alone = n.is_leaf() && n.request.is_set();
+    const bool guarded = !n.is_leaf() || (n.kind() == op_kind::constant && !placed_alone);
+    int count = 0;
+    for (const scope_link* l = around; l && !n.is_leaf(); l = l->outer) ++count;
+    auto* steps = m_.make<scope_step>(count + 2);
+    int k = count;
+    for (const scope_link* l = around; l && !n.is_leaf(); l = l->outer) steps[--k] = l->step;
+    if (placed_alone) steps[count++] = {nullptr, n.request};
+    if (guarded) steps[count++] = {s ? s->guard : nullptr, place{}};
+    scope_request r;
+    guard_->combine(steps, count, r);
+    all.where = r.where;
+    all.foreign = r.foreign;
+    all.text = {m_.copy(r.text.data(), static_cast<int>(r.text.size())), r.text.size()};
+    return all;
+  }
+
+  int add(int& first, int typed, const state* s, int first_operand, const combined_request& r) {
+    refined_node n;
+    n.typed = typed;
+    n.values = s;
+    n.first = first_operand;
+    n.next = first;
+    n.request = r;
+    return first = nodes.push_back(m_, n);
+  }
+
+  int leaf(int node, const state* s, const scope_link* around) {
+    const op_kind kind = g_[node].kind();
+    const bool unnamed = g_[node].name.empty() && g_[node].holds_values;
+    const bool shared = kind == op_kind::constant && unnamed;
+    int& first = first_[shared ? alike(node) : node];
+    const combined_request r = request_of(node, s, around);
+    for (int k = first; k >= 0; k = nodes[k].next)
+      if (g_[node].is_symbol() || (same_values(nodes[k].values, s) && nodes[k].request.text == r.text)) {
+        if (kind == op_kind::variable && !same_initial(nodes[k].values, s)) throw_two_meanings(g_, node);
+        return k;
+      }
+    if (first >= 0 && !unnamed) throw_two_meanings(g_, node);
+    return add(first, node, s, 0, r);
+  }
+
+  /// Whether two states of a variable are of one: with and without its initial value it is the same.
+  bool same_initial(const state* a, const state* b) {
+    a = child_of(a, 0);
+    b = child_of(b, 0);
+    return !a || !b || equal_states(a, b, m_);
+  }
+
+  int operation(int visit_of_it, int node, const state* s, const scope_link* around) {
+    const int count = g_[node].count;
+    int* const of = m_.make<int>(count);
+    for (int c = first_child_[visit_of_it]; c >= 0; c = next_child_[c])
+      of[g_.visits[c].child] = visit(c, child_of(s, g_.visits[c].child), around);
+    const combined_request r = request_of(node, s, around);
+    for (int k = first_[node]; k >= 0; k = nodes[k].next) {
+      bool same = nodes[k].request.text == r.text;
+      for (int j = 0; j < count && same; ++j) same = operands[nodes[k].first + j] == of[j];
+      if (same) return k;
+    }
+    if (first_[node] >= 0 && !g_[node].holds_values) throw_two_meanings(g_, node);
+    const int first = operands.size;
+    for (int j = 0; j < count; ++j) operands.push_back(m_, of[j]);
+    return add(first_[node], node, s, first, r);
+  }
+
+  const graph_view& g_;
+  arena& m_;
+  const guard_scope* guard_ = nullptr;  // any of the program
+  bool typed_ = true;
+  int* first_child_ = nullptr;  // per visit
+  int* next_child_ = nullptr;
+  const meeting** met_ = nullptr;
+  int* named_ = nullptr;  // per visit: what a name stands for
+  int* first_ = nullptr;  // per node of the graph: the latest of its nodes
+  const scope_link* links_ = nullptr;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
