@@ -106,7 +106,6 @@ struct graph_builder {
   growing_list<int> operands;
   growing_list<graph_visit> visits;
   growing_list<given_name> names;
-  growing_list<std::uint64_t> constants;  // unnamed ones, by their ids
   identity_table known;
   name_clash clash{};
   bool values_decide = false;  // how many nodes there are, where values differ or are the same
@@ -183,15 +182,17 @@ struct graph_builder {
     return node;
   }
 
-  /// A constant or a scalar: with a name it is found again, without it is one for each operation that it is written in.
+  /// A constant or a scalar. A scalar is one for each operation that it is written in: it is part of a kernel.
   constexpr int leaf(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
                      std::string_view text) {
     if (!text.empty()) return symbol(parent, child, facts, op, request, text);
-    if (op.kind == op_kind::constant) {
-      for (int k = 0; k < constants.size(); ++k) values_decide = values_decide || constants[k] == facts.id;
-      constants.push_back(facts.id);
-    }
-    return append(visit(parent, child), facts, op, request);
+    const int v = visit(parent, child);
+    if (op.kind == op_kind::scalar) return append(v, facts, op, request);
+    const std::uint64_t key = key_of(key_of(facts, op), request);
+    if (meets(v, facts, known.find(key))) return visits[v].node;
+    const int node = append(v, facts, op, request);
+    known.add(key, node, v);
+    return node;
   }
 
   constexpr int ill_formed() {

@@ -14,8 +14,8 @@
 
 namespace onto {
 
-/// A plan: what runs where, in which order, and what is copied. Counts are exact; bytes and operations are -1 while an
-/// extent is not known.
+/// A plan: what runs where, in which order, and what is copied. Counts are exact, but where `depends_on_values`; bytes
+/// and operations are -1 while an extent is not known.
 template <int Nodes, int Steps, int Values, int Devices>
 struct plan {
   int nodes = 0;                    ///< operations, symbols and constants; scalars are part of kernels
@@ -24,6 +24,9 @@ struct plan {
   std::int64_t transfer_bytes = 0;  ///< in all transfers
   std::int64_t flops = 0;           ///< floating-point operations
   bool placeable = true;            ///< whether every operation has a device, softly placed where need be
+  /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
+  /// these differ. `session::placement` tells.
+  bool depends_on_values = false;
 
   /// The most bytes that a run takes in the memory of a device, beside what variables hold before it: one block for all
   /// intermediate values, and the variables' new values. -1 while an extent is not known.
@@ -178,6 +181,7 @@ struct planned {
     devices_of<Graph, World>::copy(p.devices);
     const auto& where = placed_in<Graph, World, true>::value;
     p.placeable = where.all;
+    p.depends_on_values = Graph::lowered::sizes.values_decide;
     for (int n = 0; n < nodes; ++n) {
       p.placement[n] = where.out[n];
       p.nodes += Graph::view[n].kind() != op_kind::scalar ? 1 : 0;

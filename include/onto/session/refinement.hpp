@@ -88,7 +88,7 @@ struct refined_node {
   int typed = -1;                 // the node of the compiled graph
   const state* values = nullptr;  // of a constant or scalar
   int first = 0;                  // of its operands
-  int next = -1;                  // another of the same type, or of constants another that may be the same
+  int next = -1;                  // another of the same type
   combined_request request;       // where a guard was alive
 };
 
@@ -145,25 +145,10 @@ class refinement {
   static const state* child_of(const state* s, int child) {
     return s && child < s->child_count ? s->children[child] : nullptr;
   }
-  bool is_unnamed_constant(int n) const { return g_[n].kind() == op_kind::constant && g_[n].name.empty(); }
-
-  /// The first constant without a name that may be the same as `n`.
-  int alike(int n) const {
-    for (int k = 0; k < n; ++k)
-      if (is_unnamed_constant(k) && g_[k].id == g_[n].id && g_[k].request == g_[n].request) return k;
-    return n;
-  }
-
-  /// Whether all that is met again is the same object, and no two constants are the same.
+  /// Whether all that is met again is the same object.
   bool is_plain() const {
     for (int v = 0; v < g_.visit_count; ++v)
       if (const int first = g_.visits[v].same_as; first >= 0 && states[v] != states[first]) return false;
-    for (int n = 0; n < g_.count; ++n) {
-      if (!is_unnamed_constant(n)) continue;
-      for (int k = 0; k < n; ++k)
-        if (is_unnamed_constant(k) && g_[k].id == g_[n].id && same_values(states[g_[k].visit], states[g_[n].visit]))
-          return false;
-    }
     return true;
   }
 
@@ -263,18 +248,14 @@ class refinement {
   }
 
   int leaf(int node, const state* s, const scope_link* around) {
-    const op_kind kind = g_[node].kind();
-    const bool unnamed = g_[node].name.empty() && g_[node].holds_values;
-    const bool shared = kind == op_kind::constant && unnamed;
-    int& first = first_[shared ? alike(node) : node];
     const combined_request r = request_of(node, s, around);
-    for (int k = first; k >= 0; k = nodes[k].next)
+    for (int k = first_[node]; k >= 0; k = nodes[k].next)
       if (g_[node].is_symbol() || (same_values(nodes[k].values, s) && nodes[k].request.text == r.text)) {
-        if (kind == op_kind::variable && !same_initial(nodes[k].values, s)) throw_two_meanings(g_, node);
+        if (g_[node].is_symbol() && !same_initial(nodes[k].values, s)) throw_two_meanings(g_, node);
         return k;
       }
-    if (first >= 0 && !unnamed) throw_two_meanings(g_, node);
-    return add(first, node, s, 0, r);
+    if (first_[node] >= 0 && !g_[node].holds_values) throw_two_meanings(g_, node);
+    return add(first_[node], node, s, 0, r);
   }
 
   /// Whether two states of a variable are of one: with and without its initial value it is the same.

@@ -36,10 +36,12 @@ struct program_state {
 inline program_state typed_state(const graph_view& g, const refinement& r, arena& memory) {
   program_state p(g.count, r.has_guards(), memory);
   for (int n = 0; n < g.count; ++n) {
-    if (r.nodes.size > 0)
+    if (r.nodes.size > 0) {
       p.set(n, r.nodes[n]);
-    else
-      p.set(n, {.typed = n, .values = r.states ? r.states[g[n].visit] : nullptr, .request = {.where = g[n].request}});
+    } else {
+      p.places[n] = g[n].request;
+      p.values[n] = r.states ? r.states[g[n].visit] : nullptr;
+    }
   }
   return p;
 }

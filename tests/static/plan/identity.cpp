@@ -23,6 +23,44 @@ const auto unnamed_twice = softmax(x + unnamed_constant) + softmax(y + unnamed_c
 const auto named_constant = constant<"c">({1.f, 2.f, 3.f});
 const auto constant_twice = softmax(x + named_constant) + softmax(y + named_constant);
 
+/// `s = matmul(s, s) * 0.5f`, some times over.
+template <int N>
+auto halved(const auto& e) {
+  if constexpr (N == 0) {
+    return e;
+  } else {
+    const auto below = halved<N - 1>(e);
+    return matmul(below, below) * 0.5f;
+  }
+}
+
+template <bool Named, fixed_string Name>
+auto maybe_named(const auto& e) {
+  if constexpr (Named)
+    return named<Name>(e);
+  else
+    return e;
+}
+
+/// Residual blocks: `x + relu(matmul(norm(x), w)) * 0.5f`, their parts named or not.
+template <int N, bool Named>
+auto blocks(const auto& e) {
+  if constexpr (N == 0) {
+    return e;
+  } else {
+    constexpr auto w = placeholder<"w", float, 3, 3>;
+    constexpr fixed_string<3> stem[] = {"h0", "d0"};
+    constexpr auto numbered = [](fixed_string<3> s) {
+      s.data[1] = static_cast<char>('0' + N);
+      return s;
+    };
+    const auto in = maybe_named<Named, numbered(stem[0])>(blocks<N - 1, Named>(e));
+    const auto centred = maybe_named<Named, numbered(stem[1])>(in - mean<-1>(in, keep_extents));
+    const auto norm = centred * rsqrt(mean<-1>(centred * centred, keep_extents) + 1e-5f);
+    return in + relu(matmul(norm, w)) * 0.5f;
+  }
+}
+
 /// Shares each level under a name of its own.
 template <int N>
 constexpr auto levels(const auto& e) {
@@ -38,6 +76,14 @@ constexpr auto levels(const auto& e) {
     return named<name>(matmul(below, below));
   }
 }
+
+const auto halved_6 = halved<6>(x);
+const auto halved_100 = halved<100>(x);
+const auto blocks_3 = blocks<3, false>(x);
+const auto named_blocks_3 = blocks<3, true>(x);
+const auto different_values = exp(x * 2.f) + exp(x * 3.f);
+const auto gelu = 0.5f * x * (1.f + tanh(0.8f * (x + 0.04f * x * x * x)));
+const auto no_repeats = matmul(doubled, y) + exp(x * y);
 
 // A symbol is one node however often it is used, and wherever it is written again.
 static_assert(plan_of(x * x).nodes == 2);
@@ -76,16 +122,34 @@ static_assert(
 // Scalars are no nodes.
 static_assert(plan_of(doubled).nodes == 2);
 
-// A run-time scalar is new each time it is written, so what is made with it is computed where it is used.
-static_assert(plan_of(product_of_both).nodes == 7);
-static_assert(plan_of(same_object_twice).nodes == 6);
+// What is written once is one node, though a run-time scalar stands in it.
+static_assert(plan_of(same_object_twice).nodes == 4);
+static_assert(plan_of(same_object_twice).kernels == 1);
 
-// An unnamed constant is, too.
-static_assert(plan_of(unnamed_twice).nodes == 9);
+// So is what has an equal type; the values decide.
+static_assert(plan_of(product_of_both).nodes == 5);
+static_assert(plan_of(product_of_both).depends_on_values);
+static_assert(!plan_of(no_repeats).depends_on_values);
 
-// A name makes it one.
-static_assert(plan_of(constant_twice).nodes == 8);
-static_assert(plan_of(named_twice).nodes == 5);
+// An unnamed constant is one node, too.
+static_assert(plan_of(unnamed_twice).nodes == 8);
+static_assert(plan_of(unnamed_twice).depends_on_values);
+
+// A name says that there is one.
+static_assert(plan_of(constant_twice).nodes == 8 && !plan_of(constant_twice).depends_on_values);
+static_assert(plan_of(named_twice).nodes == 5 && !plan_of(named_twice).depends_on_values);
+
+// 100 levels that use the one below twice are 100 products, and compile as fast as they are written.
+static_assert(plan_of(halved_6).kernels == 6);
+static_assert(plan_of(halved_100).kernels == 100);
+
+// Residual blocks with layer normalization run the same with names and without.
+static_assert(plan_of(blocks_3).kernels == plan_of(named_blocks_3).kernels);
+static_assert(plan_of(blocks_3).nodes == plan_of(named_blocks_3).nodes);
+
+// What values may tell apart is still one kernel.
+static_assert(plan_of(different_values).kernels == 1);
+static_assert(plan_of(gelu).kernels == 1);
 
 // Named sharing is free: 20 levels that use the one below twice are 20 products.
 static_assert(plan_of(levels<20>(x)).kernels == 20);
