@@ -7,7 +7,8 @@
 #include <onto/tensor/tensor.hpp>
 
 #include <cstddef>
-#include <cstdio>
+#include <string>
+#include <utility>
 
 namespace onto {
 
@@ -142,35 +143,22 @@ namespace detail {
 template <class S>
 concept scalar_value = is_number<S>;
 
-// long double holds every number of the types that scalars have; it is spelled with as many digits as they need.
 ONTO_BEGIN_RUNS_ONCE
-[[noreturn]] ONTO_COLD inline void throw_lossy_scalar(long double value, bool is_integer, element to) {
-  char spelled[48];
-  std::snprintf(spelled, sizeof spelled, "%.*Lg", is_integer ? 20 : 15, value);
+[[noreturn]] ONTO_COLD inline void throw_scalar_out_of_range(const std::string& value, element to) {
   fail<invalid_argument_error>(message("[onto.element] the scalar ")
-                               << spelled << " cannot be converted to " << name_of(to)
-                               << " without loss; write it in that type or convert the tensor with cast<T>(x)");
+                               << value << " is no " << name_of(to)
+                               << "; write one that fits, or convert the tensor with cast<T>(x)");
 }
 ONTO_END_RUNS_ONCE
 
-/// The scalar `value` as a `T`. *Throws* `invalid_argument_error` where that would lose something.
+/// The scalar `value` as a `T`: beside floating-point elements it is rounded. *Throws* `invalid_argument_error` where an
+/// integer does not fit.
 template <tensor_element T, scalar_value S>
-scalar_node<T> lossless_scalar(S value) {
-  if constexpr (std::is_same_v<S, T>) {
-    return scalar_node<T>{value};
-  } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<S, bool>) {
-    throw_lossy_scalar(static_cast<long double>(value), std::is_integral_v<S>, element_of<T>);
-  } else {
-    // Compared in long double, which holds every floating-point number and 64 bit integer; NaN stays NaN.
-    const T converted = static_cast<T>(value);
-    const bool in_range =
-        is_floating(element_of<T>) ||
-        (static_cast<long double>(value) >= static_cast<long double>(std::numeric_limits<T>::lowest()) &&
-         static_cast<long double>(value) <= static_cast<long double>(std::numeric_limits<T>::max()));
-    if (!in_range || (value == value && static_cast<long double>(converted) != static_cast<long double>(value)))
-      throw_lossy_scalar(static_cast<long double>(value), std::is_integral_v<S>, element_of<T>);
-    return scalar_node<T>{converted};
+scalar_node<T> scalar_beside(S value) {
+  if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!std::in_range<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
   }
+  return scalar_node<T>{static_cast<T>(value)};
 }
 
 }  // namespace detail

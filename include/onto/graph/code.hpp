@@ -196,6 +196,13 @@ class code_collector {
     return read(n, frame);
   }
 
+  /// The operation's place in the expression's list.
+  constexpr int number_of(const op_info& op) const {
+    int k = 0;
+    while (k + 1 < op_count_ && ops_[k] != op.hash) ++k;
+    return k;
+  }
+
   /// The load of an input.
   constexpr int line_of(int slot) const {
     int k = 0;
@@ -208,7 +215,11 @@ class code_collector {
     line.type = g_[n].type;
     line.count = 1;
     line.column = is_column(g_[n].shape);
-    if (g_[n].kind() == op_kind::scalar) {
+    if (g_[n].is_literal()) {
+      line.op = number_of(*g_[n].op);
+      line.hash = g_[n].op->hash;
+      line.count = 0;
+    } else if (g_[n].kind() == op_kind::scalar) {
       line.op = code_line::scalar;
       line.argument[0] = o_.scalar_count;
       o_.scalars[o_.scalar_count++] = n;
@@ -260,8 +271,7 @@ class code_collector {
     code_line line;
     line.cost = x.op->cost;
     line.column = is_column(x.shape);
-    line.op = 0;
-    while (line.op + 1 < op_count_ && ops_[line.op] != x.op->hash) ++line.op;
+    line.op = number_of(*x.op);
     line.hash = x.op->hash;
     line.type = x.type;
     // A plain assignment does not read the old value, which may not be there yet.

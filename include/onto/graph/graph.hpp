@@ -27,6 +27,8 @@ struct graph_node {
   ONTO_INLINE constexpr bool is_leaf() const {
     return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar;
   }
+  /// A scalar that is part of the code.
+  constexpr bool is_literal() const { return op->kind == op_kind::scalar && op->attributes > 0; }
   ONTO_INLINE constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
 };
 

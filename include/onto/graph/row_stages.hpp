@@ -139,7 +139,8 @@ struct row_stages {
       for (int k = 0; k < operands_of(i); ++k) {
         const int o = x.argument[k];
         wanted[o] |= by;
-        if (lines[o].column && lines[o].op != code_line::scalar && lines[o].op != code_line::folded) exported[o] = true;
+        const code_line& y = lines[o];
+        if (y.column && y.op != code_line::scalar && y.op != code_line::folded && y.count > 0) exported[o] = true;
       }
     }
   }

@@ -136,8 +136,9 @@ constexpr auto ones() {
 }
 
 /// One value everywhere: `fill<float, 2, 3>(0.5f)`.
-/// *Throws* `invalid_argument_error` where the value cannot be a `T` without loss.
-template <tensor_element T, int... Dims, detail::scalar_value S>
+/// *Throws* `invalid_argument_error` where an integer does not fit.
+template <tensor_element T, int... Dims, class S>
+  requires(detail::scalar_value<S> || detail::number_in_type<S>)
 constexpr auto fill(S value) {
   return detail::generate<op::fill<T, Dims...>>(shape<Dims...>{}, detail::lift<scalar_node<T>>(value));
 }

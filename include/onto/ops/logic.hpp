@@ -93,7 +93,7 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
   } else if constexpr (expression<B>) {
     return make<op::where>(condition, detail::lift<B>(a), b);
   } else {
-    return make<op::where>(condition, scalar_node<A>{a}, scalar_node<B>{b});
+    return make<op::where>(condition, detail::lift_alone(a), detail::lift_alone(b));
   }
 }
 

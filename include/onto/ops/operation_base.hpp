@@ -2,6 +2,7 @@
 // What families of operations share: how operands' element types are checked, how shapes combine, how scalars join in.
 #pragma once
 
+#include <onto/expr/number.hpp>
 #include <onto/expr/shape_check.hpp>
 #include <onto/expr/symbol.hpp>
 #include <onto/shape/broadcast.hpp>
@@ -93,13 +94,16 @@ struct too_many_operands : mistake {
 
 /// What may stand beside an expression in an elementwise operation.
 template <class X>
-concept operand = expression<X> || scalar_value<X>;
+concept operand = expression<X> || scalar_value<X> || number_in_type<X>;
 
 template <class L, class R>
 inline constexpr bool either_is_expression = expression<L> || expression<R>;
 
 template <class L, class R>
 concept operands = operand<L> && operand<R> && either_is_expression<L, R>;
+
+template <class X>
+inline constexpr bool is_fraction = !std::is_integral_v<X>;
 
 /// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
 template <class Beside, class X>
@@ -110,9 +114,22 @@ constexpr decltype(auto) lift(const X& x) {
     return ill_formed{};
   } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
     return typename scalar_never_converts<typename Beside::element_type, X>::result{};
+  } else if constexpr (number_in_type<X>) {
+    return literal_beside<typename Beside::element_type, X>();
+  } else if constexpr (is_fraction<X> && std::is_integral_v<typename Beside::element_type>) {
+    return typename fraction_beside_integers<typename Beside::element_type, X>::result{};
   } else {
-    return lossless_scalar<typename Beside::element_type>(x);
+    return scalar_beside<typename Beside::element_type>(x);
   }
+}
+
+/// A scalar beside no expression has its own type.
+template <class X>
+constexpr auto lift_alone(const X& x) {
+  if constexpr (number_in_type<X>)
+    return literal_beside<std::remove_const_t<decltype(X::value)>, X>();
+  else
+    return scalar_node<X>{x};
 }
 
 /// The axis counted from the front where `E` has it; else as it was given, for the error to show.

@@ -103,6 +103,8 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = source.template scalar<Type, A...>();
   else if constexpr (std::is_same_v<Op, store_result>)
     store(r, source, instruction<Op, Type, A...>{});
+  else if constexpr (Op::kind == op_kind::scalar)
+    at<K>(r) = Op::template make<typename Source::template value<Type>>();
   else if constexpr (Op::kind == op_kind::generator)
     at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)

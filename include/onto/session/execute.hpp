@@ -310,7 +310,8 @@ class execution {
 
   double number(int node) const {
     if (node < 0) return 1;
-    const std::uint64_t b = b_.scalars[node]->scalar;
+    const std::uint64_t b =
+        g_[node].is_literal() ? static_cast<std::uint64_t>(g_[node].op->attribute[0]) : b_.scalars[node]->scalar;
     float f;
     double r;
     std::memcpy(&f, &b, sizeof f);

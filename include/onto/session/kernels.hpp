@@ -366,6 +366,7 @@ struct compiled {
       const graph_node& p = Graph::view[Graph::view.operand(a, k)];
       const graph_node& q = Graph::view[Graph::view.operand(b, k)];
       if (p.type != q.type || (p.kind() == op_kind::scalar) != (q.kind() == op_kind::scalar)) return false;
+      if ((p.is_literal() || q.is_literal()) && p.op->hash != q.op->hash) return false;
       for (int j = 0; j < k; ++j)
         if (is_repeated(a, j, k) != is_repeated(b, j, k)) return false;
     }
