@@ -116,7 +116,7 @@ std::vector<value> run_on(session& sess, const fetch_list<E...>& program, const 
 template <class... E>
 reference reference_of(const fetch_list<E...>& program, const std::vector<fed>& feeds) {
   return boost::hana::unpack(program.expressions, [&](const E&... e) {
-    return reference(detail::graph_of<E...>::view, {e.state.get()...}, feeds);
+    return reference(written_graph::of(e...), {e.state.get()...}, feeds);
   });
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// A reference interpreter: computes a lowered graph node by node in double, rounding each result to its element type.
+// A reference interpreter: computes an expression as it is written, node by node in double, rounding each result to its element type.
 // It knows nothing of fusion, placement, views or kernels.
 #pragma once
 
-#include <onto/onto.hpp>
+#include "written_graph.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace onto_test {
@@ -37,9 +38,9 @@ struct fed {
 
 class reference {
  public:
-  reference(const graph_view& g, std::vector<const detail::state*> states, const std::vector<fed>& feeds)
-      : g_(g), values_(static_cast<std::size_t>(g.count)) {
-    find_scalars(states);
+  reference(written_graph written, std::vector<const detail::state*> states, const std::vector<fed>& feeds)
+      : written_(std::move(written)), g_(written_.view()), values_(static_cast<std::size_t>(g_.count)) {
+    find_leaves(states);
     for (int n = 0; n < g_.count; ++n) values_[static_cast<std::size_t>(n)] = compute(n, feeds);
   }
   const value& fetch(int k) const { return values_[static_cast<std::size_t>(g_.fetches[k])]; }
@@ -48,8 +49,8 @@ class reference {
   using index = std::vector<int>;
 
   /// The run-time state of each node is found by walking down from the fetches.
-  void find_scalars(const std::vector<const detail::state*>& states) {
-    scalars_.resize(static_cast<std::size_t>(g_.count));
+  void find_leaves(const std::vector<const detail::state*>& states) {
+    leaves_.resize(static_cast<std::size_t>(g_.count));
     std::vector<const detail::state*> at(static_cast<std::size_t>(g_.visit_count));
     for (int v = 0; v < g_.visit_count; ++v) {
       const graph_visit& visit = g_.visits[v];
@@ -59,8 +60,19 @@ class reference {
       } else if (const detail::state* above = at[static_cast<std::size_t>(visit.parent)]) {
         if (visit.child < above->child_count) here = above->children[visit.child];
       }
-      if (visit.node < 0 || g_[visit.node].kind() != op_kind::scalar || !here) continue;
-      scalars_[static_cast<std::size_t>(visit.node)] = number(g_[visit.node].type, here->scalar);
+      if (visit.node < 0 || !here) continue;
+      const graph_node& n = g_[visit.node];
+      value& leaf = leaves_[static_cast<std::size_t>(visit.node)];
+      leaf.type = n.type;
+      if (n.kind() == op_kind::scalar) leaf.elements = {number(n.type, here->scalar)};
+      if (n.kind() != op_kind::constant) continue;
+      leaf.shape = here->shape;
+      for (std::int64_t k = 0; k < here->shape.size(); ++k) {
+        std::uint64_t bits = 0;
+        const auto size = static_cast<std::size_t>(size_of(n.type));
+        std::memcpy(&bits, static_cast<const char*>(here->values) + static_cast<std::size_t>(k) * size, size);
+        leaf.elements.push_back(number(n.type, bits));
+      }
     }
   }
 
@@ -112,10 +124,11 @@ class reference {
         if (f.id == node.id) return f.data;
       throw std::logic_error("a placeholder of the program is not fed");
     }
-    if (node.kind() == op_kind::scalar) {
-      r.elements = {scalars_[static_cast<std::size_t>(n)]};
+    if (node.is_literal()) {
+      r.elements = {number(node.type, static_cast<std::uint64_t>(node.op->attribute[0]))};
       return r;
     }
+    if (node.is_leaf()) return leaves_[static_cast<std::size_t>(n)];
     std::vector<const value*> x;
     std::vector<extents> shapes;
     for (int k = 0; k < node.count; ++k) {
@@ -166,6 +179,7 @@ class reference {
     if (name == "Neg") return -a;
     if (name == "Exp") return std::exp(a);
     if (name == "Log1p") return std::log1p(a);
+    if (name == "Rsqrt") return 1 / std::sqrt(a);
     if (name == "Relu") return a > 0 ? a : 0;
     throw std::logic_error("the reference does not know " + std::string(name));
   }
@@ -269,9 +283,10 @@ class reference {
     return x[k]->elements[offset(x[k]->shape, i)];
   }
 
-  const graph_view& g_;
+  written_graph written_;
+  graph_view g_;
   std::vector<value> values_;
-  std::vector<double> scalars_;
+  std::vector<value> leaves_;
 };
 
 }  // namespace onto_test
