@@ -98,18 +98,18 @@ constexpr node_facts apply_facts(const op_info& op, element type, const node_fac
   node_facts f;
   f.type = type;
   f.is_leaf = count == 0;
-  extents shapes[64];
+  extents shapes[max_operands];
   f.id = hash_mix(op.hash, static_cast<std::uint64_t>(type));
   f.spelling = f.id;
   for (int k = 0; k < count; ++k) {
     const node_facts& x = *operands[k];
-    if (k < 64) shapes[k] = x.shape;
+    if (k < max_operands) shapes[k] = x.shape;
     f.id = hash_mix(f.id, x.id);
     f.spelling = hash_mix(f.spelling, x.spelling);
     f.holds_values = f.holds_values || x.holds_values;
     f.spelled += x.spelled;
   }
-  f.shape = op.infer(shapes, count < 64 ? count : 64).shape;
+  f.shape = op.infer(shapes, count < max_operands ? count : max_operands).shape;
   return f;
 }
 

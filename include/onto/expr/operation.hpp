@@ -71,6 +71,9 @@ struct kernel_set {
   }
 };
 
+/// The most operands an operation takes.
+inline constexpr int max_operands = 64;
+
 /// The most numbers an operation carries beside its operands: axes, ranges, a seed.
 inline constexpr int max_attributes = 3 * max_rank + 2;
 

@@ -265,6 +265,18 @@ class code_collector {
     }
   }
 
+  /// Computes the operands of a node that are members, before it loads others: in the order of nodes, as where each is
+  /// evaluated once. Writes the register of each, and 1 more.
+  constexpr void evaluate_operands(int n, int* out) {
+    const bool overwrites = is_operation<op::assign>(g_[n].op);
+    for (int k = 0; k < g_[n].count; ++k) {
+      const int base = base_of(g_, unit_, g_.operand(n, k));
+      if (unit_[base] != root_ || (overwrites && k == 0)) continue;
+      if (r_.register_of[base] < 0 || is_repeated(base)) compute(base);
+      out[overwrites ? 0 : k] = r_.register_of[base] + 1;
+    }
+  }
+
   constexpr void compute(int n) {
     const graph_node& x = g_[n];
     if (x.kind() == op_kind::reduce || x.kind() == op_kind::row) return compute_rows(n);
@@ -277,8 +289,11 @@ class code_collector {
     // A plain assignment does not read the old value, which may not be there yet.
     const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
+    int evaluated[max_operands] = {};
+    if (how_ == evaluation::per_use) evaluate_operands(n, evaluated);
     for (int k = 0; k < x.count; ++k) {
-      const int r = overwrites && k > 0 ? operands[0] : load(g_.operand(n, overwrites ? 1 : k), via_[n]);
+      int r = overwrites && k > 0 ? operands[0] : evaluated[k] - 1;
+      if (r < 0) r = load(g_.operand(n, overwrites ? 1 : k), via_[n]);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time

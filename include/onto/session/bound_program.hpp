@@ -4,7 +4,7 @@
 
 #include <onto/graph/order.hpp>
 #include <onto/runtime/compiled_program.hpp>
-#include <onto/session/refined_program.hpp>
+#include <onto/session/refined_programs.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -44,13 +44,6 @@ struct bound_step {
   int wait_count = 0;
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
   work_label label;
-};
-
-/// What a program comes to with the values that its expressions hold.
-struct meaning {
-  const compiled_program* program = nullptr;
-  ref<refined_program> refined;  // where it is that one, which the session made
-  program_state state;
 };
 
 /// What a device recorded, and the variables' memory that it was recorded with.

@@ -62,7 +62,7 @@ class session_core : public counted {
 
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD void place_program(const compiled_program& p, const state* const* states, placed_program& out) {
-    out.of = resolve(p, states, out.memory);
+    out.of = refined_.resolve(p, states, out.memory);
     const graph_view& g = out.of.program->graph;
     out.pinned = out.memory.make<place>(g.count);
     pinned_places(g, out.pinned);
@@ -111,7 +111,7 @@ class session_core : public counted {
     try {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
-      const meaning m = resolve(*r.program, r.states, memory);
+      const meaning m = refined_.resolve(*r.program, r.states, memory);
       run_leaves leaves(m.program->graph, memory);
       run_resolved(r, m, leaves, nullptr);
     } catch (const std::bad_alloc&) {
@@ -137,7 +137,7 @@ class session_core : public counted {
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
-    p->of = resolve(program, states, p->memory);
+    p->of = refined_.resolve(program, states, p->memory);
     const graph_view& g = p->of.program->graph;
     p->leaves.open(g, p->memory);
     run_leaves& leaves = p->leaves;
@@ -155,33 +155,6 @@ class session_core : public counted {
       execution(*p->bound, devices_).reserve();
     }
     return p;
-  }
-
-  /// Finds out which nodes a program has, and what they ask for and hold.
-  ONTO_NOINLINE meaning resolve(const compiled_program& p, const state* const* states, arena& memory) {
-    meaning m;
-    const refinement nodes(p.graph, states, memory);
-    if (nodes.is_typed()) {
-      m.program = &p;
-      m.state = typed_state(p.graph, nodes, memory);
-    } else {
-      m.refined = refined(p, nodes);
-      m.program = &m.refined->program();
-      m.state = m.refined->state_of(nodes, memory);
-    }
-    return m;
-  }
-
-  /// The program that these nodes make, as it was made before or new.
-  ONTO_COLD ONTO_NOINLINE ref<refined_program> refined(const compiled_program& p, const refinement& nodes) {
-    {
-      mutex_lock lock(mutex_);
-      for (int k = 0; k < most_refined; ++k)
-        if (refined_[k] && refined_[k]->is_for(p, nodes)) return refined_[k];
-    }
-    ref<refined_program> made(p.values_decide->rewrite(p, nodes));
-    mutex_lock lock(mutex_);
-    return refined_[next_refined_++ % most_refined] = made;
   }
 
   ONTO_NOINLINE void run_resolved(const run_request& r, const meaning& m, run_leaves& leaves, prepared_program* p) {
@@ -311,7 +284,7 @@ class session_core : public counted {
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
       place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
-      if (logs_placement_) log_.write(sink_, devices_, p, s, b->where);
+      if (logs_placement_) log_.write(sink_, devices_, p, s, b->where, m.refined ? m.refined->told_apart() : 0);
       binder(devices_, products_, *b).run();
     } catch (...) {
       delete b;
@@ -406,7 +379,6 @@ class session_core : public counted {
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run
   static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
-  static constexpr int most_refined = 64;  // programs that values have told apart
 
   device_list devices_;
   log_sink sink_;
@@ -414,13 +386,12 @@ class session_core : public counted {
   bool soft_;
   matmul_form products_;  // what the options say of them all
   bool simulates_;        // whether runs take simulated time
-  mutex mutex_;           // of variables_, idle_, refined_ and clock_
+  mutex mutex_;           // of variables_, idle_ and clock_
   mutex writers_;
   variable_list variables_;
   bound_program* idle_ = nullptr;
   int idle_count_ = 0;
-  ref<refined_program> refined_[most_refined];
-  unsigned next_refined_ = 0;
+  refined_programs refined_;
   double clock_ = 0;
   placement_log log_;
   trace_file* trace_ = nullptr;

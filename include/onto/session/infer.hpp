@@ -50,8 +50,8 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       const extents& value = shapes[g.operand(n, 1)];
       if (!variable.is_static() && value.rank == variable.rank) variable = value;
     }
-    extents operands[64];
-    for (int k = 0; k < g[n].count && k < 64; ++k) operands[k] = shapes[g.operand(n, k)];
+    extents operands[max_operands];
+    for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
     const inferred r = g[n].op->infer(operands, g[n].count);
     if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
     shapes[n] = r.shape;

@@ -24,7 +24,7 @@ class placement_log {
 
   /// *Throws* what the log's callback throws.
   ONTO_COLD ONTO_NOINLINE void write(const log_sink& log, const device_list& devices, const compiled_program& p,
-                                     const program_state& s, const node_placement* where) {
+                                     const program_state& s, const node_placement* where, int told_apart) {
     std::uint64_t key = 0;
     for (int n = 0; n < p.graph.count; ++n) {
       const place& w = where[n].where;
@@ -54,6 +54,7 @@ class placement_log {
       write_placement(m, p.graph, s, n, where[n]);
       log.write(m.text());
     }
+    if (told_apart > 0) log.write(told_apart_line(told_apart));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <onto/core/json.hpp>
 #include <onto/device/device_name.hpp>
+#include <onto/session/bound_program.hpp>
 #include <onto/session/placement_text.hpp>
 
 #include <iosfwd>
@@ -43,6 +44,9 @@ struct placement_entry {
 /// Where the operations of a program run.
 struct placement_report {
   std::vector<placement_entry> nodes;
+  /// How many nodes there are beyond those that `plan_of` counts, since unnamed scalars or constants differ where types
+  /// are equal.
+  int told_apart = 0;
 
   /// The entry of a node by its name. *Throws* `not_found_error`.
   const placement_entry& at(std::string_view name) const {
@@ -61,10 +65,11 @@ struct placement_report {
   std::string to_string() const {
     std::string text;
     for (const placement_entry& n : nodes) text += n.to_string() + "\n";
+    if (told_apart > 0) text += detail::told_apart_line(told_apart) + "\n";
     return text;
   }
   /// The same as a JSON document, a line a node: `nodes` with `name operation requested assigned reason why`, where
-  /// `requested` is null if nothing was, and `summary` with `total moved`.
+  /// `requested` is null if nothing was, and `summary` with `total moved told_apart`.
   std::string to_json() const {
     detail::message m("{\n  \"nodes\": [");
     const char* separator = "\n";
@@ -82,7 +87,7 @@ struct placement_report {
       separator = ",\n";
     }
     m << (nodes.empty() ? "" : "\n  ") << "],\n  \"summary\": {\"total\": " << static_cast<std::int64_t>(nodes.size())
-      << ", \"moved\": " << moved() << "}\n}\n";
+      << ", \"moved\": " << moved() << ", \"told_apart\": " << told_apart << "}\n}\n";
     return m.text();
   }
 };
@@ -91,8 +96,11 @@ inline std::ostream& operator<<(std::ostream& out, const placement_report& r) { 
 
 namespace detail {
 
-inline placement_report make_report(const graph_view& g, const program_state& p, const node_placement* where) {
+inline placement_report make_report(const meaning& m, const node_placement* where) {
+  const graph_view& g = m.program->graph;
+  const program_state& p = m.state;
   placement_report report;
+  report.told_apart = m.refined ? m.refined->told_apart() : 0;
   for (int n = 0; n < g.count; ++n) {
     if (g[n].kind() == op_kind::scalar) continue;
     placement_entry e;

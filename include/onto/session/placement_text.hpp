@@ -101,6 +101,13 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
   fail<invalid_argument_error>(m);
 }
 
+/// Says that a program has more nodes than its types tell.
+ONTO_COLD inline std::string told_apart_line(int nodes) {
+  message m;
+  m << nodes << (nodes == 1 ? " node" : " nodes") << " more than plan_of counts: values differ where types are equal";
+  return m.text();
+}
+
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

@@ -31,6 +31,9 @@ class refined_program : public counted {
 
   const compiled_program& program() const { return program_; }
 
+  /// How many nodes there are beyond those of the types.
+  int told_apart() const { return count_nodes(g_) - count_nodes(typed_.graph); }
+
   /// Whether it is what `nodes` of the program come to.
   bool is_for(const compiled_program& typed, const refinement& r) const {
     if (&typed_ != &typed || r.nodes.size != count_ || r.operands.size != operand_count_) return false;
@@ -73,6 +76,12 @@ class refined_program : public counted {
     program_.lone_softmax = lone_softmax_;
   }
 
+  static int count_nodes(const graph_view& g) {
+    int nodes = 0;
+    for (int n = 0; n < g.count; ++n) nodes += g[n].kind() == op_kind::scalar ? 0 : 1;
+    return nodes;
+  }
+
   template <class T>
   T* per_node() {
     return m_.make<T>(count_);
@@ -83,7 +92,7 @@ class refined_program : public counted {
     auto* nodes = per_node<graph_node>();
     int* const operands = m_.copy(operand_, operand_count_);
     int* const fetches = m_.copy(fetch_, typed_.graph.fetch_count);
-    extents shapes[64];
+    extents shapes[max_operands];
     for (int k = 0; k < count_; ++k) {
       graph_node& n = written[k];
       n = typed_.graph[typed_node_[k]];
@@ -91,7 +100,7 @@ class refined_program : public counted {
       n.visit = -1;
       if (n.is_leaf()) continue;
       // As it was written: chains of products are ordered below.
-      for (int j = 0; j < n.count && j < 64; ++j) shapes[j] = written[operands[n.first + j]].shape;
+      for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = written[operands[n.first + j]].shape;
       n.shape = n.op->infer(shapes, n.count).shape;
     }
     at_ = per_node<int>();

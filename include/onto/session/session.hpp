@@ -167,7 +167,7 @@ class session {
   placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
     detail::placed_program placed;
     core_->place_program(detail::typed_run<E...>::program(), states, placed);
-    return detail::make_report(placed.of.program->graph, placed.of.state, placed.where);
+    return detail::make_report(placed.of, placed.where);
   }
 
   template <class... E, class... Symbols>

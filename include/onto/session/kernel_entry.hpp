@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSL-1.0
+// From a fused group of nodes to a kernel: the group becomes a program type, and that an entry point on every backend.
+#pragma once
+
+#include <onto/backend/cpu/copy.hpp>
+#include <onto/backend/cpu/map.hpp>
+#include <onto/backend/cpu/matmul.hpp>
+#include <onto/backend/cpu/narrow.hpp>
+#include <onto/backend/cpu/reduce.hpp>
+#include <onto/backend/cpu/row.hpp>
+#include <onto/backend/cpu/softmax.hpp>
+#include <onto/expr/named.hpp>
+#include <onto/graph/builder.hpp>
+#include <onto/graph/code.hpp>
+#include <onto/graph/placer.hpp>
+#include <onto/ops/reduce.hpp>
+#include <onto/plan/plan.hpp>
+#include <onto/runtime/compiled_program.hpp>
+#include <onto/runtime/program.hpp>
+#include <onto/session/row_kernels.hpp>
+#if ONTO_CUDA
+#include <onto/backend/cuda/kernels.hpp>
+#endif
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+// With and without CUDA the same kernels have other entry points: in one program both may be linked, so they differ in
+// name.
+namespace onto::detail {
+inline namespace ONTO_ABI {
+
+// The operation types of an expression by number.
+template <int K, class Op>
+struct numbered_op {};
+template <class Indices, class... Ops>
+struct op_index;
+template <int... K, class... Ops>
+struct op_index<std::integer_sequence<int, K...>, Ops...> : numbered_op<K, Ops>... {};
+template <int K, class Op>
+type_box<Op> op_number(const numbered_op<K, Op>&);
+
+template <class List>
+struct op_table;
+template <class... Ops>
+struct op_table<op_list<Ops...>> {
+  using index = op_index<std::make_integer_sequence<int, static_cast<int>(sizeof...(Ops))>, Ops...>;
+  static constexpr int count = sizeof...(Ops);
+
+  template <class Op>
+  static constexpr std::uint64_t hash() {
+    if constexpr (requires { Op::infer; })
+      return op_info_of<Op>.hash;
+    else
+      return 0;  // a variable: listed to be found, not run
+  }
+  static constexpr std::uint64_t hashes[count + 1] = {hash<Ops>()..., 0};
+
+  template <int K>
+  struct op_at {
+    using type = typename decltype(op_number<K>(index{}))::type;
+  };
+};
+
+template <class Table, int K>
+struct op_or_load {
+  using type = typename Table::template op_at<K>::type;
+};
+template <class Table>
+struct op_or_load<Table, code_line::input> {
+  using type = load_input;
+};
+template <class Table>
+struct op_or_load<Table, code_line::scalar> {
+  using type = load_scalar;
+};
+template <class Table>
+struct op_or_load<Table, code_line::store> {
+  using type = store_result;
+};
+
+/// An operation as the CPU runs it. What only rounds, and is `Stored` next, leaves that to the store.
+template <class Op, bool Stored>
+struct op_in_floats {
+  using type = Op;
+};
+template <>
+struct op_in_floats<op::cast<half>, true> {
+  using type = op::cast<float>;
+};
+template <>
+struct op_in_floats<op::cast<bfloat16>, true> {
+  using type = op::cast<float>;
+};
+
+/// What a kernel is made of: all of a group, what a group was before kernels were merged, or one operation.
+enum class extent_of_kernel { whole, part, single };
+
+/// The program of the kernel with this root. The CPU's is made with `Floats`: half and bfloat16 are float there, and so
+/// a program over them is the one over float.
+template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
+struct kernel_program {
+  static constexpr int nodes = Graph::view.count;
+  static constexpr bool Whole = Extent != extent_of_kernel::single;
+  static constexpr bool Part = Extent == extent_of_kernel::part;
+
+  /// A node may be loaded once for each operand that it is.
+  static constexpr int loads = nodes + (Whole ? Graph::lowered::sizes.operands : Graph::view[Root].count) +
+                               (How == evaluation::per_use ? most_repeated : 0);
+
+  struct code {
+    int count = 0;
+    code_line lines[Whole ? 2 * nodes + loads + 2 : 2 * Graph::view[Root].count + 2]{};
+  };
+
+  static constexpr code collect() {
+    code c;
+    int unit[nodes]{};
+    int registers[nodes]{};
+    int inputs[loads]{};
+    int frames[loads]{};
+    int scalars[loads]{};
+    int via[nodes]{};
+    bool result[nodes]{};
+    for (int n = 0; n < nodes; ++n) {
+      registers[n] = -1;
+      via[n] = Whole ? fused<Graph>::parts.via[n] : -1;
+      result[n] = Whole && !Part && fused<Graph>::value.result[n];
+      unit[n] = Part ? fused<Graph>::parts.root[n] : Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
+    }
+    kernel_operands o{inputs, frames, 0, scalars, 0};
+    c.count =
+        code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result, How)
+            .run();
+    return c;
+  }
+  static constexpr code value = collect();
+
+  static constexpr kernel_key key() {
+    const bool folds = Graph::view[Root].kind() == op_kind::reduce;
+    return {value.lines, value.count, folds ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1, false};
+  }
+
+  static constexpr bool has_narrow() {
+    for (int k = 0; k < value.count; ++k)
+      if (is_narrow(value.lines[k].type)) return true;
+    return false;
+  }
+  /// Whether instruction `k` makes the result of a map from floats.
+  static constexpr bool is_stored(int k) {
+    return k + 1 == value.count && Graph::view[Root].kind() != op_kind::reduce &&
+           computed_as(value.lines[value.lines[k].argument[0]].type) == element::float32;
+  }
+
+  template <int K, int... A>
+  static auto line(std::integer_sequence<int, A...>) -> instruction<typename op_or_load<Table, value.lines[K].op>::type,
+                                                                    value.lines[K].type, value.lines[K].argument[A]...>;
+  template <int K, int... A>
+  static auto float_line(std::integer_sequence<int, A...>)
+      -> instruction<typename op_in_floats<typename op_or_load<Table, value.lines[K].op>::type, is_stored(K)>::type,
+                     computed_as(value.lines[K].type), value.lines[K].argument[A]...>;
+
+  template <int... K>
+  static auto spell(std::integer_sequence<int, K...>)
+      -> program<decltype(line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
+  template <int... K>
+  static auto spell_floats(std::integer_sequence<int, K...>)
+      -> program<decltype(float_line<K>(std::make_integer_sequence<int, value.lines[K].count>{}))...>;
+
+  // A function and not a member type: nvcc's stub of a kernel names every member type on the way to the kernel's own
+  // type, and so spells the whole expression, at a place where a `named` one is not known yet.
+  template <bool Floats>
+  static auto make() {
+    if constexpr (Floats && has_narrow())
+      return spell_floats(std::make_integer_sequence<int, value.count>{});
+    else
+      return spell(std::make_integer_sequence<int, value.count>{});
+  }
+};
+
+/// The sizes of a graph's elements, as a set: the sum of 1, 2, 4 and 8.
+constexpr int element_sizes(const graph_view& g) {
+  int sizes = 0;
+  for (int n = 0; n < g.count; ++n) sizes |= size_of(g[n].type);
+  return sizes;
+}
+
+constexpr bool has_views(const graph_view& g) {
+  for (int n = 0; n < g.count; ++n)
+    if (g[n].kind() == op_kind::view) return true;
+  return false;
+}
+
+/// What brings the operands of a graph's kernels together on the CPU.
+template <class Graph>
+using copies_for = copies<element_sizes(Graph::view), has_views(Graph::view)>;
+
+/// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart,
+/// which is rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's
+/// may be for the host alone.
+template <class Floats, class Program, class Copies, extent_of_kernel Extent, bool Gpu>
+constexpr kernel_entry map_entry() {
+  kernel_entry e;
+  constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Floats::packable;
+  e.on_cpu = &cpu_map<Floats, packs, Copies>;
+#if ONTO_CUDA
+  if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Extent != extent_of_kernel::single>;
+#endif
+  return e;
+}
+
+template <class Floats, class Program, class Copies, fold F, bool Gpu>
+constexpr kernel_entry reduce_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_reduce<Floats, F, Copies>;
+#if ONTO_CUDA
+  if constexpr (Gpu) {
+    e.on_gpu = &cuda_reduce<Program, F>;
+    e.gpu_workspace = &cuda_reduce_workspace<Program, F>;
+  }
+#endif
+  return e;
+}
+
+template <class T>
+constexpr kernel_entry matmul_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_matmul<computed_of<T>>;
+#if ONTO_CUDA
+  if constexpr (is_floating(element_of<T>)) {
+    e.on_gpu = &cuda_matmul<T>;
+    e.gpu_workspace = &cuda_matmul_workspace<T>;
+    e.gpu_least_workspace = &cuda_matmul_least_workspace<T>;
+  }
+#endif
+  return e;
+}
+
+template <class Floats, class Program, bool Gpu>
+constexpr kernel_entry row_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_row<Floats>;
+#if ONTO_CUDA
+  if constexpr (Gpu) {
+    e.on_gpu = &cuda_row<Program>;
+    e.gpu_workspace = &cuda_row_workspace<Program>;
+  }
+#endif
+  return e;
+}
+
+template <class T>
+constexpr kernel_entry softmax_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_softmax<computed_of<T>>;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_softmax<T>;
+  e.gpu_workspace = &cuda_softmax_workspace<T>;
+#endif
+  return e;
+}
+
+constexpr kernel_entry copy_entry() {
+  kernel_entry e;
+  e.on_cpu = &cpu_copy;
+#if ONTO_CUDA
+  e.on_gpu = &cuda_copy;
+#endif
+  return e;
+}
+
+template <class Graph, int Root, extent_of_kernel Extent>
+constexpr bool runs_code() {
+  if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
+  return has_code(Graph::view, fused<Graph>::value.root, Root);
+}
+
+template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
+constexpr keyed_kernel kernel_of() {
+  constexpr op_kind kind = Graph::view[Root].kind();
+  constexpr element type = Graph::view[Root].type;
+  constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
+  constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
+  if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value.root, Root)) {
+    using code = row_kernel_program<Graph, Table, Root>;
+    return {code::key(),
+            row_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()), gpu>()};
+  } else if constexpr (kind == op_kind::reduce) {
+    using code = kernel_program<Graph, Table, Root, Extent, How>;
+    return {code::key(),
+            reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
+                         copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>()};
+  } else if constexpr (runs_code<Graph, Root, Extent>()) {
+    using code = kernel_program<Graph, Table, Root, Extent, How>;
+    return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
+                                   copies_for<Graph>, Extent, gpu>()};
+  } else if constexpr (kind == op_kind::row) {
+    return {{kind, type}, softmax_entry<element_t<type>>()};
+  } else if constexpr (kind == op_kind::matmul) {
+    return {{kind, type}, matmul_entry<element_t<type>>()};
+  } else {
+    return {{op_kind::view, element::boolean}, copy_entry()};
+  }
+}
+
+}  // namespace ONTO_ABI
+}  // namespace onto::detail
