@@ -54,9 +54,11 @@ constexpr int code_room_for(const graph_view& g, int n) {
 
 class code_collector {
  public:
-  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots.
+  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots. `first`: no
+  /// member is before it.
   constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
-                           int op_count, const code_room& room, kernel_operands& operands, const bool* result)
+                           int op_count, const code_room& room, kernel_operands& operands, const bool* result,
+                           int first = 0)
       : g_(g),
         unit_(unit),
         via_(via),
@@ -65,7 +67,8 @@ class code_collector {
         op_count_(op_count),
         r_(room),
         o_(operands),
-        result_(result) {}
+        result_(result),
+        first_(first) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
@@ -84,7 +87,7 @@ class code_collector {
 
  private:
   constexpr void members() {
-    for (int n = 0; n <= root_; ++n)
+    for (int n = first_; n <= root_; ++n)
       if (unit_[n] == root_ && (n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view)
         compute(n);
   }
@@ -92,7 +95,7 @@ class code_collector {
   /// Stores the results beside the root's, all after the last load.
   constexpr void store_results() {
     int slot = 0;
-    for (int n = 0; n < root_; ++n) {
+    for (int n = first_; n < root_; ++n) {
       if (unit_[n] != root_ || !result_[n]) continue;
       code_line line;
       line.op = code_line::store;
@@ -222,6 +225,7 @@ class code_collector {
   code_room r_;
   kernel_operands& o_;
   const bool* result_;
+  int first_;
   int count_ = 0;
 };
 
