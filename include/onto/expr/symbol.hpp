@@ -83,6 +83,8 @@ constexpr node_facts symbol_facts(std::string_view name, unsigned salt, element 
 template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
+  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+                "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
   using tensor_type = tensor<T, Dims...>;
@@ -150,6 +152,8 @@ inline constexpr auto placeholder = detail::named_placeholder<Name, T, Dims...>:
 template <class Name, class Initial, tensor_element T, int... Dims>
 struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
+  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+                "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
   using initial = Initial;

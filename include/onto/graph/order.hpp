@@ -220,15 +220,15 @@ class step_costs {
     step_cost c;
     c.bytes = bytes_of(g[s.node].type, shapes_[s.node]);
     if (s.kind != step_kind::kernel) return c;
-    for (int v = s.value + 1; v <= s.value + s.more; ++v) c.bytes = sum_of(c.bytes, in_.values[v].bytes);
+    for (int v = s.value + 1; v <= s.value + s.more; ++v) c.bytes = known_sum(c.bytes, in_.values[v].bytes);
     for (int m = in_.members.first[s.node]; m >= 0; m = in_.members.next[m]) {
-      c.flops = sum_of(c.flops, flops_of(g, shapes_, m));
+      c.flops = known_sum(c.flops, flops_of(g, shapes_, m));
       for (int k = 0; k < g[m].count; ++k) {
         const int o = g.operand(m, k);
         if (seen_.get()[o] == step || g[o].kind() == op_kind::scalar || in_.unit[base_of(g, in_.root, o)] == s.node)
           continue;
         seen_.get()[o] = step;
-        c.bytes = sum_of(c.bytes, bytes_of(g[o].type, shapes_[o]));
+        c.bytes = known_sum(c.bytes, bytes_of(g[o].type, shapes_[o]));
       }
     }
     return c;

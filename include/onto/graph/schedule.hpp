@@ -233,7 +233,7 @@ class scheduler {
       r_.values[s.source].copied = true;
     }
     s.value = new_value(share, at, c_.steps);
-    c_.transfer_bytes = sum_of(c_.transfer_bytes, r_.values[s.value].bytes);
+    c_.transfer_bytes = known_sum(c_.transfer_bytes, r_.values[s.value].bytes);
     ++c_.transfers;
     r_.steps[c_.steps++] = s;
     return s.value;
@@ -248,7 +248,7 @@ class scheduler {
         const int b = base_of(g_, root_, o);
         if (r_.unit[b] != unit) bring(o, at);
       }
-      c_.flops = sum_of(c_.flops, flops_of(g_, shapes_, m));
+      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {

@@ -54,7 +54,7 @@ namespace detail {
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void estimate_needs_known_extents(const graph_view& g, int node) {
   message m("[onto.estimate] the extents of ");
-  write_value(m, g, node);
+  write_value(m, g, node_names(g), node);
   fail<invalid_argument_error>(m << " are not known, and so not how long it takes; estimate the plan of the program "
                                     "with the extents in its types");
 }
@@ -138,13 +138,14 @@ struct timeline_view {
 
 ONTO_COLD ONTO_NOINLINE inline std::string timeline_text(const timeline_view& t) {
   message m;
+  const node_names names(t.graph);
   for (int k = 0; k < t.step_count; ++k) {
     const timed_step& s = t.steps[k];
     write_time(write_time(m << (k + 1) << ". ", s.begin) << " to ", s.end) << " us, ";
     write_place(m, s.stream > 0 ? t.devices[(s.stream - 1) / 3].where : s.step.at);
     constexpr std::string_view streams[] = {" copies out: ", " kernel: ", " copies in: "};
     m << (s.stream > 0 ? streams[s.stream % 3] : ": ");
-    write_name(m, t.graph, s.step.node);
+    names.write(m, s.step.node);
     if (s.step.kind == step_kind::transfer) write_place(m << " to ", s.step.at);
     if (s.step.kind == step_kind::deliver) m << ", result " << s.step.fetch;
     m << "\n";

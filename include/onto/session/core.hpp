@@ -77,7 +77,7 @@ class session_core : public counted {
       if (p.graph[n].kind() != op_kind::variable) continue;
       if (logs_placement_ && is_move(placed.where[n].reason)) {
         message m;
-        write_placement(m, p.graph, placed.state, n, placed.where[n]);
+        write_placement(m, p.graph, node_names(p.graph), placed.state, n, placed.where[n]);
         sink_.write(m.text());
       }
       mutex_lock lock(mutex_);

@@ -34,9 +34,10 @@ struct placement_entry {
   /// `MatMul_1: (MatMul): /job:localhost/replica:0/task:0/device:GPU:0`, and for a moved node the request and the
   /// reason.
   std::string to_string() const {
-    std::string line = name + ": (" + operation + "): " + assigned.to_string();
-    if (is_move(reason)) line += " (requested " + requested.to_string() + "; " + why + ")";
-    return line;
+    detail::message line;
+    detail::write_on_line(line, name) << ": (" << operation << "): " << assigned.to_string();
+    if (is_move(reason)) line << " (requested " << requested.to_string() << "; " << why << ")";
+    return line.text();
   }
 };
 
@@ -93,14 +94,14 @@ namespace detail {
 
 inline placement_report make_report(const graph_view& g, const program_state& p, const node_placement* where) {
   placement_report report;
+  const node_names names(g);
   for (int n = 0; n < g.count; ++n) {
     if (g[n].kind() == op_kind::scalar) continue;
     placement_entry e;
-    message name, request, why;
-    write_name(name, g, n);
+    message request, why;
     write_request(request, p, n);
     write_reason(why, g, n, where[n].reason);
-    e.name = name.text();
+    e.name = names.text(n);
     e.operation = std::string(g[n].op->name);
     e.requested = device_name::parse(request.text());
     e.assigned = device_name::local(where[n].where);

@@ -65,6 +65,18 @@ struct extents {
     return none ? 0 : n;
   }
 
+  /// Whether a number of bytes, up to 2^63 - 1, holds so many elements of `bytes` each; true where an extent is not
+  /// known.
+  constexpr bool fits(std::int64_t bytes) const {
+    bool all = true;
+    for (int k = 0; k < rank; ++k) {
+      if (dims[k] == dyn || dims[k] == 0) return true;
+      all = all && bytes <= detail::most_count / dims[k];
+      if (all) bytes *= dims[k];
+    }
+    return all;
+  }
+
   ONTO_INLINE constexpr void push_back(int extent) { dims[rank++] = extent; }
 
   friend constexpr bool operator==(const extents& a, const extents& b) {

@@ -121,8 +121,19 @@ inline extents shape_of_values(std::size_t values, extents declared) {
   return declared;
 }
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_moved_from() {
+  fail<failed_precondition_error>(
+      message("[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used"));
+}
+
 // Of an element, so optimized.
 ONTO_END_RUNS_ONCE
+/// The value of a tensor of rank 0. *Throws* `failed_precondition_error` where there is none.
+template <class T>
+ONTO_INLINE const T* expect_value(const T* value) {
+  if (!value) throw_moved_from();
+  return value;
+}
 template <std::size_t Rank, class... Index>
 ONTO_INLINE bool inside(const std::array<int, Rank>& shape, Index... index) {
   bool all = true;

@@ -160,8 +160,10 @@ class tensor_ref {
   const T& at(Index... index) const { return data_[detail::checked_offset_of(shape_, index...)]; }
 
   /// The value of a tensor of rank 0.
-  operator T() const requires(sizeof...(Dims) == 0) { return *data_; }
-  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) { return *data_; }
+  operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data_); }
+  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) {
+    return *detail::expect_value(data_);
+  }
 
  private:
   template <int... Other>

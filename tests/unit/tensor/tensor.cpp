@@ -2,7 +2,10 @@
 // Tensors: how they are made, read, copied, moved and compared, and what they refuse.
 #include "../catch.hpp"
 
+#include <onto/tensor/npy.hpp>
+#include <onto/tensor/print.hpp>
 #include <onto/tensor/tensor.hpp>
+#include <onto/tensor/tensor_ref.hpp>
 
 #include <array>
 #include <cstdint>
@@ -249,6 +252,51 @@ TEST_CASE("moves take the memory", "[tensor]") {
   const tensor<float, 2, 2> d = std::move(c);
   c = d;
   CHECK(c == d);
+}
+
+TEST_CASE("a tensor that was moved from has no values, and its shape says so", "[tensor]") {
+  tensor<float, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
+  const tensor<float, 2, 3> b = std::move(a);
+  CHECK(b.size() == 6);
+  CHECK(a.size() == 0);
+  CHECK(a.data() == nullptr);
+  CHECK(a.shape() == std::array{0, 0});
+  CHECK(refusal<invalid_argument_error>([&] { a.at(0, 0); }).find("[onto.tensor] index (0, 0) is outside") == 0);
+  CHECK_FALSE(a == b);
+  const tensor<float, 2, 3> copy = a;
+  CHECK(copy == a);
+  CHECK(copy.size() == 0);
+  CHECK_THROWS_AS((tensor_ref<float, 2, 3>(a)), invalid_argument_error);
+  CHECK(tensor<float, dyn, dyn>(a).size() == 0);
+  tensor<float, 2, 3> c{{0, 0, 0}, {0, 0, 0}};
+  c = std::move(a);
+  CHECK(c.size() == 0);
+  CHECK(c.shape() == std::array{0, 0});
+  CHECK(a.size() == 6);  // what was in c
+  c = b;
+  CHECK(c == b);
+  tensor<float, dyn, 3> d(std::move(c));
+  CHECK(d.size() == 6);
+  CHECK(c.shape() == std::array{0, 0});
+}
+
+TEST_CASE("a number that was moved from is not read", "[tensor]") {
+  const std::string sentence =
+      "[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used";
+  const auto refused = [](auto f) { return refusal<failed_precondition_error>(f); };
+  tensor<float> a = 2.0f;
+  tensor<float> b = std::move(a);
+  CHECK(b == tensor<float>(2.0f));
+  CHECK(a.size() == 0);
+  CHECK(refused([&] { static_cast<void>(static_cast<float>(a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(a.at()); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(a.extent_values()); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(to_string(a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(save_npy("moved.npy", a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>((tensor_ref<float>(a))); }) == sentence);
+  CHECK_FALSE(a == b);
+  a = b;
+  CHECK(static_cast<float>(a) == 2.0f);
 }
 
 TEST_CASE("tensors that know their extents become dyn without a check, and back with one", "[tensor]") {
