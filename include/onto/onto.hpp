@@ -2,6 +2,10 @@
 // onto: tensor programs whose placement is part of their type. This header is all there is to include.
 #pragma once
 
+#if defined(__GNUC__) && !defined(__EXCEPTIONS)
+#error "[onto.exceptions] onto says by exceptions what is wrong with data; compile with -fexceptions"
+#else
+
 // A program's own globals are called x, n or first; g++ warns where a local of ours has such a name.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -39,4 +43,6 @@
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
+#endif
+
 #endif

@@ -4,9 +4,9 @@
 #include <onto/onto.hpp>
 
 #ifdef ONTO_TWIN
-constexpr auto high = onto::placeholder<"high", float, 32768, 1, 65536, 1>;
+constexpr auto high = onto::placeholder<"high", float, 16384, 1, 65536, 1>;
 #else
-constexpr auto high = onto::placeholder<"high", float, 65536, 1, 65536, 1>;
+constexpr auto high = onto::placeholder<"high", float, 32768, 1, 65536, 1>;
 #endif
 constexpr auto wide = onto::placeholder<"wide", float, 1, 16384, 1, 65536>;
 constexpr auto total = sum(high + wide);

@@ -72,11 +72,17 @@ class tensor {
   /// Values of rank 1: `tensor<float, 3> t{1, 2, 3}`.
   /// *Throws* `invalid_argument_error` where the type says another length or an integer does not fit the element type.
   template <class... Value>
-    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 0 && (detail::list_value<Value, T> && ...))
-  explicit(sizeof...(Value) == 1) tensor(Value... value)
+    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && (detail::list_value<Value, T> && ...))
+  tensor(Value... value)
       : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
     T* to = data();
     ((*to++ = detail::element_from<T>(value)), ...);
+  }
+
+  /// One value of rank 1: `tensor<float, dyn> t = {1}`. A number alone, without braces, is none.
+  tensor(detail::listed_value<T> value) requires(sizeof...(Dims) == 1)
+      : tensor(detail::uninitialized, std::array<int, 1>{1}) {
+    *data() = value.value;
   }
 
   /// Values of rank 2 and more: `tensor<float, 2, 2> t{{1, 2}, {3, 4}}`.

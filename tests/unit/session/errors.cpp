@@ -174,6 +174,12 @@ TEST_CASE("a tensor that was moved from is no feed, no constant and no initial v
   CHECK(sess.run(x + s, x = kept, s = kept_number) == tensor<float, 2>{4, 5});
 }
 
+TEST_CASE("one value in braces feeds a placeholder of rank 1", "[session]") {
+  session sess;
+  CHECK(sess.run(row + row, row = {1}) == tensor<float, 1>{2});
+  CHECK(sess.run(row + row, row = {1.5f}) == tensor<float, 1>{3});
+}
+
 TEST_CASE("every message begins with its tag", "[session]") {
   session sess;
   CHECK(refusal([&] { sess.run(a + b, a = matrix({2, 3}), b = matrix({3, 2})); }).find("[onto.shape]") == 0);

@@ -78,6 +78,29 @@ TEMPLATE_TEST_CASE("parentheses with integers are a shape, braces are values", "
   }
 }
 
+TEST_CASE("a list of one value is a list", "[tensor]") {
+  const tensor<float, dyn> t = {1};
+  CHECK(t == tensor<float, dyn>{1});
+  CHECK(t.shape() == std::array{1});
+  const auto first = [](const tensor<double, dyn>& x) { return x.size() == 1 ? x(0) : -1; };
+  CHECK(first({2.5}) == 2.5);
+  CHECK(first({3}) == 3);
+  const tensor<std::int32_t, 1> i = {7};
+  CHECK(i(0) == 7);
+  const tensor<bool, dyn> b = {true};
+  CHECK(b(0));
+  tensor<float, dyn> assigned = {1, 2};
+  assigned = {4.f};
+  CHECK(assigned == tensor<float, dyn>{4});
+  CHECK(tensor<float, dyn>({5}).size() == 5);  // in parentheses it is a shape
+  CHECK(tensor<float, dyn>{5}.size() == 1);
+  CHECK_FALSE(std::is_convertible_v<int, tensor<float, dyn>>);
+  CHECK_FALSE(std::is_convertible_v<float, tensor<float, dyn>>);
+  CHECK(refusal<invalid_argument_error>([] { tensor<float, 3> three = {1}; }) != "nothing was thrown");
+  CHECK(refusal<invalid_argument_error>([] { tensor<std::int32_t, dyn> large = {std::int64_t{1} << 40}; }) !=
+        "nothing was thrown");
+}
+
 TEST_CASE("bool takes one byte each and has both forms", "[tensor]") {
   tensor<bool, dyn> zeros({2});
   CHECK(zeros.size() == 2);
