@@ -14,8 +14,10 @@
 
 // First what reports mistakes: compilers print the way to it, and this is the shortest.
 #include <onto/expr/shape_check.hpp>
+#include <onto/expr/symbol.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/plan/placeable.hpp>
+#include <onto/plan/text.hpp>
 #include <onto/session/typed_run.hpp>
 
 #include <onto/core/config.hpp>
@@ -29,11 +31,9 @@
 #include <onto/expr/device_guard.hpp>
 #include <onto/expr/named.hpp>
 #include <onto/expr/scope.hpp>
-#include <onto/expr/symbol.hpp>
 #include <onto/ops/all.hpp>
 #include <onto/plan/estimate.hpp>
 #include <onto/plan/plan.hpp>
-#include <onto/plan/text.hpp>
 #include <onto/session/session.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/npy.hpp>

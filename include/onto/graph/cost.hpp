@@ -12,7 +12,9 @@ namespace onto::detail {
 constexpr std::int64_t known_product(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : times(a, b); }
 constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : plus(a, b); }
 
-constexpr std::int64_t bytes_of(element type, const extents& shape) { return known_product(shape.size(), size_of(type)); }
+constexpr std::int64_t bytes_of(element type, const extents& shape) {
+  return known_product(shape.size(), size_of(type));
+}
 
 /// Floating-point operations of one node; -1 where an extent is not known.
 constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int n) {

@@ -5,8 +5,28 @@
 #include <onto/plan/node_names.hpp>
 #include <onto/plan/plan.hpp>
 
+#include <iosfwd>
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
+
+namespace detail {
+
+template <class E>
+struct expression_has_no_values {
+  using reported = void;
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.run] an expression has no values to print; print sess.run(e), or plan_of(e).text()");
+};
+
+}  // namespace detail
+
+/// Not there: an expression has values when it is run.
+template <class Traits, expression E>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const E&) {
+  static_cast<void>(static_cast<typename detail::expression_has_no_values<E>::reported*>(nullptr));
+  return out;
+}
 
 namespace detail {
 

@@ -73,8 +73,7 @@ class tensor {
   /// *Throws* `invalid_argument_error` where the type says another length or an integer does not fit the element type.
   template <class... Value>
     requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && (detail::list_value<Value, T> && ...))
-  tensor(Value... value)
-      : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
+  tensor(Value... value) : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
     T* to = data();
     ((*to++ = detail::element_from<T>(value)), ...);
   }
@@ -143,7 +142,7 @@ class tensor {
                   "[onto.tensor] the extents of the two tensor types differ; reshape, or use dyn");
     detail::checked_count(other.extent_values(), declared, element_of<T>);
     storage_ = std::move(other.storage_);
-    other.shape_ = {};
+    other.shape_ = shape_array<rank>();
   }
 
   // What looks like a value or a conversion and is none: deleted, not missing, so that compilers show its line, not a
@@ -163,7 +162,8 @@ class tensor {
   explicit tensor(const tensor_ref<T, Dims...>& other) : tensor(other.values(), other.shape()) {}
 
   tensor(const tensor&) = default;
-  tensor(tensor&& other) noexcept : shape_(std::exchange(other.shape_, {})), storage_(std::move(other.storage_)) {}
+  tensor(tensor&& other) noexcept
+      : shape_(std::exchange(other.shape_, shape_array<rank>())), storage_(std::move(other.storage_)) {}
   tensor& operator=(const tensor& other) {
     storage_ = other.storage_;
     shape_ = other.shape_;
@@ -191,7 +191,7 @@ class tensor {
   std::size_t size() const { return storage_.size(); }
 
   /// The extents, one per axis.
-  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+  const shape_array<rank>& shape() const { return shape_; }
 
   /// The extents as the value that shape rules work on.
   extents extent_values() const {
@@ -234,9 +234,11 @@ class tensor {
   template <tensor_element, int...>
   friend class tensor;
 
-  static constexpr std::array<int, sizeof...(Dims)> closed_shape() { return {(Dims == dyn ? 0 : Dims)...}; }
+  static constexpr shape_array<rank> closed_shape() {
+    return std::array<int, sizeof...(Dims)>{(Dims == dyn ? 0 : Dims)...};
+  }
 
-  std::array<int, sizeof...(Dims)> shape_ = closed_shape();
+  shape_array<rank> shape_ = closed_shape();
   detail::storage<T> storage_;
 };
 

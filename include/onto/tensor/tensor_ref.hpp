@@ -141,7 +141,7 @@ class tensor_ref {
   std::size_t size() const { return size_; }
 
   /// The extents, one per axis.
-  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+  const shape_array<rank>& shape() const { return shape_; }
 
   /// The extents as the value that shape rules work on.
   extents extent_values() const { return detail::to_extents(shape_); }
@@ -174,7 +174,7 @@ class tensor_ref {
     detail::checked_count(given, declared, element_of<T>);
   }
 
-  std::array<int, sizeof...(Dims)> shape_;
+  shape_array<rank> shape_;
   const T* data_;
   std::size_t size_;
 };

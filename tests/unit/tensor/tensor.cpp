@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,25 @@ TEMPLATE_TEST_CASE("parentheses with integers are a shape, braces are values", "
     CHECK(values.shape() == std::array{3, 1, 2});
     CHECK(values(2, 0, 1) == T(6));
   }
+}
+
+TEST_CASE("a shape prints, and is an array", "[tensor]") {
+  const auto printed = [](const auto& t) {
+    std::ostringstream out;
+    out << t.shape();
+    return out.str();
+  };
+  const tensor<float, 2, dyn> t({2, 3});
+  CHECK(printed(t) == "(2, 3)");
+  CHECK(printed(tensor<float, dyn>({5})) == "(5,)");
+  CHECK(printed(tensor<float>(1.0f)) == "()");
+  CHECK(printed(tensor_ref<float, dyn, dyn>(t)) == "(2, 3)");
+  const auto [rows, columns] = t.shape();
+  CHECK(rows == 2);
+  CHECK(columns == 3);
+  const std::array<int, 2> copy = t.shape();
+  CHECK(copy == t.shape());
+  CHECK(tensor<float, dyn, dyn>(t.shape()).shape() == copy);
 }
 
 TEST_CASE("a list of one value is a list", "[tensor]") {
