@@ -2,6 +2,10 @@
 // onto: tensor programs whose placement is part of their type. This header is all there is to include.
 #pragma once
 
+#if defined(__GNUC__) && !defined(__EXCEPTIONS)
+#error "[onto.exceptions] onto says by exceptions what is wrong with data; compile with -fexceptions"
+#else
+
 // A program's own globals are called x, n or first; g++ warns where a local of ours has such a name.
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -10,8 +14,10 @@
 
 // First what reports mistakes: compilers print the way to it, and this is the shortest.
 #include <onto/expr/shape_check.hpp>
+#include <onto/expr/symbol.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/plan/placeable.hpp>
+#include <onto/plan/text.hpp>
 #include <onto/session/typed_run.hpp>
 
 #include <onto/core/config.hpp>
@@ -25,11 +31,9 @@
 #include <onto/expr/device_guard.hpp>
 #include <onto/expr/named.hpp>
 #include <onto/expr/scope.hpp>
-#include <onto/expr/symbol.hpp>
 #include <onto/ops/all.hpp>
 #include <onto/plan/estimate.hpp>
 #include <onto/plan/plan.hpp>
-#include <onto/plan/text.hpp>
 #include <onto/session/session.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/npy.hpp>
@@ -39,4 +43,6 @@
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
+#endif
+
 #endif

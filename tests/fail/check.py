@@ -9,6 +9,7 @@ In the head of a file:
   // FAIL(nvcc): <regex>    the same for one compiler
   // LINES: 10              the most lines of ours (naming include/onto or the file, or carrying an [onto.] tag)
   // ONLY: g++ clang++      the compilers the file is for; without it, all
+  // FLAGS: -fno-exceptions  the one thing that the twin is compiled without, where it is no line of the program
 Beside it, NAME.words holds lines of g++ 12's message that the documents quote: each must be in the message, in this order.
 ONTO_UPDATE_GOLDEN=1 rewrites the .words files that exist; --show prints what each compiler says."""
 import os
@@ -20,13 +21,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compilers import Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY)(?:\(([^)]+)\))?:\s*(.*?)\s*$")
+DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s*$")
 
 
 class Case:
     def __init__(self, path):
         self.path, self.text = path, path.read_text()
-        self.reasons, self.limit, self.only = [], 10, None
+        self.reasons, self.limit, self.only, self.flags = [], 10, None, []
         for line in self.text.splitlines():
             match = DIRECTIVE.match(line)
             if not match:
@@ -36,6 +37,8 @@ class Case:
                 self.reasons.append((compiler, value))
             elif kind == "LINES":
                 self.limit = int(value)
+            elif kind == "FLAGS":
+                self.flags = value.split()
             else:
                 self.only = value.split()
         words = path.with_suffix(".words")
@@ -45,7 +48,7 @@ class Case:
         """What is wrong with the file itself, or None."""
         if not self.reasons:
             return "the file has no line `// FAIL: <regex>`"
-        if "ONTO_TWIN" not in self.text:
+        if "ONTO_TWIN" not in self.text and not self.flags:
             return "the file has no `#ifdef ONTO_TWIN` section, the same program made right"
         return None
 
@@ -57,7 +60,7 @@ def ours(said, case):
 
 def judge(case, compiler, show):
     """The reason the case fails on this compiler, or None."""
-    good, said = compiler.check(case.path)
+    good, said = compiler.check(case.path, *case.flags)
     said = without_root(said)
     if show:
         print(f"---- {relative(case.path)}, {compiler.name}\n{said}", flush=True)

@@ -223,12 +223,17 @@ TEST_CASE("maps and copies of nothing do nothing", "[cuda][map]") {
   call.space = shape_of({3, 0});
   const operand_view in[] = {view_of(nullptr, f32, {0, 1}), view_of(nullptr, f32, {0, 1})};
   const std::uint64_t scalars[] = {0};
+  const std::vector<float> before{1, 2, 3, 4};
+  float* const out = b.reserve<float>(4);
+  b.write(out, before.data(), before.size());
   call.inputs = 2;
   call.in = in;
+  call.out = view_of(out, f32, {0, 1});
   call.scalars = scalars;
   b.launch(&cuda_map<combination>, call);
   b.launch(&cuda_copy, call);
   b.gpu.synchronize();
+  CHECK(b.download(out, 4) == before);
 }
 
 TEST_CASE("strided copies", "[cuda][copy]") {

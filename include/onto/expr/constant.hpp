@@ -113,7 +113,8 @@ auto constant(const T (&v)[N][M][K]) {
 /// A constant with the elements of a tensor.
 template <fixed_string Name, tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
-  return detail::make_constant<T, Dims...>(detail::spelled<Name>(), t.data(), t.size() * sizeof(T), t.extent_values());
+  return detail::make_constant<T, Dims...>(detail::spelled<Name>(), detail::expect_values(t).data(),
+                                           t.size() * sizeof(T), t.extent_values());
 }
 
 /// A constant without a name: a new one each time it is written.

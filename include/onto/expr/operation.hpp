@@ -40,6 +40,7 @@ enum class shape_fault : std::uint8_t {
   range,      ///< slice: outside the operand
   concat,     ///< concat: another extent than the axis differs
   empty,      ///< a minimum or maximum of nothing
+  bytes,      ///< a result of more than 2^63 - 1 bytes
 };
 
 /// The shape of a result, or why there is none.

@@ -65,6 +65,11 @@ struct nothing_to_reduce : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] a minimum or maximum over no elements has no value; give the axis an extent above 0");
 };
+template <class Op, class... Shapes>
+struct result_is_too_large : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents");
+};
 template <class Op, class... Elements>
 struct element_types_differ : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
@@ -110,6 +115,16 @@ struct shape_mistake<shape_fault::concat, Op, Shapes...> {
   using type = concat_extents_differ<Op, Shapes...>;
 };
 
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::bytes, Op, Shapes...> {
+  using type = result_is_too_large<Op, Shapes...>;
+};
+
+/// What is wrong with a result of a known element type.
+constexpr shape_fault fault_of(const inferred& r, element type) {
+  return r.fault == shape_fault::none && !r.shape.fits(size_of(type)) ? shape_fault::bytes : r.fault;
+}
+
 /// How an operation takes its operands' element types.
 enum class element_check : unsigned char { fine, differ, unsupported };
 
@@ -144,7 +159,8 @@ constexpr auto make(const X&... x) {
       return typename detail::element_type_not_supported<Op, typename X::element_type...>::result{};
     } else {
       constexpr extents shapes[] = {X::facts.shape..., extents{}};
-      constexpr shape_fault fault = Op::infer(shapes, static_cast<int>(sizeof...(X))).fault;
+      constexpr shape_fault fault =
+          detail::fault_of(Op::infer(shapes, static_cast<int>(sizeof...(X))), Op::result(X::facts.type...));
       if constexpr (fault != shape_fault::none) {
         return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
       } else {

@@ -91,11 +91,31 @@ constexpr node_facts variable_facts(std::string_view name, element type, const e
 }
 }  // namespace detail
 
+namespace detail {
+// One struct a mistake: its name and arguments are what the compiler prints.
+template <class Data, class Tensor>
+struct is_no_feed {
+  using reported = void;
+  static constexpr bool ok = sizeof(Data) == 0;
+  static_assert(ok,
+                "[onto.feed] the data has another element type or rank than the placeholder, or no shape of its own; "
+                "feed a tensor, or tensor_ref<...>(data, {rows, columns})");
+};
+template <class Data>
+struct variable_is_not_fed {
+  using reported = void;
+  static constexpr bool ok = sizeof(Data) == 0;
+  static_assert(ok, "[onto.variable] a variable is not fed; write sess.run(assign(w, value)), or a placeholder");
+};
+}  // namespace detail
+
 /// A symbol: no data, usable in constant expressions; `x = data` feeds it.
 template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
   using node = placeholder_node;
+  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+                "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
   using tensor_type = tensor<T, Dims...>;
@@ -131,6 +151,16 @@ struct placeholder_node : detail::stateless_expression {
     }
   }
 
+  /// What is none of this.
+  template <class Data>
+    requires(!std::is_constructible_v<tensor_ref<T, Dims...>, const Data&> &&
+             !std::is_convertible_v<const Data&, tensor<T, Dims...>>)
+  feed<placeholder_node>
+  operator=(const Data&) const {
+    static_cast<void>(static_cast<typename detail::is_no_feed<Data, tensor_type>::reported*>(nullptr));
+    return {detail::feed_ref(facts.id, nullptr, nullptr, 0)};
+  }
+
   /// Feeds a temporary of these, and keeps it.
   template <class Data>
     requires(!std::is_reference_v<Data> && !std::is_const_v<Data> && !std::is_array_v<Data> &&
@@ -164,6 +194,8 @@ template <class Name, class Initial, tensor_element T, int... Dims>
 struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
   using node = variable_node;
+  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+                "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
   using initial = Initial;
@@ -180,6 +212,15 @@ struct variable_node : detail::stateful_expression {
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
     return b.symbol(parent, child, facts, op_info_of<op::variable>, alone ? scope : place{}, Name::value);
+  }
+
+  /// What has its place in `assign`.
+  template <class Data>
+    requires(!std::is_same_v<Data, variable_node>)
+  feed<variable_node>
+  operator=(const Data&) const {
+    static_cast<void>(static_cast<typename detail::variable_is_not_fed<Data>::reported*>(nullptr));
+    return {detail::feed_ref(facts.id, nullptr, nullptr, 0)};
   }
 
   /// The variable with an initial value: an expression of its shape (or one that broadcasts to it).

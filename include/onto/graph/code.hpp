@@ -117,10 +117,11 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const int* un
 
 class code_collector {
  public:
-  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots.
+  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots. `first`: no
+  /// member is before it.
   constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
                            int op_count, const code_room& room, kernel_operands& operands, const bool* result,
-                           evaluation how)
+                           evaluation how, int first = 0)
       : g_(g),
         unit_(unit),
         via_(via),
@@ -130,7 +131,8 @@ class code_collector {
         r_(room),
         o_(operands),
         result_(result),
-        how_(how) {}
+        how_(how),
+        first_(first) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
@@ -154,7 +156,7 @@ class code_collector {
       compute(sees ? base_of(g_, unit_, g_.operand(root_, 0)) : root_);
       return;
     }
-    for (int n = 0; n <= root_; ++n)
+    for (int n = first_; n <= root_; ++n)
       if (unit_[n] == root_ && (n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view)
         compute(n);
   }
@@ -165,7 +167,7 @@ class code_collector {
   /// Stores the results beside the root's, all after the last load.
   constexpr void store_results() {
     int slot = 0;
-    for (int n = 0; n < root_; ++n) {
+    for (int n = first_; n < root_; ++n) {
       if (unit_[n] != root_ || !result_[n]) continue;
       code_line line;
       line.op = code_line::store;
@@ -325,6 +327,7 @@ class code_collector {
   kernel_operands& o_;
   const bool* result_;
   evaluation how_;
+  int first_;
   int count_ = 0;
 };
 

@@ -7,9 +7,13 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+// -1 stands for a number that is not known, and the greatest number there is for what no number holds.
+
+constexpr std::int64_t known_product(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : times(a, b); }
+constexpr std::int64_t known_sum(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : plus(a, b); }
+
 constexpr std::int64_t bytes_of(element type, const extents& shape) {
-  const std::int64_t n = shape.size();
-  return n < 0 ? -1 : n * size_of(type);
+  return known_product(shape.size(), size_of(type));
 }
 
 /// Floating-point operations of one node; -1 where an extent is not known.
@@ -18,20 +22,12 @@ constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int 
   switch (op.kind) {
     case op_kind::map:
     case op_kind::generator:
-    case op_kind::assign: {
-      const std::int64_t size = shapes[n].size();
-      return size < 0 ? -1 : size * op.cost;
-    }
+    case op_kind::assign: return known_product(shapes[n].size(), op.cost);
     case op_kind::reduce:
-    case op_kind::row: {
-      const std::int64_t size = shapes[g.operand(n, 0)].size();
-      return size < 0 ? -1 : size * op.cost;
-    }
+    case op_kind::row: return known_product(shapes[g.operand(n, 0)].size(), op.cost);
     case op_kind::matmul: {
       const extents& a = shapes[g.operand(n, 0)];
-      const std::int64_t size = shapes[n].size();
-      const int k = a.dims[a.rank - 1];
-      return size < 0 || k < 0 ? -1 : 2 * size * k;
+      return known_product(known_product(2, shapes[n].size()), a.dims[a.rank - 1]);
     }
     default: return 0;
   }

@@ -112,8 +112,18 @@ constexpr int only_user(const graph_view& g, const int* uses, int n) {
   return -1;
 }
 
+/// How often each node is used, and the last of those that use it.
+struct node_uses {
+  const int* count = nullptr;
+  const int* user = nullptr;
+
+  constexpr int operator[](int n) const { return count[n]; }
+};
+constexpr int only_user(const graph_view&, const node_uses& uses, int n) { return uses[n] == 1 ? uses.user[n] : -1; }
+
 /// Finds `relu(alpha * matmul + beta * c)` above the product `m`; returns the root, fills `e`.
-constexpr int match_epilogue(const graph_view& g, const int* uses, int m, matmul_epilogue& e) {
+template <class Uses>
+constexpr int match_epilogue(const graph_view& g, const Uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
   if (!is_floating(g[m].type)) return top;

@@ -22,20 +22,12 @@ struct step_order {
   bool waited = false;  // another stream waits for it
 };
 
-/// Room for an order. `waits` and `clocks`: steps * streams; `now`: streams * streams; `need`: streams.
-struct order_room {
-  step_order* steps = nullptr;
-  int* waits = nullptr;
-  int* clocks = nullptr;
-  int* now = nullptr;
-  int* need = nullptr;
-};
-
 /// What the order is made from.
 struct order_input {
   const graph_view& graph;
-  const int* root;  // fusion, before splitting
-  const int* unit;  // and after
+  const int* root;         // fusion, before splitting
+  const int* unit;         // and after
+  kernel_members members;  // of units
   const plan_step* steps;
   int step_count;
   const plan_value* values;
@@ -45,39 +37,92 @@ struct order_input {
   const int* families = nullptr;  // per device: those of one number copy to each other; null: all GPUs do
 };
 
-/// Calls `f(value)` for each value of the plan that a step reads.
-template <class F>
-constexpr void for_each_read(const order_input& in, int step, const F& f) {
-  const plan_step& s = in.steps[step];
-  if (s.kind != step_kind::kernel) {
-    if (s.source >= 0) f(s.source);
-    return;
+/// The values of a plan, found by what they are of and where.
+class value_finder {
+ public:
+  constexpr explicit value_finder(const order_input& in) : in_(in), latest_(in.graph.count, -1) {
+    for (int v = 0; v < in.value_count; ++v) latest_.get()[in.values[v].node] = v;
   }
-  for (int m = 0; m <= s.node; ++m) {
-    if (in.unit[m] != s.node) continue;
-    for (int k = 0; k < in.graph[m].count; ++k) {
-      const int o = in.graph.operand(m, k);
-      if (in.unit[base_of(in.graph, in.root, o)] == s.node) continue;
-      const auto find = [&](int node) {
-        int v = in.value_count - 1;
-        while (v >= 0 && !(in.values[v].node == node && in.values[v].at == s.at)) --v;
-        return v;
-      };
-      const int held = find_held(in.graph, in.root, o, [&](int node) { return find(node) >= 0; });
-      if (const int v = find(held); v >= 0) f(v);
+  constexpr int find(int node, const place& at) const {
+    for (int v = latest_.get()[node]; v >= 0; v = in_.values[v].next)
+      if (in_.values[v].at == at) return v;
+    return -1;
+  }
+
+  /// Calls `f(value)` for each value of the plan that a step reads; more than once where it reads it more than once.
+  template <class F>
+  constexpr void for_each_read(int step, const F& f) const {
+    const plan_step& s = in_.steps[step];
+    if (s.kind != step_kind::kernel) {
+      if (s.source >= 0) f(s.source);
+      return;
+    }
+    for (int m = in_.members.first[s.node]; m >= 0; m = in_.members.next[m]) {
+      for (int k = 0; k < in_.graph[m].count; ++k) {
+        const int o = in_.graph.operand(m, k);
+        if (in_.unit[base_of(in_.graph, in_.root, o)] == s.node) continue;
+        const int held = find_held(in_.graph, in_.root, o, [&](int node) { return find(node, s.at) >= 0; });
+        if (const int v = find(held, s.at); v >= 0) f(v);
+      }
     }
   }
-}
 
+ private:
+  const order_input& in_;
+  scratch_array<int> latest_;  // per node, the first of a list
+};
+
+/// Who wrote to which memory last: pieces that do not overlap.
+class memory_writers {
+ public:
+  /// For `most` values.
+  constexpr explicit memory_writers(int most) : pieces_(2 * most + 1) {}
+
+  /// Gives memory to a value. Calls `f(value)` for those that had some of it.
+  template <class F>
+  constexpr void write(const memory_range& r, const F& f) {
+    int first = pieces_.from(r.device, r.begin);
+    if (first > 0 && pieces_[first - 1].device == r.device && pieces_[first - 1].end > r.begin) --first;
+    memory_range before = r, after = r;  // what is left of those that had it
+    before.end = before.begin;
+    after.begin = after.end;
+    int last = first;
+    for (; last < pieces_.count() && pieces_[last].device == r.device && pieces_[last].begin < r.end; ++last) {
+      const memory_range& had = pieces_[last];
+      f(had.value);
+      if (had.begin < r.begin) before = {had.device, had.begin, r.begin, had.value};
+      if (had.end > r.end) after = {had.device, r.end, had.end, had.value};
+    }
+    pieces_.erase(first, last);
+    if (after.begin < after.end) pieces_.insert(first, after);
+    pieces_.insert(first, r);
+    if (before.begin < before.end) pieces_.insert(first, before);
+  }
+
+ private:
+  memory_ranges pieces_;
+};
+
+/// Orders steps. A value waits for those alone that had its memory last, and for who read them: these waited for the
+/// ones before.
 class step_orderer {
  public:
-  constexpr step_orderer(const order_input& in, const order_room& room)
-      : in_(in), r_(room), streams_(stream_count(in.device_count)) {}
+  /// Room: `steps` one a step; `waits` one a step and stream.
+  constexpr step_orderer(const order_input& in, step_order* steps, int* waits)
+      : in_(in),
+        steps_(steps),
+        waits_(waits),
+        streams_(stream_count(in.device_count)),
+        values_(in),
+        writers_(in.value_count),
+        clocks_(in.step_count * streams_),
+        now_(streams_ * streams_, -1),
+        need_(streams_),
+        read_(in.value_count * streams_, -1) {}
 
-  /// *Complexity* steps * (values + streams^2).
+  /// *Complexity* steps * streams^2 and edges.
   constexpr void run() {
-    for (int k = 0; k < streams_ * streams_; ++k) r_.now[k] = -1;
-    for (int k = 0; k < in_.step_count; ++k) r_.steps[k].stream = stream_of(in_.steps[k]);
+    for (int k = 0; k < in_.step_count; ++k) steps_[k].stream = stream_of(in_.steps[k]);
     for (int k = 0; k < in_.step_count; ++k) order(k);
   }
 
@@ -99,58 +144,62 @@ class step_orderer {
   }
 
   constexpr void need(int step) {
-    const int stream = r_.steps[step].stream;
-    if (step > r_.need[stream]) r_.need[stream] = step;
+    if (int& latest = need_.get()[steps_[step].stream]; step > latest) latest = step;
   }
 
-  /// Whether two values lie in the same memory.
-  constexpr bool overlap(const plan_value& x, const plan_value& y) const {
-    return x.at == y.at && x.fetch < 0 && y.fetch < 0 && !x.variable && !y.variable && x.bytes > 0 && y.bytes > 0 &&
-           x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes;
+  /// The value that a step makes needs what had its memory to be written, and read.
+  constexpr void write(int value) {
+    const plan_value& x = in_.values[value];
+    if (x.fetch >= 0 || x.variable || x.bytes <= 0) return;
+    writers_.write({device_of(x.at), x.offset, plus(x.offset, x.bytes), value}, [&](int had) {
+      need(in_.values[had].birth);
+      for (int q = 0; q < streams_; ++q)
+        if (const int reader = read_.get()[had * streams_ + q]; reader >= 0) need(reader);
+    });
   }
 
   constexpr void order(int k) {
-    step_order& s = r_.steps[k];
-    for (int q = 0; q < streams_; ++q) r_.need[q] = -1;
-    for_each_read(in_, k, [&](int v) { need(in_.values[v].birth); });
+    step_order& s = steps_[k];
+    int* const needed = need_.get();
+    for (int q = 0; q < streams_; ++q) needed[q] = -1;
+    values_.for_each_read(k, [&](int v) { need(in_.values[v].birth); });
     const int made = in_.steps[k].value;
-    for (int x = made; made >= 0 && x <= made + in_.steps[k].more; ++x) {
-      for (int y = 0; y < in_.value_count; ++y) {
-        if (y == x || in_.values[y].birth >= k || !overlap(in_.values[x], in_.values[y])) continue;
-        need(in_.values[y].birth);
-        for (int reader = in_.values[y].birth + 1; reader < k; ++reader)
-          for_each_read(in_, reader, [&](int v) {
-            if (v == y) need(reader);
-          });
-      }
-    }
+    for (int x = made; made >= 0 && x <= made + in_.steps[k].more; ++x) write(x);
+    values_.for_each_read(k, [&](int v) { read_.get()[v * streams_ + s.stream] = k; });
 
     // What the host has waited for was over before this step was issued.
-    int* now = r_.now + s.stream * streams_;
+    int* const now = now_.get() + s.stream * streams_;
     for (int q = 0; q < streams_; ++q)
-      if (r_.now[q] > now[q]) now[q] = r_.now[q];
+      if (now_.get()[q] > now[q]) now[q] = now_.get()[q];
     s.first = k * streams_;
     for (;;) {
       // The latest first: having waited for it, often nothing else is left to wait for.
       int q = -1;
       for (int c = 0; c < streams_; ++c)
-        if (c != s.stream && r_.need[c] > now[c] && (q < 0 || r_.need[c] > r_.need[q])) q = c;
+        if (c != s.stream && needed[c] > now[c] && (q < 0 || needed[c] > needed[q])) q = c;
       if (q < 0) break;
-      const int step = r_.need[q];
-      const int* then = r_.clocks + step * streams_;
+      const int step = needed[q];
+      const int* then = clocks_.get() + step * streams_;
       for (int c = 0; c < streams_; ++c)
         if (then[c] > now[c]) now[c] = then[c];
       if (q == 0) continue;  // the host had done it before it issued this step
-      r_.waits[s.first + s.count++] = step;
-      r_.steps[step].waited = true;
+      waits_[s.first + s.count++] = step;
+      steps_[step].waited = true;
     }
     now[s.stream] = k;
-    for (int q = 0; q < streams_; ++q) r_.clocks[k * streams_ + q] = now[q];
+    for (int q = 0; q < streams_; ++q) clocks_.get()[k * streams_ + q] = now[q];
   }
 
   const order_input& in_;
-  order_room r_;
+  step_order* steps_;
+  int* waits_;
   int streams_;
+  value_finder values_;
+  memory_writers writers_;
+  scratch_array<int> clocks_;  // per step and stream: the last step of that stream that is over when this one is
+  scratch_array<int> now_;     // per stream and stream: the same of what comes next there
+  scratch_array<int> need_;    // per stream: the last step that has to be over
+  scratch_array<int> read_;    // per value and stream: the last step there that read it so far
 };
 
 /// What a step does, for labels and for simulated time.
@@ -159,29 +208,37 @@ struct step_cost {
   std::int64_t flops = 0;  // -1: not known
 };
 
-constexpr step_cost cost_of_step(const order_input& in, const extents* shapes, int step) {
-  const plan_step& s = in.steps[step];
-  step_cost c;
-  const auto add = [](std::int64_t& sum, std::int64_t more) { sum = sum < 0 || more < 0 ? -1 : sum + more; };
-  const graph_view& g = in.graph;
-  add(c.bytes, bytes_of(g[s.node].type, shapes[s.node]));
-  if (s.kind != step_kind::kernel) return c;
-  for (int v = s.value + 1; v <= s.value + s.more; ++v) add(c.bytes, in.values[v].bytes);
-  for (int m = 0; m <= s.node; ++m) {
-    if (in.unit[m] != s.node) continue;
-    add(c.flops, flops_of(g, shapes, m));
-    for (int k = 0; k < g[m].count; ++k) {
-      const int o = g.operand(m, k);
-      if (g[o].kind() == op_kind::scalar || in.unit[base_of(g, in.root, o)] == s.node) continue;
-      bool seen = false;  // by this kernel already
-      for (int n = 0; n <= m && !seen; ++n)
-        for (int j = 0; in.unit[n] == s.node && j < g[n].count && (n < m || j < k); ++j)
-          seen = seen || g.operand(n, j) == o;
-      if (!seen) add(c.bytes, bytes_of(g[o].type, shapes[o]));
+/// Says what steps do.
+class step_costs {
+ public:
+  constexpr step_costs(const order_input& in, const extents* shapes)
+      : in_(in), shapes_(shapes), seen_(in.graph.count, -1) {}
+
+  constexpr step_cost of(int step) const {
+    const graph_view& g = in_.graph;
+    const plan_step& s = in_.steps[step];
+    step_cost c;
+    c.bytes = bytes_of(g[s.node].type, shapes_[s.node]);
+    if (s.kind != step_kind::kernel) return c;
+    for (int v = s.value + 1; v <= s.value + s.more; ++v) c.bytes = known_sum(c.bytes, in_.values[v].bytes);
+    for (int m = in_.members.first[s.node]; m >= 0; m = in_.members.next[m]) {
+      c.flops = known_sum(c.flops, flops_of(g, shapes_, m));
+      for (int k = 0; k < g[m].count; ++k) {
+        const int o = g.operand(m, k);
+        if (seen_.get()[o] == step || g[o].kind() == op_kind::scalar || in_.unit[base_of(g, in_.root, o)] == s.node)
+          continue;
+        seen_.get()[o] = step;
+        c.bytes = known_sum(c.bytes, bytes_of(g[o].type, shapes_[o]));
+      }
     }
+    return c;
   }
-  return c;
-}
+
+ private:
+  const order_input& in_;
+  const extents* shapes_;
+  scratch_array<int> seen_;  // per node: the last kernel that was found to read it
+};
 
 }  // namespace onto::detail
 

@@ -7,6 +7,7 @@
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/merge.hpp>
 #include <onto/graph/placer.hpp>
+#include <onto/graph/ready.hpp>
 #include <onto/graph/share.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -59,8 +60,9 @@ struct schedule_room {
   int* first_member = nullptr;
   int* next_member = nullptr;
   int* value_of = nullptr;  // per node: its first value; or -1
-  bool* done = nullptr;
-  bool* result = nullptr;  // per node: a result beside its unit's root
+  bool* done = nullptr;     // while kernels are split
+  bool* result = nullptr;   // per node: a result beside its unit's root
+  bool* broken = nullptr;   // per root: whether its kernel lost members to other units
 };
 
 struct schedule_counts {
@@ -77,46 +79,13 @@ class scheduler {
   /// `part`: the roots before kernels were merged; `via`: the frames of nodes in their kernels.
   constexpr scheduler(const graph_view& g, const int* root, const int* part, const int* via, const extents* shapes,
                       const node_placement* where, const schedule_room& room)
-      : g_(g), root_(root), part_(part), via_(via), shapes_(shapes), where_(where), r_(room) {}
+      : g_(g), root_(root), part_(part), via_(via), shapes_(shapes), where_(where), readers_(g, root), r_(room) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
+  /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
-    const int gpus = count_gpus();
-    int left = 0;
-    for (int n = 0; n < g_.count; ++n) left += r_.unit[n] == n ? 1 : 0;
-    if (gpus == 0) {
-      // In order but for what reads a merged kernel, whose root may come later.
-      while (left > 0) {
-        for (int n = 0; n < g_.count; ++n) {
-          if (r_.unit[n] != n || r_.done[n] || !ready(n)) continue;
-          emit(n);
-          --left;
-        }
-      }
-    } else {
-      // What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
-      // have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
-      while (left > 0) {
-        int waiting = -1;
-        bool issued = false;
-        const int round = c_.steps;
-        for (int n = 0; n < g_.count; ++n) {
-          if (r_.unit[n] != n || r_.done[n] || (gpus > 1 && had_turn(round, where_[n].where)) || !ready(n)) continue;
-          if (where_[n].where.kind == device_kind::cpu) {
-            if (waiting < 0) waiting = n;
-            continue;
-          }
-          emit(n);
-          --left;
-          issued = true;
-        }
-        if (!issued) {
-          emit(waiting);
-          --left;
-        }
-      }
-    }
+    issue_units();
     for (int k = 0; k < g_.fetch_count; ++k) deliver(k);
     // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
@@ -124,64 +93,85 @@ class scheduler {
       if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu)
         r_.values[s.source].death = c_.steps;
     }
-    for (int v = 0; v < c_.values; ++v) set_lifetime(r_.values[v]);
+    set_lifetimes();
     for (int k = 0; k < c_.steps; ++k)
       if (r_.steps[k].kind == step_kind::kernel) reuse_operands(k);
     return c_;
   }
 
  private:
-  constexpr bool is_kernel_on(int step, const place& at) const {
-    return r_.steps[step].kind == step_kind::kernel && r_.steps[step].at == at;
-  }
-
-  /// How many GPUs take part: 0, 1, or 2 for more.
-  constexpr int count_gpus() const {
-    place first{};
+  /// Issues units that wait for nothing, in order, as often as it takes: what reads a merged kernel may come before its
+  /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
+  /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
+  constexpr void issue_units() {
+    place_numbers gpus(g_.count);
+    const scratch_array<int> waits(g_.count);  // per unit: operands that are not made yet
+    int* const waiting = waits.get();
+    int left = 0;
     for (int n = 0; n < g_.count; ++n) {
-      const place& at = where_[n].where;
-      if (r_.unit[n] != n || at.kind == device_kind::cpu || at == first) continue;
-      if (first.is_set()) return 2;
-      first = at;
+      if (r_.unit[n] < 0) continue;
+      for (const int* m = readers_.begin(n); m != readers_.end(n); ++m)
+        if (r_.unit[*m] != r_.unit[n]) ++waiting[r_.unit[*m]];
+      if (r_.unit[n] != n) continue;
+      ++left;
+      if (where_[n].where.kind != device_kind::cpu) gpus.add(where_[n].where);
     }
-    return first.is_set() ? 1 : 0;
-  }
-
-  /// Whether a kernel was issued there since the step `round`.
-  constexpr bool had_turn(int round, const place& at) const {
-    for (int k = round; k < c_.steps; ++k)
-      if (is_kernel_on(k, at)) return true;
-    return false;
+    ready_units ready(g_.count, gpus.count());
+    for (int n = 0; n < g_.count; ++n)
+      if (r_.unit[n] == n && waiting[n] == 0) ready.add(n, where_[n].where);
+    const auto issue = [&](int unit) {
+      ready.remove(unit, where_[unit].where);
+      emit(unit);
+      --left;
+      for (int made = r_.first_member[unit]; made >= 0; made = r_.next_member[made])
+        for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
+          if (const int u = r_.unit[*m]; u != unit && --waiting[u] == 0) ready.add(u, where_[u].where);
+    };
+    const bool turns = gpus.count() > 1;
+    while (left > 0) {
+      ready.begin_round();
+      const int before = left;
+      for (int n = ready.next_on_gpus(0, turns); n >= 0; n = ready.next_on_gpus(n + 1, turns)) issue(n);
+      if (left != before) continue;
+      // With GPUs one step of the host, and then theirs again.
+      for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
+    }
   }
 
   /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and
   /// what is copied out keeps it while the kernel after does.
-  constexpr void set_lifetime(plan_value& v) const {
-    v.begin = v.birth;
-    v.end = v.death;
-    if (v.at.kind == device_kind::cpu) return;
-    if (r_.steps[v.birth].kind == step_kind::transfer) {
-      int k = v.birth - 1;
-      while (k >= 0 && !is_kernel_on(k, v.at)) --k;
-      if (k >= 0) v.begin = k;
+  constexpr void set_lifetimes() {
+    for (int v = 0; v < c_.values; ++v) {
+      r_.values[v].begin = r_.values[v].birth;
+      r_.values[v].end = r_.values[v].death;
     }
-    for (int k = v.birth + 1; k < c_.steps; ++k) {
+    place_numbers places(c_.steps);
+    for (int k = 0; k < c_.steps; ++k) places.add(r_.steps[k].at);
+    const scratch_array<int> last(places.count(), -1), next(places.count(), -1);  // kernels, per place
+    for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
-      if (s.kind != step_kind::transfer || s.source < 0 || &r_.values[s.source] != &v) continue;
-      int after = k + 1;
-      while (after < c_.steps && !is_kernel_on(after, v.at)) ++after;
-      if (after < c_.steps && after > v.end) v.end = after;
+      const int d = places.find(s.at);
+      if (s.kind == step_kind::kernel) last.get()[d] = k;
+      if (s.kind != step_kind::transfer || s.at.kind == device_kind::cpu || last.get()[d] < 0) continue;
+      r_.values[s.value].begin = last.get()[d];
+    }
+    for (int k = c_.steps - 1; k >= 0; --k) {
+      const plan_step& s = r_.steps[k];
+      if (s.kind == step_kind::kernel) next.get()[places.find(s.at)] = k;
+      if (s.kind != step_kind::transfer || s.source < 0) continue;
+      plan_value& v = r_.values[s.source];
+      if (v.at.kind == device_kind::cpu) continue;
+      if (const int d = places.find(v.at); d >= 0 && next.get()[d] > v.end) v.end = next.get()[d];
     }
   }
 
   constexpr void form_units(const bool* split) {
     for (int n = 0; n < g_.count; ++n) {
       r_.unit[n] = root_[n];
-      r_.first_member[n] = -1;
-      r_.next_member[n] = -1;
       r_.value_of[n] = -1;
       r_.done[n] = false;
       r_.result[n] = false;
+      r_.broken[n] = false;
     }
     bool* const apart = r_.done;  // per root: members on several devices
     bool* const part_apart = r_.result;
@@ -197,22 +187,10 @@ class scheduler {
         r_.unit[n] = n;
       else if (apart[root])
         r_.unit[n] = part_apart[part_[n]] ? n : part_[n];
-      r_.next_member[n] = r_.first_member[r_.unit[n]];
-      r_.first_member[r_.unit[n]] = n;
+      if (r_.unit[n] != root) r_.broken[root] = true;
     }
-    for (int n = 0; n < g_.count; ++n) r_.done[n] = false;
+    list_members(r_.unit, g_.count, r_.first_member, r_.next_member);
     mark_results(g_, r_.unit, via_, r_.result);
-  }
-
-  constexpr bool ready(int unit) const {
-    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
-      for (int k = 0; k < g_[m].count; ++k) {
-        const int b = base_of(g_, root_, g_.operand(m, k));
-        const int u = r_.unit[b];
-        if (u >= 0 && u != unit && !r_.done[u]) return false;
-      }
-    }
-    return true;
   }
 
   constexpr int find_value(int node, const place& at) const {
@@ -242,7 +220,7 @@ class scheduler {
     if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
     const place from = in_host_memory(n) ? host : where_[base].where;
     if (n.kind() == op_kind::variable && from == at) return -1;
-    const int share = share_of(g_, root_, r_.unit, where_, o, at);
+    const int share = share_of(g_, root_, r_.unit, where_, readers_, o, at);
     if (const int v = find_value(share, at); v >= 0) return v;
     plan_step s;
     s.kind = step_kind::transfer;
@@ -255,8 +233,7 @@ class scheduler {
       r_.values[s.source].copied = true;
     }
     s.value = new_value(share, at, c_.steps);
-    const std::int64_t bytes = r_.values[s.value].bytes;
-    c_.transfer_bytes = bytes < 0 || c_.transfer_bytes < 0 ? -1 : c_.transfer_bytes + bytes;
+    c_.transfer_bytes = known_sum(c_.transfer_bytes, r_.values[s.value].bytes);
     ++c_.transfers;
     r_.steps[c_.steps++] = s;
     return s.value;
@@ -271,8 +248,7 @@ class scheduler {
         const int b = base_of(g_, root_, o);
         if (r_.unit[b] != unit) bring(o, at);
       }
-      const std::int64_t f = flops_of(g_, shapes_, m);
-      c_.flops = f < 0 || c_.flops < 0 ? -1 : c_.flops + f;
+      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
@@ -286,13 +262,12 @@ class scheduler {
     plan_step s;
     s.node = unit;
     s.at = at;
-    s.whole = r_.unit[unit] == root_[unit] && r_.first_member[unit] >= 0 && !is_split(unit);
+    s.whole = r_.unit[unit] == root_[unit] && r_.first_member[unit] >= 0 && !r_.broken[unit];
     s.value = new_result(unit, at);
     for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m])
       if (r_.result[m]) s.more = new_result(m, at) - s.value;
     r_.steps[c_.steps++] = s;
     ++c_.kernels;
-    r_.done[unit] = true;
   }
 
   constexpr int new_result(int node, const place& at) {
@@ -335,7 +310,7 @@ class scheduler {
   constexpr bool is_read_in_place(int unit, int o) const {
     // Stages of a row kernel may read an operand again when the row of the result has been written to.
     const bool one = r_.first_member[unit] == unit && r_.next_member[unit] < 0;
-    if (!one && is_row_kernel(g_, r_.unit, unit)) return false;
+    if (!one && is_row_kernel(g_, {r_.first_member, r_.next_member}, unit)) return false;
     for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
       const op_kind kind = g_[m].kind();
       for (int k = 0; k < g_[m].count; ++k) {
@@ -349,13 +324,6 @@ class scheduler {
       if (shapes_[m].dims[shapes_[m].rank - 2] < 2) return false;
     }
     return true;
-  }
-
-  /// Whether the kernel this node is the root of lost members to other units.
-  constexpr bool is_split(int unit) const {
-    for (int n = 0; n < unit; ++n)
-      if (root_[n] == unit && r_.unit[n] != unit) return true;
-    return false;
   }
 
   constexpr void deliver(int fetch) {
@@ -387,6 +355,7 @@ class scheduler {
   const int* via_;
   const extents* shapes_;
   const node_placement* where_;
+  base_readers readers_;
   schedule_room r_;
   schedule_counts c_{};
 };

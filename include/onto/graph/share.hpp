@@ -4,6 +4,7 @@
 
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/placer.hpp>
+#include <onto/graph/readers.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -44,12 +45,13 @@ constexpr int find_held(const graph_view& g, const int* root, int o, const Held&
 /// What of operand `o` is copied to a place that does not have its base: some rows, where all that is read there of the
 /// base is rows and none of them twice, so that no byte is copied twice; else all of it. Asks for no extent, so that
 /// the number of copies is known without.
-constexpr int share_of(const graph_view& g, const int* root, const int* unit, const node_placement* where, int o,
-                       const place& at) {
+constexpr int share_of(const graph_view& g, const int* root, const int* unit, const node_placement* where,
+                       const base_readers& readers, int o, const place& at) {
   const int base = base_of(g, root, o);
   const int rows = lowest_view(g, root, o);
   if (rows == base || !is_rows(g, rows)) return base;
-  for (int m = base + 1; m < g.count; ++m) {
+  for (const int* reader = readers.begin(base); reader != readers.end(base); ++reader) {
+    const int m = *reader;
     if (unit[m] < 0 || !(where[unit[m]].where == at)) continue;
     for (int k = 0; k < g[m].count; ++k) {
       if (base_of(g, root, g.operand(m, k)) != base) continue;

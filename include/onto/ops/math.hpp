@@ -57,6 +57,12 @@ struct pack_functions {
   static constexpr bool known = false;
 };
 
+/// Sine, cosine and tangent of a pack, as a backend has them.
+template <class T>
+struct pack_angles {
+  static constexpr bool known = false;
+};
+
 /// Applies a scalar function to each lane of packs, for functions that pack libraries have only inexactly.
 template <class F, class Pack, class... More>
 Pack each_lane(F f, const Pack& x, const More&... more) {

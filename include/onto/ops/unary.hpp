@@ -123,7 +123,11 @@ struct sin : detail::packed_elementwise<floating_elements, 12> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::sin;
-    return sin(x);
+    if constexpr (math::pack_angles<T>::known) {
+      return math::pack_angles<T>::sin(x);
+    } else {
+      return sin(x);
+    }
   }
 };
 
@@ -132,7 +136,11 @@ struct cos : detail::packed_elementwise<floating_elements, 12> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::cos;
-    return cos(x);
+    if constexpr (math::pack_angles<T>::known) {
+      return math::pack_angles<T>::cos(x);
+    } else {
+      return cos(x);
+    }
   }
 };
 
@@ -141,7 +149,11 @@ struct tan : detail::packed_elementwise<floating_elements, 16> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::tan;
-    return tan(x);
+    if constexpr (math::pack_angles<T>::known) {
+      return math::pack_angles<T>::tan(x);
+    } else {
+      return tan(x);
+    }
   }
 };
 

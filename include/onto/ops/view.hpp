@@ -66,7 +66,7 @@ struct partial_size {
       if (x[k] == dyn) {
         ++unknown;
       } else {
-        known *= x[k];
+        known = times(known, x[k]);
       }
     }
   }

@@ -52,23 +52,9 @@ struct timeline {
 
 namespace detail {
 
-/// Room in constant evaluation too, for as long as it takes.
-template <class T>
-class scratch_array {
- public:
-  constexpr explicit scratch_array(int count) : data_(new T[static_cast<std::size_t>(count) + 1]{}) {}
-  scratch_array(const scratch_array&) = delete;
-  scratch_array& operator=(const scratch_array&) = delete;
-  constexpr ~scratch_array() { delete[] data_; }
-  constexpr T* get() const { return data_; }
-
- private:
-  T* data_;
-};
-
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void estimate_needs_known_extents(const graph_view& g, int node) {
   message m("[onto.estimate] the extents of ");
-  write_value(m, g, node);
+  write_value(m, g, node_names(g), node);
   fail<invalid_argument_error>(m << " are not known, and so not how long it takes; estimate the plan of the program "
                                     "with the extents in its types");
 }
@@ -82,15 +68,15 @@ class scratch_array {
 class step_timer {
  public:
   constexpr step_timer(const order_input& in, const extents* shapes, const cost_model& model)
-      : in_(in), shapes_(shapes), model_(model) {}
+      : in_(in), costs_(in, shapes), model_(model) {}
 
   /// Fills `steps` and the times of `devices`. *Returns* the seconds of all.
   constexpr double run(timed_step* steps, device_time* devices) const {
     const int count = in_.step_count;
     const int streams = stream_count(in_.device_count);
     const scratch_array<step_order> orders(count);
-    const scratch_array<int> waits(count * streams), clocks(count * streams), now(streams * streams), need(streams);
-    step_orderer(in_, {orders.get(), waits.get(), clocks.get(), now.get(), need.get()}).run();
+    const scratch_array<int> waits(count * streams);
+    step_orderer(in_, orders.get(), waits.get()).run();
 
     const scratch_array<double> clock(streams);  // of the host: what it has come to
     double* const time = clock.get();
@@ -114,7 +100,7 @@ class step_timer {
  private:
   constexpr double seconds_of(int step) const {
     const plan_step& s = in_.steps[step];
-    const step_cost c = cost_of_step(in_, shapes_, step);
+    const step_cost c = costs_.of(step);
     const bool on_host = s.at.kind == device_kind::cpu;
     if (s.kind != step_kind::transfer)
       return on_host ? model_.host_kernel(c.flops, c.bytes) : model_.kernel(c.flops, c.bytes);
@@ -131,7 +117,7 @@ class step_timer {
   }
 
   const order_input& in_;
-  const extents* shapes_;
+  step_costs costs_;
   const cost_model& model_;
 };
 
@@ -152,13 +138,14 @@ struct timeline_view {
 
 ONTO_COLD ONTO_NOINLINE inline std::string timeline_text(const timeline_view& t) {
   message m;
+  const node_names names(t.graph);
   for (int k = 0; k < t.step_count; ++k) {
     const timed_step& s = t.steps[k];
     write_time(write_time(m << (k + 1) << ". ", s.begin) << " to ", s.end) << " us, ";
     write_place(m, s.stream > 0 ? t.devices[(s.stream - 1) / 3].where : s.step.at);
     constexpr std::string_view streams[] = {" copies out: ", " kernel: ", " copies in: "};
     m << (s.stream > 0 ? streams[s.stream % 3] : ": ");
-    write_name(m, t.graph, s.step.node);
+    names.write(m, s.step.node);
     if (s.step.kind == step_kind::transfer) write_place(m << " to ", s.step.at);
     if (s.step.kind == step_kind::deliver) m << ", result " << s.step.fetch;
     m << "\n";
@@ -182,7 +169,7 @@ std::string timeline<Steps, Devices>::text() const {
 /// that model measures, without running anything. *Returns* a constant where it is asked for one:
 /// `static_assert(estimate(plan_of(e), h200).seconds < 1e-3)`.
 /// *Throws* `invalid_argument_error` where an extent is not known, or an operation has no device.
-/// *Complexity* as of the order of the steps: steps * (values + streams^2).
+/// *Complexity* as of the order of the steps: steps * streams^2 and edges.
 template <int Nodes, int Steps, int Values, int Devices>
 constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Devices>& p, const cost_model& model) {
   if (!p.placeable) detail::estimate_needs_a_placeable_plan();
@@ -196,8 +183,10 @@ constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Dev
   }
   for (int d = 0; d < Devices; ++d) t.devices[d].where = p.devices[d];
   // What has no kernel of its own before kernels are split has none after.
-  const detail::order_input in{p.graph,  p.unit,        p.unit,    p.steps, p.step_count,
-                               p.values, p.value_count, p.devices, Devices};
+  int first[Nodes > 0 ? Nodes : 1]{}, next[Nodes > 0 ? Nodes : 1]{};
+  const detail::kernel_members members = detail::list_members(p.unit, Nodes, first, next);
+  const detail::order_input in{p.graph,      p.unit,   p.unit,        members,   p.steps,
+                               p.step_count, p.values, p.value_count, p.devices, Devices};
   t.seconds = detail::step_timer(in, shapes, model).run(t.steps, t.devices);
   return t;
 }

@@ -194,8 +194,9 @@ struct planned {
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
     bool result[nodes > 0 ? nodes : 1]{};
+    bool broken[nodes > 0 ? nodes : 1]{};
     scheduler s(Graph::view, fused<Graph>::value.root, fused<Graph>::parts.root, fused<Graph>::parts.via, shapes,
-                p.placement, {p.steps, p.values, p.unit, first, next, value_of, done, result});
+                p.placement, {p.steps, p.values, p.unit, first, next, value_of, done, result, broken});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;

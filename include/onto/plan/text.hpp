@@ -5,8 +5,28 @@
 #include <onto/plan/node_names.hpp>
 #include <onto/plan/plan.hpp>
 
+#include <iosfwd>
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
+
+namespace detail {
+
+template <class E>
+struct expression_has_no_values {
+  using reported = void;
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.run] an expression has no values to print; print sess.run(e), or plan_of(e).text()");
+};
+
+}  // namespace detail
+
+/// Not there: an expression has values when it is run.
+template <class Traits, expression E>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const E&) {
+  static_cast<void>(static_cast<typename detail::expression_has_no_values<E>::reported*>(nullptr));
+  return out;
+}
 
 namespace detail {
 
@@ -27,9 +47,8 @@ ONTO_COLD inline void write_place(message& m, const place& p) {
     m << (p.kind == device_kind::gpu ? "gpu:" : "cpu:") << p.index;
 }
 
-ONTO_COLD inline void write_value(message& m, const graph_view& g, int node) {
-  write_name(m, g, node);
-  m << " " << name_of(g[node].type) << g[node].shape;
+ONTO_COLD inline void write_value(message& m, const graph_view& g, const node_names& names, int node) {
+  names.write(m, node) << " " << name_of(g[node].type) << g[node].shape;
 }
 
 /// The operations of a kernel, in order: `Mul, Add, Relu`.
@@ -44,13 +63,14 @@ ONTO_COLD inline void write_members(message& m, const plan_view& p, int unit) {
 
 ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
   message m;
+  const node_names names(p.graph);
   for (int k = 0; k < p.step_count; ++k) {
     const plan_step& s = p.steps[k];
     m << (k + 1) << ". ";
     if (s.kind == step_kind::transfer) {
       m << "transfer ";
-      write_value(m, p.graph, s.node);
-      if (const int base = base_of(p.graph, p.unit, s.node); base != s.node) write_name(m << " of ", p.graph, base);
+      write_value(m, p.graph, names, s.node);
+      if (const int base = base_of(p.graph, p.unit, s.node); base != s.node) names.write(m << " of ", base);
       m << " from ";
       write_place(m, s.from);
       m << " to ";
@@ -59,7 +79,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       if (p.values[s.value].fetch >= 0) m << ", result " << p.values[s.value].fetch;
     } else if (s.kind == step_kind::deliver) {
       m << "copy ";
-      write_value(m, p.graph, s.node);
+      write_value(m, p.graph, names, s.node);
       m << " to result " << s.fetch;
     } else {
       m << "kernel on ";
@@ -67,12 +87,12 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       m << ": ";
       // The root's value is the last of them.
       for (int v = s.value + 1; v <= s.value + s.more; ++v) {
-        write_value(m, p.graph, p.values[v].node);
+        write_value(m, p.graph, names, p.values[v].node);
         if (p.values[v].fetch >= 0) m << " (result " << p.values[v].fetch << ")";
         m << ", ";
       }
       const int fetch = p.values[s.value].fetch;
-      write_value(m, p.graph, s.node);
+      write_value(m, p.graph, names, s.node);
       if (fetch >= 0 && s.more > 0) m << " (result " << fetch << ")";
       m << " = ";
       write_members(m, p, s.node);
@@ -95,7 +115,7 @@ ONTO_COLD inline std::string_view color_of(const place& p) {
 /// cylinder a variable; a dashed arrow is a transfer, one each. A view is a word at an arrow, since nothing runs.
 class plan_picture {
  public:
-  explicit plan_picture(const plan_view& p) : p_(p), g_(p.graph) {}
+  explicit plan_picture(const plan_view& p) : p_(p), g_(p.graph), names_(p.graph) {}
 
   ONTO_COLD ONTO_NOINLINE std::string draw() {
     m_ << "digraph plan {\n"
@@ -260,11 +280,7 @@ class plan_picture {
     m_ << "\\n" << name_of(g_[n].type) << g_[n].shape;
   }
 
-  ONTO_COLD std::string name(int n) const {
-    message s;
-    write_name(s, g_, n);
-    return s.text();
-  }
+  ONTO_COLD std::string name(int n) const { return names_.text(n); }
 
   /// Text between the quotes of a label.
   ONTO_COLD void write_text(const std::string& s) {
@@ -276,6 +292,7 @@ class plan_picture {
 
   const plan_view& p_;
   const graph_view& g_;
+  node_names names_;
   message m_;
 };
 

@@ -23,18 +23,23 @@ class binder {
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
     int room = g_.count + 2 * g_.fetch_count + 1;
-    for (int n = 0; n < g_.count; ++n) room += g_[n].count;
-    auto* steps = m_.make<plan_step>(room);
+    for (int n = 0; n < g_.count && devices_.count() > 1; ++n) room += g_[n].count;  // copies between devices
+    arena scratch;
+    auto* steps = scratch.make<plan_step>(room);
     b_.values = m_.make<plan_value>(room);
     unit_ = m_.make<int>(g_.count);
     value_of_ = m_.make<int>(g_.count);
     registers_ = m_.make<int>(g_.count);
     result_ = m_.make<bool>(g_.count);
     auto* split = m_.make<bool>(g_.count);
-    for (int n = 0; n < g_.count; ++n) split[n] = p_.root[n] == n && !fits(n);
-    scheduler s(g_, p_.root, p_.part, p_.via, b_.shapes, b_.where,
-                {steps, b_.values, unit_, m_.make<int>(g_.count), m_.make<int>(g_.count), value_of_,
-                 m_.make<bool>(g_.count), result_});
+    for (int n = 0; n < g_.count; ++n)
+      if (p_.root[n] >= 0 && !fits(n)) split[p_.root[n]] = true;
+    auto* first = m_.make<int>(g_.count);
+    auto* next = m_.make<int>(g_.count);
+    members_ = {first, next};
+    scheduler s(
+        g_, p_.root, p_.part, p_.via, b_.shapes, b_.where,
+        {steps, b_.values, unit_, first, next, value_of_, m_.make<bool>(g_.count), result_, m_.make<bool>(g_.count)});
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -55,18 +60,17 @@ class binder {
     order(steps);
     find_replay();
     provide_workspace();
-    message title;
-    write_name(title, g_, g_.fetches[0]);
-    b_.title = kept_text(title);
   }
 
  private:
-  /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known.
-  bool fits(int root) const {
-    if (!has_equal_rows(g_, p_.root, b_.shapes, root)) return false;
-    for (int n = 0; n < root; ++n)
-      if (p_.root[n] == root && g_[n].kind() == op_kind::matmul && !(b_.shapes[n] == b_.shapes[root])) return false;
-    return true;
+  /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known: it was
+  /// found from types, where one unknown extent is taken for another that it is combined with.
+  bool fits(int n) const {
+    const int root = p_.root[n];
+    const op_kind kind = g_[n].kind();
+    if (kind == op_kind::matmul) return n == root || b_.shapes[n] == b_.shapes[root];
+    if (kind != op_kind::reduce && kind != op_kind::row) return true;
+    return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
   }
 
   int find_value(int node, const place& at) const {
@@ -75,8 +79,8 @@ class binder {
     return -1;
   }
 
-  std::string_view kept_text(const message& m) {
-    return {m_.copy(m.text().data(), static_cast<int>(m.text().size())), m.text().size()};
+  std::string_view kept_text(const std::string& text) {
+    return {m_.copy(text.data(), static_cast<int>(text.size())), text.size()};
   }
 
   /// Streams, waits, events and labels.
@@ -86,43 +90,41 @@ class binder {
       for (int c = d; c >= 0; --c)
         if (devices_[c].family() == devices_[d].family()) families[d] = c;
     const order_input in{
-        g_,         p_.root, unit_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+        g_,         p_.root, unit_, members_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
         b_.devices, families};
     arena scratch;
     const int streams = stream_count(b_.devices);
     auto* orders = scratch.make<step_order>(b_.counts.steps);
     auto* waits = scratch.make<int>(b_.counts.steps * streams);
-    step_orderer(in, {orders, waits, scratch.make<int>(b_.counts.steps * streams), scratch.make<int>(streams * streams),
-                      scratch.make<int>(streams)})
-        .run();
+    step_orderer(in, orders, waits).run();
+    const step_costs costs(in, b_.shapes);
+    const node_names names(g_);
+    b_.title = kept_text(names.text(g_.fetches[0]));
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& s = b_.steps[k];
       s.stream = orders[k].stream;
       s.waits = m_.copy(waits + orders[k].first, orders[k].count);
       s.wait_count = orders[k].count;
       if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / lane_count].make_event().leave();
-      label(s, cost_of_step(in, b_.shapes, k));
+      label(s, names, costs.of(k));
     }
   }
 
-  void label(bound_step& s, const step_cost& cost) {
+  void label(bound_step& s, const node_names& names, const step_cost& cost) {
     message m;
-    write_name(m, g_, s.step.node);
-    s.label.name = kept_text(m);
-    m.clear();
+    s.label.name = kept_text(names.text(s.step.node));
     if (s.step.kind == step_kind::transfer) {
       write_short(write_short(m << "copy from ", s.step.from) << " to ", s.step.at);
     } else if (s.step.kind == step_kind::deliver) {
       m << "copy to the result";
     } else {
       const char* comma = "";
-      for (int n = 0; n <= s.step.node; ++n) {
-        if (unit_[n] != s.step.node) continue;
+      for (int n = members_.first[s.step.node]; n >= 0; n = members_.next[n]) {
         m << comma << g_[n].op->name;
         comma = ", ";
       }
     }
-    s.label.operation = kept_text(m);
+    s.label.operation = kept_text(m.text());
     s.label.bytes = cost.bytes;
     s.label.flops = cost.flops;
   }
@@ -265,15 +267,14 @@ class binder {
     const int root = step.node;
     int product = -1;
     int members = 0;
-    for (int n = 0; n <= root; ++n) {
-      if (unit_[n] != root) continue;
+    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
       ++members;
       if (g_[n].kind() == op_kind::matmul) product = n;
     }
     s.kernel = step.whole ? &p_.whole[root] : members > 1 ? &p_.parts[root] : &p_.single[root];
     if (product >= 0)
       bind_product(s, product);
-    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, unit_, root) && !is_lone_softmax(root)))
+    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, members_, root) && !is_lone_softmax(root)))
       bind_program(s, root, how_of(s, members));
     else if (g_[root].kind() == op_kind::concat)
       bind_concat(s, root);
@@ -291,17 +292,20 @@ class binder {
 
   void bind_program(bound_step& s, int root, evaluation how) {
     int room = 4 + 3 * most_repeated;
-    for (int n = 0; n <= root; ++n) {
+    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
+      room += code_room_for(g_, n);
       registers_[n] = -1;
-      if (unit_[n] == root) room += code_room_for(g_, n);
+      for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
     }
     auto* inputs = m_.make<int>(room);
     auto* frames = m_.make<int>(room);
     auto* scalars = m_.make<int>(room);
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    auto* const via = m_.make<int>(g_.count);
-    for (int n = 0; n < g_.count; ++n) via[n] = s.step.whole ? p_.via[n] : -1;
-    code_collector(g_, unit_, via, root, nullptr, 0, {m_.make<code_line>(room), registers_}, o, result_, how).run();
+    const int* const via = s.step.whole ? p_.via : no_frames();
+    arena scratch;
+    code_collector(g_, unit_, via, root, nullptr, 0, {scratch.make<code_line>(room), registers_}, o, result_, how,
+                   members_.first[root])
+        .run();
 
     open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);
@@ -335,12 +339,8 @@ class binder {
     }
     if (s.step.node != product) {
       // The schedule kept the group whole, so the pattern is as the compiler found it.
-      auto* uses = m_.make<int>(g_.count);
-      for (int n = 0; n < g_.count; ++n)
-        for (int k = 0; k < g_[n].count; ++k) ++uses[g_.operand(n, k)];
-      for (int k = 0; k < g_.fetch_count; ++k) ++uses[g_.fetches[k]];
       matmul_epilogue e;
-      match_epilogue(g_, uses, product, e);
+      match_epilogue(g_, uses(), product, e);
       c.alpha_sign = e.sign_product;
       c.call.form.relu = e.relu;
       if (e.addend >= 0) {
@@ -354,6 +354,34 @@ class binder {
       c.scalar_count = 2;
     }
     contiguous_strides(out, c.call.out.stride);
+  }
+
+  /// For each node -1: no frame.
+  const int* no_frames() {
+    if (!no_frames_) {
+      no_frames_ = m_.make<int>(g_.count);
+      for (int n = 0; n < g_.count; ++n) no_frames_[n] = -1;
+    }
+    return no_frames_;
+  }
+
+  /// How often nodes are used, and by whom last.
+  node_uses uses() {
+    if (!uses_.count) {
+      auto* count = m_.make<int>(g_.count);
+      auto* user = m_.make<int>(g_.count);
+      for (int n = 0; n < g_.count; ++n)
+        for (int k = 0; k < g_[n].count; ++k) {
+          ++count[g_.operand(n, k)];
+          user[g_.operand(n, k)] = n;
+        }
+      for (int k = 0; k < g_.fetch_count; ++k) {
+        user[g_.fetches[k]] = -1;
+        ++count[g_.fetches[k]];
+      }
+      uses_ = {count, user};
+    }
+    return uses_;
   }
 
   void bind_concat(bound_step& s, int root) {
@@ -397,6 +425,9 @@ class binder {
   int* value_of_ = nullptr;
   int* registers_ = nullptr;
   bool* result_ = nullptr;
+  kernel_members members_;
+  int* no_frames_ = nullptr;
+  node_uses uses_;
 };
 
 }  // namespace onto::detail

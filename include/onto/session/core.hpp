@@ -79,7 +79,7 @@ class session_core : public counted {
       if (g[n].kind() != op_kind::variable) continue;
       if (logs_placement_ && is_move(placed.where[n].reason)) {
         message m;
-        write_placement(m, g, placed.of.state, n, placed.where[n]);
+        write_placement(m, g, node_names(g), placed.of.state, n, placed.where[n]);
         sink_.write(m.text());
       }
       mutex_lock lock(mutex_);

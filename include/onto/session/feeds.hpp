@@ -33,6 +33,9 @@ inline const feed_ref& feed_for(const graph_node& n, const run_request& r) {
     fail<invalid_argument_error>(message("[onto.feed] placeholder '")
                                  << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
                                  << "; feed data of that shape");
+  if (!feed.data && feed.shape.size() != 0)
+    fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                                 << n.name << "' was fed no values: a null pointer, or a tensor that was moved from");
   return feed;
 }
 

@@ -19,6 +19,7 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
       "begin, end or step do not fit the operand's extent",
       "the operands differ in rank or in an extent other than the joined axis",
       "a minimum or maximum over no elements has no value; give the axis an extent above 0",
+      "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents",
   };
   return sentences[static_cast<int>(f)];
 }
@@ -40,9 +41,11 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
   fail<invalid_argument_error>(m);
 }
 
-/// Infers the shapes of all operations from those of the leaves. A variable of unknown extents takes those of the first
+/// Infers the shapes of all operations from those of the leaves; each result is of a size that can be counted in bytes,
+/// whether it will be in memory or not. A variable of unknown extents takes those of the first
 /// value that is assigned to it. *Throws* `invalid_argument_error` naming the operation, its operands and their shapes.
 inline void infer_shapes(const graph_view& g, extents* shapes) {
+  extents operands[max_operands];
   for (int n = 0; n < g.count; ++n) {
     if (g[n].is_leaf()) continue;
     if (is_operation<op::assign>(g[n].op)) {
@@ -50,10 +53,10 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       const extents& value = shapes[g.operand(n, 1)];
       if (!variable.is_static() && value.rank == variable.rank) variable = value;
     }
-    extents operands[max_operands];
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
     const inferred r = g[n].op->infer(operands, g[n].count);
     if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
+    if (!r.shape.fits(size_of(g[n].type))) throw_shape_fault(g, shapes, n, shape_fault::bytes);
     shapes[n] = r.shape;
   }
 }

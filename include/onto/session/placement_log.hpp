@@ -48,10 +48,11 @@ class placement_log {
       log.write(m.text());
     }
     if (!any) log.write("Device mapping: no known devices.");
+    const node_names names(p.graph);
     for (int n = 0; n < p.graph.count; ++n) {
       if (p.graph[n].kind() == op_kind::scalar) continue;
       m.clear();
-      write_placement(m, p.graph, s, n, where[n]);
+      write_placement(m, p.graph, names, s, n, where[n]);
       log.write(m.text());
     }
     if (told_apart > 0) log.write(told_apart_line(told_apart));

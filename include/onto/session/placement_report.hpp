@@ -35,9 +35,10 @@ struct placement_entry {
   /// `MatMul_1: (MatMul): /job:localhost/replica:0/task:0/device:GPU:0`, and for a moved node the request and the
   /// reason.
   std::string to_string() const {
-    std::string line = name + ": (" + operation + "): " + assigned.to_string();
-    if (is_move(reason)) line += " (requested " + requested.to_string() + "; " + why + ")";
-    return line;
+    detail::message line;
+    detail::write_on_line(line, name) << ": (" << operation << "): " << assigned.to_string();
+    if (is_move(reason)) line << " (requested " << requested.to_string() << "; " << why << ")";
+    return line.text();
   }
 };
 
@@ -101,14 +102,14 @@ inline placement_report make_report(const meaning& m, const node_placement* wher
   const program_state& p = m.state;
   placement_report report;
   report.told_apart = m.refined ? m.refined->told_apart() : 0;
+  const node_names names(g);
   for (int n = 0; n < g.count; ++n) {
     if (g[n].kind() == op_kind::scalar) continue;
     placement_entry e;
-    message name, request, why;
-    write_name(name, g, n);
+    message request, why;
     write_request(request, p, n);
     write_reason(why, g, n, where[n].reason);
-    e.name = name.text();
+    e.name = names.text(n);
     e.operation = std::string(g[n].op->name);
     e.requested = device_name::parse(request.text());
     e.assigned = device_name::local(where[n].where);

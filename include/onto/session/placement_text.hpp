@@ -29,7 +29,7 @@ ONTO_COLD ONTO_NOINLINE inline void write_kernels(message& m, const op_info& op)
 
 /// The variable that node `n` is or writes.
 ONTO_COLD inline void write_variable(message& m, const graph_view& g, int n) {
-  write_name(m, g, g[n].kind() == op_kind::assign ? g.operand(n, 0) : n);
+  write_on_line(m, g[g[n].kind() == op_kind::assign ? g.operand(n, 0) : n].name);
 }
 
 ONTO_COLD ONTO_NOINLINE inline void write_reason(message& m, const graph_view& g, int n, placement_reason r) {
@@ -57,10 +57,9 @@ ONTO_COLD ONTO_NOINLINE inline void write_reason(message& m, const graph_view& g
 }
 
 /// `MatMul_1: (MatMul): /job:localhost/replica:0/task:0/device:GPU:0`, and for a moved node the request and the reason.
-ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view& g, const program_state& p, int n,
-                                                    const node_placement& where) {
-  write_name(m, g, n);
-  m << ": (" << g[n].op->name << "): ";
+ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view& g, const node_names& names,
+                                                    const program_state& p, int n, const node_placement& where) {
+  names.write(m, n) << ": (" << g[n].op->name << "): ";
   write_device(m, where.where);
   if (!is_move(where.reason)) return;
   m << " (requested ";
@@ -74,21 +73,30 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
                                                                    const node_placement* where, const place* devices,
                                                                    int count) {
   message m;
+  const node_names names(g);
   for (int n = 0; n < g.count; ++n) {
     if (!is_error(where[n].reason) || g[n].kind() == op_kind::scalar) continue;
     if (!m.empty()) m << "\n";
-    m << "Cannot assign a device for operation ";
-    write_name(m, g, n);
-    m << ": Could not satisfy explicit device specification '";
+    names.write(m << "Cannot assign a device for operation ", n)
+        << ": Could not satisfy explicit device specification '";
     write_request(m, p, n) << "' because ";
     if (where[n].reason == placement_reason::missing_device) {
       m << "no devices matching that specification are registered in this process; available devices: ";
-      write_device(m, devices[count - 1]);
-      for (int d = 0; d + 1 < count; ++d) write_device(m << ", ", devices[d]);
+      const char* comma = "";
+      for (const bool host : {true, false}) {  // in the order of `session::devices`
+        for (int d = 0; d < count; ++d) {
+          if ((devices[d].kind == device_kind::cpu) != host) continue;
+          write_device(m << comma, devices[d]);
+          comma = ", ";
+        }
+      }
     } else if (where[n].reason == placement_reason::elsewhere) {
       m << "variable ";
       write_variable(m, g, n);
-      write_device(m << " is on ", where[n].where) << ", and what writes a variable runs where it is";
+      write_device(m << " is on ", where[n].where)
+          << (g[n].kind() == op_kind::assign ? ", and what writes a variable runs where it is"
+                                             : ", and a variable stays where it got its first value; ask for that "
+                                               "device or for none");
     } else {
       m << "no supported kernel for "
         << (p.places[n].kind == device_kind::cpu ? "CPU"

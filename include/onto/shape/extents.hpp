@@ -15,6 +15,16 @@ inline constexpr int dyn = -1;
 /// The highest rank of a tensor.
 inline constexpr int max_rank = 8;
 
+namespace detail {
+/// Products and sums of counts, which are 0 or positive: where no number holds them, the greatest there is.
+inline constexpr std::int64_t most_count = 0x7fffffffffffffff;
+constexpr std::int64_t times(std::int64_t a, std::int64_t b) {
+  if ((a | b) >> 31 == 0) return a * b;
+  return b != 0 && a > most_count / b ? most_count : a * b;
+}
+constexpr std::int64_t plus(std::int64_t a, std::int64_t b) { return a > most_count - b ? most_count : a + b; }
+}  // namespace detail
+
 /// A shape as a type; how the compiler's errors spell it: `shape<2, 3>`. `-1` is `dyn`.
 template <int... Dims>
 struct shape {
@@ -43,14 +53,28 @@ struct extents {
   }
   ONTO_END_RUNS_ONCE
 
-  /// The number of elements, or -1 where an extent is not known.
+  /// The number of elements, or -1 where an extent is not known; where no number holds it, the greatest there is.
   constexpr std::int64_t size() const {
     std::int64_t n = 1;
+    bool none = false;
     for (int k = 0; k < rank; ++k) {
       if (dims[k] == dyn) return -1;
-      n *= dims[k];
+      if (dims[k] == 0) none = true;
+      if (dims[k] > 0) n = detail::times(n, dims[k]);
     }
-    return n;
+    return none ? 0 : n;
+  }
+
+  /// Whether a number of bytes, up to 2^63 - 1, holds so many elements of `bytes` each; true where an extent is not
+  /// known.
+  constexpr bool fits(std::int64_t bytes) const {
+    bool all = true;
+    for (int k = 0; k < rank; ++k) {
+      if (dims[k] == dyn || dims[k] == 0) return true;
+      all = all && bytes <= detail::most_count / dims[k];
+      if (all) bytes *= dims[k];
+    }
+    return all;
   }
 
   ONTO_INLINE constexpr void push_back(int extent) { dims[rank++] = extent; }
@@ -69,7 +93,7 @@ constexpr void contiguous_strides(const extents& e, std::int64_t* stride) {
   std::int64_t s = 1;
   for (int k = e.rank - 1; k >= 0; --k) {
     stride[k] = s;
-    s *= e.dims[k];
+    s = times(s, e.dims[k]);
   }
 }
 

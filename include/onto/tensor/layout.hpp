@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -33,11 +34,48 @@ constexpr bool always_agree(const extents& from, const extents& to) {
   return true;
 }
 
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+
+namespace onto {
+
+/// The extents of a tensor, as `shape()` returns them: a `std::array<int, Rank>` that prints, as `(2, 3)`.
+template <int Rank>
+struct shape_array : std::array<int, static_cast<std::size_t>(Rank)> {
+  constexpr shape_array() : std::array<int, static_cast<std::size_t>(Rank)>{} {}
+  constexpr shape_array(const std::array<int, static_cast<std::size_t>(Rank)>& dims)
+      : std::array<int, static_cast<std::size_t>(Rank)>(dims) {}
+
+  /// As NumPy: `(2, 3)`, `(2,)`, `()`.
+  template <class Traits>
+  friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const shape_array& s) {
+    out << '(';
+    for (int k = 0; k < Rank; ++k) out << (k ? ", " : "") << s[static_cast<std::size_t>(k)];
+    return out << (Rank == 1 ? ",)" : ")");
+  }
+};
+
+}  // namespace onto
+
+template <int Rank>
+struct std::tuple_size<onto::shape_array<Rank>> : std::integral_constant<std::size_t, static_cast<std::size_t>(Rank)> {
+};
+template <std::size_t K, int Rank>
+struct std::tuple_element<K, onto::shape_array<Rank>> {
+  using type = int;
+};
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
 /// A shape given as a value: `extents`, or `std::array<int, Rank>` as `shape()` returns it.
 template <class Shape, int Rank>
 inline constexpr bool is_shape_value = std::is_same_v<Shape, extents>;
 template <std::size_t N, int Rank>
 inline constexpr bool is_shape_value<std::array<int, N>, Rank> = N == static_cast<std::size_t>(Rank);
+
+template <int Given, int Rank>
+inline constexpr bool is_shape_value<shape_array<Given>, Rank> = Given == Rank;
 
 template <class Shape, int Rank>
 concept shape_value = is_shape_value<Shape, Rank>;
@@ -121,8 +159,19 @@ inline extents shape_of_values(std::size_t values, extents declared) {
   return declared;
 }
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_moved_from() {
+  fail<failed_precondition_error>(
+      message("[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used"));
+}
+
 // Of an element, so optimized.
 ONTO_END_RUNS_ONCE
+/// The value of a tensor of rank 0. *Throws* `failed_precondition_error` where there is none.
+template <class T>
+ONTO_INLINE const T* expect_value(const T* value) {
+  if (!value) throw_moved_from();
+  return value;
+}
 template <std::size_t Rank, class... Index>
 ONTO_INLINE bool inside(const std::array<int, Rank>& shape, Index... index) {
   bool all = true;

@@ -41,6 +41,15 @@ constexpr T element_from(U value) {
   return result;
 }
 
+/// A number in a list of one. Where no list stands, it takes one conversion too many to become a tensor.
+template <class T>
+struct listed_value {
+  T value;
+
+  template <list_value<T> U>
+  listed_value(U given) : value(element_from<T>(given)) {}
+};
+
 template <class T, int Rank>
 struct nested {
   using list = std::initializer_list<typename nested<T, Rank - 1>::list>;

@@ -34,7 +34,8 @@ inline constexpr uninitialized_t uninitialized{};
 ///
 /// `tensor<float, dyn, dyn> t({2, 3})` is zeros of that shape, `tensor<float, 3> t{1, 2, 3}` is values, and nested
 /// braces give more axes. Parentheses with a list of integers are always a shape, braces are always values. Copies are
-/// deep, moves are cheap; a tensor that was moved from holds no values and may be assigned to or destroyed.
+/// deep, moves are cheap; a tensor that was moved from holds no values and has extents of 0, whatever its type says: it
+/// is to be assigned to or destroyed, and where a value or the extents of the type are needed of it, that is an error.
 template <tensor_element T, int... Dims>
 class tensor {
   using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
@@ -71,11 +72,16 @@ class tensor {
   /// Values of rank 1: `tensor<float, 3> t{1, 2, 3}`.
   /// *Throws* `invalid_argument_error` where the type says another length or an integer does not fit the element type.
   template <class... Value>
-    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 0 && (detail::list_value<Value, T> && ...))
-  explicit(sizeof...(Value) == 1) tensor(Value... value)
-      : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
+    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && (detail::list_value<Value, T> && ...))
+  tensor(Value... value) : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
     T* to = data();
     ((*to++ = detail::element_from<T>(value)), ...);
+  }
+
+  /// One value of rank 1: `tensor<float, dyn> t = {1}`. A number alone, without braces, is none.
+  tensor(detail::listed_value<T> value) requires(sizeof...(Dims) == 1)
+      : tensor(detail::uninitialized, std::array<int, 1>{1}) {
+    *data() = value.value;
   }
 
   /// Values of rank 2 and more: `tensor<float, 2, 2> t{{1, 2}, {3, 4}}`.
@@ -136,7 +142,7 @@ class tensor {
                   "[onto.tensor] the extents of the two tensor types differ; reshape, or use dyn");
     detail::checked_count(other.extent_values(), declared, element_of<T>);
     storage_ = std::move(other.storage_);
-    other.shape_ = other.closed_shape();
+    other.shape_ = shape_array<rank>();
   }
 
   // What looks like a value or a conversion and is none: deleted, not missing, so that compilers show its line, not a
@@ -157,7 +163,7 @@ class tensor {
 
   tensor(const tensor&) = default;
   tensor(tensor&& other) noexcept
-      : shape_(std::exchange(other.shape_, closed_shape())), storage_(std::move(other.storage_)) {}
+      : shape_(std::exchange(other.shape_, shape_array<rank>())), storage_(std::move(other.storage_)) {}
   tensor& operator=(const tensor& other) {
     storage_ = other.storage_;
     shape_ = other.shape_;
@@ -185,10 +191,13 @@ class tensor {
   std::size_t size() const { return storage_.size(); }
 
   /// The extents, one per axis.
-  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+  const shape_array<rank>& shape() const { return shape_; }
 
   /// The extents as the value that shape rules work on.
-  extents extent_values() const { return detail::to_extents(shape_); }
+  extents extent_values() const {
+    if constexpr (rank == 0) detail::expect_value(data());
+    return detail::to_extents(shape_);
+  }
 
   /// An element. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
@@ -207,22 +216,29 @@ class tensor {
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  T& at(Index... index) { return data()[detail::checked_offset_of(shape_, index...)]; }
+  T& at(Index... index) { return const_cast<T&>(std::as_const(*this).at(index...)); }
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& at(Index... index) const { return data()[detail::checked_offset_of(shape_, index...)]; }
+  const T& at(Index... index) const {
+    if constexpr (rank == 0) detail::expect_value(data());
+    return data()[detail::checked_offset_of(shape_, index...)];
+  }
 
-  /// The value of a tensor of rank 0.
-  operator T() const requires(sizeof...(Dims) == 0) { return *data(); }
-  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) { return *data(); }
+  /// The value of a tensor of rank 0. *Throws* `failed_precondition_error` where it was moved from.
+  operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data()); }
+  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) {
+    return *detail::expect_value(data());
+  }
 
  private:
   template <tensor_element, int...>
   friend class tensor;
 
-  static constexpr std::array<int, sizeof...(Dims)> closed_shape() { return {(Dims == dyn ? 0 : Dims)...}; }
+  static constexpr shape_array<rank> closed_shape() {
+    return std::array<int, sizeof...(Dims)>{(Dims == dyn ? 0 : Dims)...};
+  }
 
-  std::array<int, sizeof...(Dims)> shape_ = closed_shape();
+  shape_array<rank> shape_ = closed_shape();
   detail::storage<T> storage_;
 };
 
@@ -231,6 +247,13 @@ template <class>
 inline constexpr bool is_tensor = false;
 template <class T, int... Dims>
 inline constexpr bool is_tensor<tensor<T, Dims...>> = true;
+
+/// A tensor whose extents are those of its type. *Throws* `failed_precondition_error` where it was moved from.
+template <class T, int... Dims>
+const tensor<T, Dims...>& expect_values(const tensor<T, Dims...>& t) {
+  if (!may_agree(t.extent_values(), t.declared)) throw_moved_from();
+  return t;
+}
 
 template <class A, class B>
 bool same_values(const A& a, const B& b) {

@@ -141,7 +141,7 @@ class tensor_ref {
   std::size_t size() const { return size_; }
 
   /// The extents, one per axis.
-  const std::array<int, sizeof...(Dims)>& shape() const { return shape_; }
+  const shape_array<rank>& shape() const { return shape_; }
 
   /// The extents as the value that shape rules work on.
   extents extent_values() const { return detail::to_extents(shape_); }
@@ -160,8 +160,10 @@ class tensor_ref {
   const T& at(Index... index) const { return data_[detail::checked_offset_of(shape_, index...)]; }
 
   /// The value of a tensor of rank 0.
-  operator T() const requires(sizeof...(Dims) == 0) { return *data_; }
-  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) { return *data_; }
+  operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data_); }
+  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) {
+    return *detail::expect_value(data_);
+  }
 
  private:
   template <int... Other>
@@ -172,7 +174,7 @@ class tensor_ref {
     detail::checked_count(given, declared, element_of<T>);
   }
 
-  std::array<int, sizeof...(Dims)> shape_;
+  shape_array<rank> shape_;
   const T* data_;
   std::size_t size_;
 };

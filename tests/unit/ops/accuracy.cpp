@@ -70,6 +70,44 @@ void check(Reference reference, double most, double below = 1.0e-6) {
   CHECK(wrong == 0);
 }
 
+/// Tries what is nearest to the multiples of pi/2, and its neighbours, as far as `turns` of them, every `step`-th.
+template <class Op, class T, class Reference>
+void check_turns(Reference reference, double most, long turns, long step) {
+  constexpr int count = 192;
+  double worst = 0;
+  T at = 0;
+  for (long first = 0; first < turns; first += count / 3 * step) {
+    T in[count], out[count];
+    for (int k = 0; k < count / 3; ++k) {
+      const T x = static_cast<T>(static_cast<long double>(first + k * step) * 1.57079632679489661923132169163975144L);
+      in[3 * k] = x;
+      in[3 * k + 1] = -std::nextafter(x, std::numeric_limits<T>::infinity());
+      in[3 * k + 2] = std::nextafter(x, T{0});
+    }
+    apply_all<Op>(in, out);
+    for (int k = 0; k < count; ++k) {
+      const long double wanted = reference(static_cast<long double>(in[k]));
+      const T size = std::fabs(static_cast<T>(wanted));
+      if (size < std::numeric_limits<T>::min()) continue;
+      const long double unit =
+          static_cast<long double>(std::nextafter(size, std::numeric_limits<T>::infinity())) - size;
+      const auto error = static_cast<double>(std::fabs(static_cast<long double>(out[k]) - wanted) / unit);
+      if (error <= worst) continue;
+      worst = error;
+      at = in[k];
+    }
+  }
+  INFO(Op::name << " is " << worst << " ulp off at " << at);
+  CHECK(worst <= most);
+}
+
+template <class T>
+void check_all_turns(long turns, long step) {
+  check_turns<op::sin, T>([](long double x) { return std::sin(x); }, 1.1, turns, step);
+  check_turns<op::cos, T>([](long double x) { return std::cos(x); }, 1.1, turns, step);
+  check_turns<op::tan, T>([](long double x) { return std::tan(x); }, 2.6, turns, step);
+}
+
 }  // namespace
 
 TEST_CASE("functions are exact to a few units of the last place over the whole range of float", "[ops]") {
@@ -79,9 +117,9 @@ TEST_CASE("functions are exact to a few units of the last place over the whole r
   check<op::expm1>([](double x) { return std::expm1(x); }, 2.6);
   check<op::log>([](double x) { return std::log(x); }, 1.1);
   check<op::log1p>([](double x) { return std::log1p(x); }, 1.1);
-  check<op::sin>([](double x) { return std::sin(x); }, 2.6);
-  check<op::cos>([](double x) { return std::cos(x); }, 2.6);
-  check<op::tan>([](double x) { return std::tan(x); }, 3.6);
+  check<op::sin>([](double x) { return std::sin(x); }, 1.1);
+  check<op::cos>([](double x) { return std::cos(x); }, 1.1);
+  check<op::tan>([](double x) { return std::tan(x); }, 2.6);
   check<op::asin>([](double x) { return std::asin(x); }, 2.6);
   check<op::acos>([](double x) { return std::acos(x); }, 2.1);
   check<op::atan>([](double x) { return std::atan(x); }, 2.6);
@@ -91,6 +129,29 @@ TEST_CASE("functions are exact to a few units of the last place over the whole r
   check<op::erf>([](double x) { return std::erf(x); }, 6.0);
   check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.6);
   check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0);
+}
+
+TEST_CASE("sine, cosine and tangent are exact near the multiples of pi/2", "[ops]") {
+  check_all_turns<double>(100'000, 7);
+  check_all_turns<double>(1'100'000, 1009);  // to where each angle goes to the C library
+  check_all_turns<double>(1'000'000'000'000, 100'000'000'007);
+  check_all_turns<float>(10'000, 1);
+}
+
+TEST_CASE("sine and tangent of zero keep its sign, and of what is tiny are that", "[ops]") {
+  double in[8] = {0.0, -0.0, 5e-324, -5e-324, 1e-310, -1e-300, 1e-20, -1e-9};
+  double out[8];
+  const auto same = [&] {
+    for (int k = 0; k < 8; ++k) CHECK((out[k] == in[k] && std::signbit(out[k]) == std::signbit(in[k])));
+  };
+  apply_all<op::sin>(in, out);
+  same();
+  apply_all<op::tan>(in, out);
+  same();
+  in[7] = 1.0;  // and beside an angle that is not
+  apply_all<op::sin>(in, out);
+  in[7] = out[7];
+  same();
 }
 
 TEST_CASE("the logarithm of a subnormal double is right", "[ops]") {

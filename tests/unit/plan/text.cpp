@@ -64,3 +64,10 @@ TEST_CASE("every kernel and transfer of a plan is a line of its text", "[plan]")
   CHECK(count(p.text(), ". kernel on") == p.kernels);
   CHECK(count(p.text(), ". transfer ") == p.transfers);
 }
+
+TEST_CASE("a name with a line end does not break a line", "[plan]") {
+  const std::string text = plan_of(odd).text();
+  CHECK(count(text, "\n") == plan_of(odd).step_count);
+  CHECK(text.find("a \"name\"\\ of\\nits own") != std::string::npos);
+  CHECK(count(estimate(plan_of(odd), h200).text(), "\n") == plan_of(odd).step_count + 3);
+}

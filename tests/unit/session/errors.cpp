@@ -3,6 +3,7 @@
 #include <onto/onto.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "../catch.hpp"
@@ -105,6 +106,78 @@ TEST_CASE("a feed of other extents than the placeholder's is refused", "[session
       "[onto.tensor] shape [3, 3] does not fit a tensor of type shape [2, ?]; change the shape, or make the extent dyn "
       "in the type; it was fed to placeholder 'fixed'");
   CHECK(sess.run(sum(fixed), fixed = matrix{{1, 2, 3}, {1, 2, 3}}) == 12.0f);
+}
+
+TEST_CASE("a value of more bytes than a number counts is refused before anything runs, fetched or not", "[session]") {
+  // Four axes of 65536 by broadcasting: 2^64 elements of four feeds.
+  using line = tensor<float, dyn, dyn, dyn, dyn>;
+  constexpr auto p = placeholder<"p", float, dyn, dyn, dyn, dyn>;
+  constexpr auto q = placeholder<"q", float, dyn, dyn, dyn, dyn>;
+  constexpr auto r = placeholder<"r", float, dyn, dyn, dyn, dyn>;
+  constexpr auto s = placeholder<"s", float, dyn, dyn, dyn, dyn>;
+  for (const int gpus : {0, 1}) {
+    session sess{{.simulated_gpus = gpus}};
+    const auto run = [&](const auto& e, int extent) {
+      return sess.run(e, p = line({extent, 1, 1, 1}), q = line({1, extent, 1, 1}), r = line({1, 1, extent, 1}),
+                      s = line({1, 1, 1, extent}));
+    };
+    const auto refused = [&](const auto& e) {
+      const std::string said = refusal([&] { run(e, 65536); });
+      INFO(said);
+      CHECK(said.find("[onto.shape] Add_2 (Add): the result has more than 2^63 - 1 bytes, fetched or not; use smaller "
+                      "extents; operands: Add_1 [65536, 65536, 65536, 1], s [1, 1, 1, 65536]") == 0);
+    };
+    constexpr auto big = p + q + r + s;
+    refused(sum(big));
+    refused(max(big));
+    refused(argmax<0>(reshape<-1>(big)));
+    refused(mean(big));
+    refused(sum(softmax(big)));
+    refused(sum(concat<0>(big, big)));
+    refused(big);
+    refused(sum(slice<range<0, 1>>(big)));
+    CHECK(sess.statistics(cpu<0>{}).kernels == 0);
+    CHECK(run(sum(big), 3) == 0.0f);
+    CHECK(run(sum(big), 0) == 0.0f);
+  }
+}
+
+TEST_CASE("an extent of 0 makes any value small", "[session]") {
+  constexpr auto p = placeholder<"p", float, dyn, dyn, dyn, dyn, dyn>;
+  constexpr auto q = placeholder<"q", float, dyn, dyn, dyn, dyn, dyn>;
+  using line = tensor<float, dyn, dyn, dyn, dyn, dyn>;
+  session sess;
+  const line none({65536, 65536, 65536, 65536, 0}), wide({1, 65536, 1, 1, 1});
+  CHECK(none.size() == 0);
+  CHECK(sess.run(sum(p + q), p = none, q = wide) == 0.0f);
+  CHECK(sess.run(transpose(p * 2.0f), p = none).shape() == std::array{0, 65536, 65536, 65536, 65536});
+  CHECK(sess.run(p * q, p = line({1, 0, 1, 1, 65536}), q = line({65536, 1, 1, 1, 1})).size() == 0);
+}
+
+TEST_CASE("a tensor that was moved from is no feed, no constant and no initial value", "[session]") {
+  constexpr auto x = placeholder<"x", float, 2>;
+  constexpr auto s = placeholder<"s", float>;
+  session sess;
+  tensor<float, 2> t{1, 2};
+  tensor<float> number = 3.0f;
+  const tensor<float, 2> kept = std::move(t);
+  const tensor<float> kept_number = std::move(number);
+  CHECK(refusal([&] { sess.run(x + x, x = t); }) ==
+        "[onto.feed] placeholder 'x' has shape [2] and was fed [0]; feed data of that shape");
+  CHECK(refusal([&] { sess.run(s + s, s = number); }) ==
+        "[onto.feed] placeholder 's' was fed no values: a null pointer, or a tensor that was moved from");
+  CHECK(refusal([&] { sess.run(x + x, x = tensor_ref<float, 2>(static_cast<const float*>(nullptr), {2})); }) ==
+        "[onto.feed] placeholder 'x' was fed no values: a null pointer, or a tensor that was moved from");
+  CHECK_THROWS_AS(constant(t), failed_precondition_error);
+  CHECK_THROWS_AS(constant<"named">(number), failed_precondition_error);
+  CHECK_THROWS_AS((variable<"w", float, 2>(t)), failed_precondition_error);
+  CHECK(sess.run(x + s, x = kept, s = kept_number) == tensor<float, 2>{4, 5});
+}
+
+TEST_CASE("one value in braces feeds a placeholder of rank 1", "[session]") {
+  session sess;
+  CHECK(sess.run(row + row, row = {1}) == tensor<float, 1>{2});
+  CHECK(sess.run(row + row, row = {1.5f}) == tensor<float, 1>{3});
 }
 
 TEST_CASE("every message begins with its tag", "[session]") {

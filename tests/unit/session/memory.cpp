@@ -67,8 +67,8 @@ void check_peaks(int gpus, const fetch_list<E...>& program) {
   INFO("with " << gpus << " GPUs");
   for (const bool prepared : {false, true}) {
     session sess{soft(gpus)};
-    if (sess.devices().size() != static_cast<std::size_t>(gpus) + 1) return;  // there is a real one too
-    sess.run(fetches(assign(on<gpu<0>>(w), 1), assign(on<gpu<1>>(v), 2)));    // takes nothing but what they hold
+    REQUIRE(sess.devices().size() == static_cast<std::size_t>(gpus) + 1);
+    sess.run(fetches(assign(on<gpu<0>>(w), 1), assign(on<gpu<1>>(v), 2)));  // takes nothing but what they hold
     const auto places = std::array{place{device_kind::cpu, 0}, place{device_kind::gpu, 0}, place{device_kind::gpu, 1},
                                    place{device_kind::gpu, 2}};
     std::int64_t before[4] = {};
@@ -157,7 +157,7 @@ std::string refused(session& sess, int rows) {
 
 TEST_CASE("over the limit: the sentence has all that one needs to know", "[session][memory][golden]") {
   session sess{four_matrices()};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   sess.run(assign(on<gpu<0>>(w), x), x = filled(1));
   const auto step = sess.prepare(on<gpu<0>>(named<"shown">(tanh(small))));
   std::string said = refused(sess, 100) + '\n';
@@ -172,7 +172,7 @@ TEST_CASE("over the limit: the sentence has all that one needs to know", "[sessi
 
 TEST_CASE("over the limit: the session goes on, and what is below it runs", "[session][memory]") {
   session sess{four_matrices()};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   for (int round = 0; round < 3; ++round) {
     CHECK(refused(sess, 10000).find("limit of 64.0 KiB") != std::string::npos);
     CHECK(sess.memory(gpu<0>{}).in_use == 0);
@@ -190,7 +190,7 @@ TEST_CASE("exactly the limit fits, and one piece more does not", "[session][memo
   static_assert(peak == 2 * whole);
   for (const std::int64_t limit : {peak, peak - 256}) {
     session sess{{.gpu = {.allow_growth = true, .memory_limit = limit}, .simulated_gpus = 1}};
-    if (sess.devices().size() != 2) return;
+    REQUIRE(sess.devices().size() == 2);
     if (limit == peak)
       CHECK(sess.run(program, x = filled(0))(3, 3) == Approx(1.0 / 64));
     else
@@ -200,7 +200,7 @@ TEST_CASE("exactly the limit fits, and one piece more does not", "[session][memo
 
 TEST_CASE("a variable's new value over the limit: the old one stays", "[session][memory]") {
   session sess{{.gpu = {.allow_growth = true, .memory_limit = 2 * whole}, .simulated_gpus = 1}};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   sess.run(assign(on<gpu<0>>(w), x), x = filled(3));
   for (int round = 0; round < 3; ++round) {
     // The new value is written beside the old one, and the feed is there too.
@@ -215,7 +215,7 @@ TEST_CASE("a variable's new value over the limit: the old one stays", "[session]
 
 TEST_CASE("a prepared program holds its memory, is named as a holder, and gives it back", "[session][memory]") {
   session sess{four_matrices()};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   {
     const auto step = sess.prepare(on<gpu<0>>(named<"big">(softmax(transpose(tanh(x))))));
     CHECK(sess.memory(gpu<0>{}).in_use == 2 * whole);
@@ -234,7 +234,7 @@ TEST_CASE("a prepared program holds its memory, is named as a holder, and gives 
 TEST_CASE("two sessions of a process keep each its own limit", "[session][memory]") {
   session narrow{{.gpu = {.allow_growth = true, .memory_limit = whole}, .simulated_gpus = 1}};
   session wide{{.gpu = {.allow_growth = true, .memory_limit = 16 * whole}, .simulated_gpus = 1}};
-  if (wide.devices().size() != 2) return;
+  REQUIRE(wide.devices().size() == 2);
   for (int round = 0; round < 2; ++round) {
     CHECK_THROWS_AS(narrow.run(on<gpu<0>>(softmax(transpose(x))), x = filled(1)), resource_exhausted_error);
     CHECK_NOTHROW(wide.run(on<gpu<0>>(products<3>(x)), x = filled(1)));
@@ -245,7 +245,7 @@ TEST_CASE("two sessions of a process keep each its own limit", "[session][memory
 
 TEST_CASE("what is not in use, and waits to be used again, does not count against the limit", "[session][memory]") {
   session sess{four_matrices()};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   for (int rows = 1; rows < 100; rows += 7) {
     CHECK_NOTHROW(sess.run(on<gpu<0>>(open * 2), open = sized(rows, 64)));
     CHECK_NOTHROW(sess.run(on<gpu<0>>(open * 2), open = sized(100 - rows, 64)));
@@ -258,7 +258,7 @@ TEST_CASE("what is not in use, and waits to be used again, does not count agains
 
 TEST_CASE("trim gives back what nobody holds, and only that", "[session][memory]") {
   session sess{soft(1)};
-  if (sess.devices().size() != 2) return;
+  REQUIRE(sess.devices().size() == 2);
   sess.run(assign(on<gpu<0>>(w), x), x = filled(7));
   const auto step = sess.prepare(on<gpu<0>>(softmax(transpose(tanh(x)))));
   const tensor<float, 64, 64> once = step(x = filled(1));
@@ -309,7 +309,7 @@ TEST_CASE("a prepared program that outlives its session gives its memory back at
 
 TEST_CASE("only devices that a placement uses are touched", "[session][memory]") {
   session sess{{.gpu = {.memory_limit = 1 << 20}, .simulated_gpus = 4}};
-  if (sess.devices().size() != 5) return;
+  REQUIRE(sess.devices().size() == 5);
   const auto untouched = [&](auto place) {
     const memory_info m = sess.memory(place);
     return m.in_use == 0 && m.peak == 0 && m.reserved == 0;

@@ -78,7 +78,7 @@ TEST_CASE("soft placement: a missing GPU is another GPU, index modulo their numb
 
 TEST_CASE("soft placement: without any GPU, the CPU", "[session]") {
   session sess{{.allow_soft_placement = true}};
-  if (sess.devices().size() > 1) return;  // there is a real one
+  REQUIRE(sess.devices().size() == 1);
   const auto report = sess.placement(on<gpu<2>>(exp(x)));
   CHECK(where(report, "Exp") == cpu0);
   CHECK(sess.run(on<gpu<2>>(x + x), x = values) == tensor<float, 2, 2>{{2, 4}, {6, 8}});
@@ -135,7 +135,7 @@ TEST_CASE("soft placement never changes the job or the task", "[session]") {
 
 TEST_CASE("hard placement: a device that is not there", "[session]") {
   session sess{{.simulated_gpus = 1}};
-  if (sess.devices().size() > 2) return;  // there is a real one too
+  REQUIRE(sess.devices().size() == 2);
   const std::string text =
       "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:2' "
       "because "
@@ -172,6 +172,44 @@ TEST_CASE("hard placement: what writes state that is elsewhere", "[session]") {
                   "'/device:GPU:0' because variable w is on " +
                   cpu0) == 0);
   CHECK(sess.run(w) == values);
+}
+
+TEST_CASE("hard placement: a program that only reads a variable elsewhere", "[session]") {
+  session sess{{.simulated_gpus = 2}};
+  sess.run(assign(on<gpu<1>>(w), x), x = values);
+  CHECK(
+      refusal([&] { sess.run(exp(on<gpu<0>>(w))); }) ==
+      "Cannot assign a device for operation w: Could not satisfy explicit device specification '/device:GPU:0' because "
+      "variable w is on " +
+          gpu1 + ", and a variable stays where it got its first value; ask for that device or for none");
+}
+
+TEST_CASE("available devices are named in the order of devices()", "[session]") {
+  session sess{{.simulated_gpus = 2, .cpus = 3}};
+  const std::string said = refusal([&] { sess.run(on<gpu<7>>(exp(x)), x = values); });
+  std::string list = "available devices: ";
+  for (const device_info& d : sess.devices()) list += (list.back() == ' ' ? "" : ", ") + d.name.to_string();
+  INFO(said);
+  CHECK(said.find(list) != std::string::npos);
+  CHECK(list.find(cpu0) < list.find("CPU:1"));
+  CHECK(list.find("CPU:2") < list.find(gpu0));
+}
+
+TEST_CASE("a name with line ends stays on its line", "[session]") {
+  std::string log;
+  session sess{{.log_device_placement = true,
+                .log = [&](std::string_view line) { log += std::string(line) + "|"; },
+                .simulated_gpus = 1}};
+  const auto e = on<gpu<0>>(named<"two\nlines\t\x01">(exp(x)));
+  const placement_report report = sess.placement(e);
+  CHECK(report.at("two\nlines\t\x01").operation == "Exp");
+  const std::string line = "two\\nlines\\t\\x01: (Exp): " + gpu0;
+  CHECK(report.at("two\nlines\t\x01").to_string() == line);
+  CHECK(report.to_string() == "x: (Placeholder): " + gpu0 + "\n" + line + "\n");
+  CHECK(report.to_json().find("two\\nlines\\t\\u0001") != std::string::npos);
+  sess.run(e, x = values);
+  CHECK(log.find("|" + line + "|") != std::string::npos);
+  CHECK(refusal([&] { sess.placement(on<gpu<3>>(named<"two\nlines">(exp(x)))); }).find('\n') == std::string::npos);
 }
 
 TEST_CASE("hard placement names every operation that it cannot place in one error", "[session]") {

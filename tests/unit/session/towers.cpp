@@ -29,7 +29,7 @@ const tensor<float, 2, 2> swap{{0, 1}, {1, 0}};
 
 TEST_CASE("eight towers on two GPUs: half of them on each", "[session][runtime]") {
   session sess{{.allow_soft_placement = true, .simulated_gpus = 2}};
-  if (sess.devices().size() > 3) return;  // there is a real one too
+  REQUIRE(sess.devices().size() == 3);
   constexpr auto total = on<cpu<0>>(add_n(towers(eight, share)));
   const auto report = sess.placement(total);
   int on_first = 0, on_second = 0;

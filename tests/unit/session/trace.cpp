@@ -126,7 +126,7 @@ TEST_CASE("a trace has every kernel and copy, with names, amounts and rates", "[
   for (const bool timed : {false, true}) {
     const file f(timed ? "simulated" : "wall");
     session sess{traced(f, 2, timed ? model : cost_model{})};
-    if (sess.devices().size() != 3) return;
+    REQUIRE(sess.devices().size() == 3);
     sess.run(program, x = filled(1), y = filled(2));
     const auto& p = plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(program);
     const std::vector<span> spans = spans_of(f.text());
@@ -168,7 +168,7 @@ TEST_CASE("a trace has every kernel and copy, with names, amounts and rates", "[
 TEST_CASE("devices and streams of a trace have names", "[session][trace]") {
   const file f("names");
   session sess{traced(f, 2)};
-  if (sess.devices().size() != 3) return;
+  REQUIRE(sess.devices().size() == 3);
   for (int k = 0; k < 2; ++k) sess.run(program, x = filled(1), y = filled(2));
   const std::string text = f.text();
   for (const char* device : {"/device:CPU:0", "/device:GPU:0", "/device:GPU:1"}) {
@@ -183,7 +183,7 @@ TEST_CASE("devices and streams of a trace have names", "[session][trace]") {
 TEST_CASE("one stream does one thing at a time", "[session][trace][threads]") {
   const file f("streams");
   session sess{traced(f, 2, model)};
-  if (sess.devices().size() != 3) return;
+  REQUIRE(sess.devices().size() == 3);
   for (int k = 0; k < 3; ++k) sess.run(program, x = filled(1), y = filled(2));
   const std::vector<span> spans = spans_of(f.text());
   for (std::size_t a = 0; a < spans.size(); ++a)
@@ -243,7 +243,7 @@ TEST_CASE("prepared and queued runs are traced each time", "[session][trace][thr
   const file f("prepared");
   {
     session sess{traced(f, 1)};
-    if (sess.devices().size() != 2) return;
+    REQUIRE(sess.devices().size() == 2);
     sess.run(assign(on<gpu<0>>(w), 0));
     const auto step = sess.prepare(assign_add(on<gpu<0>>(w), x));
     const auto value = filled(1);
@@ -272,8 +272,8 @@ TEST_CASE("threads trace into one file", "[session][trace][threads]") {
     });
   for (std::thread& t : threads) t.join();
   const auto spans = spans_of(f.text());
-  if (sess.devices().size() == 3)
-    CHECK(count(spans, "kernel") == 40 * plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(program).kernels);
+  REQUIRE(sess.devices().size() == 3);
+  CHECK(count(spans, "kernel") == 40 * plan_of<world<cpu<0>, gpu<0>, gpu<1>>>(program).kernels);
 }
 
 TEST_CASE("two sessions trace into two files", "[session][trace]") {
@@ -348,7 +348,7 @@ TEST_CASE("a path that cannot be written is refused when the session is made", "
 TEST_CASE("simulated time goes on from run to run", "[session][trace]") {
   const file f("clock");
   session sess{traced(f, 2, model)};
-  if (sess.devices().size() != 3) return;
+  REQUIRE(sess.devices().size() == 3);
   double before = 0;
   for (int k = 0; k < 3; ++k) {
     sess.run(program, x = filled(1), y = filled(2));

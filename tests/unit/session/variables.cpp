@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "simulated.hpp"
 
 using namespace onto;
 using Catch::Matchers::Contains;
@@ -158,9 +159,8 @@ TEST_CASE("an int32 variable lives in host memory, others where they are used", 
 }
 
 TEST_CASE("a variable stays on its device, whoever uses it", "[session]") {
-  session sess{{.simulated_gpus = 2}};
-  if (sess.devices().size() != 3)
-    return;  // there is a real GPU too, and copies between the two kinds go through the host
+  session sess{onto_test::simulated_alone({.simulated_gpus = 2})};  // beside a real one copies go through the host
+  REQUIRE(sess.devices().size() == 3);
   sess.run(assign(on<gpu<1>>(w), x), x = start);
   CHECK(sess.placement(on<cpu<0>>(exp(w))).at("w").assigned == device_name::local(gpu<1>::value));
   const auto copied = sess.statistics(gpu<1>{}).transfers;

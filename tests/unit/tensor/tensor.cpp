@@ -2,13 +2,17 @@
 // Tensors: how they are made, read, copied, moved and compared, and what they refuse.
 #include "../catch.hpp"
 
+#include <onto/tensor/npy.hpp>
+#include <onto/tensor/print.hpp>
 #include <onto/tensor/tensor.hpp>
+#include <onto/tensor/tensor_ref.hpp>
 
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +77,48 @@ TEMPLATE_TEST_CASE("parentheses with integers are a shape, braces are values", "
     CHECK(values.shape() == std::array{3, 1, 2});
     CHECK(values(2, 0, 1) == T(6));
   }
+}
+
+TEST_CASE("a shape prints, and is an array", "[tensor]") {
+  const auto printed = [](const auto& t) {
+    std::ostringstream out;
+    out << t.shape();
+    return out.str();
+  };
+  const tensor<float, 2, dyn> t({2, 3});
+  CHECK(printed(t) == "(2, 3)");
+  CHECK(printed(tensor<float, dyn>({5})) == "(5,)");
+  CHECK(printed(tensor<float>(1.0f)) == "()");
+  CHECK(printed(tensor_ref<float, dyn, dyn>(t)) == "(2, 3)");
+  const auto [rows, columns] = t.shape();
+  CHECK(rows == 2);
+  CHECK(columns == 3);
+  const std::array<int, 2> copy = t.shape();
+  CHECK(copy == t.shape());
+  CHECK(tensor<float, dyn, dyn>(t.shape()).shape() == copy);
+}
+
+TEST_CASE("a list of one value is a list", "[tensor]") {
+  const tensor<float, dyn> t = {1};
+  CHECK(t == tensor<float, dyn>{1});
+  CHECK(t.shape() == std::array{1});
+  const auto first = [](const tensor<double, dyn>& x) { return x.size() == 1 ? x(0) : -1; };
+  CHECK(first({2.5}) == 2.5);
+  CHECK(first({3}) == 3);
+  const tensor<std::int32_t, 1> i = {7};
+  CHECK(i(0) == 7);
+  const tensor<bool, dyn> b = {true};
+  CHECK(b(0));
+  tensor<float, dyn> assigned = {1, 2};
+  assigned = {4.f};
+  CHECK(assigned == tensor<float, dyn>{4});
+  CHECK(tensor<float, dyn>({5}).size() == 5);  // in parentheses it is a shape
+  CHECK(tensor<float, dyn>{5}.size() == 1);
+  CHECK_FALSE(std::is_convertible_v<int, tensor<float, dyn>>);
+  CHECK_FALSE(std::is_convertible_v<float, tensor<float, dyn>>);
+  CHECK(refusal<invalid_argument_error>([] { tensor<float, 3> three = {1}; }) != "nothing was thrown");
+  CHECK(refusal<invalid_argument_error>([] { tensor<std::int32_t, dyn> large = {std::int64_t{1} << 40}; }) !=
+        "nothing was thrown");
 }
 
 TEST_CASE("bool takes one byte each and has both forms", "[tensor]") {
@@ -249,6 +295,51 @@ TEST_CASE("moves take the memory", "[tensor]") {
   const tensor<float, 2, 2> d = std::move(c);
   c = d;
   CHECK(c == d);
+}
+
+TEST_CASE("a tensor that was moved from has no values, and its shape says so", "[tensor]") {
+  tensor<float, 2, 3> a{{1, 2, 3}, {4, 5, 6}};
+  const tensor<float, 2, 3> b = std::move(a);
+  CHECK(b.size() == 6);
+  CHECK(a.size() == 0);
+  CHECK(a.data() == nullptr);
+  CHECK(a.shape() == std::array{0, 0});
+  CHECK(refusal<invalid_argument_error>([&] { a.at(0, 0); }).find("[onto.tensor] index (0, 0) is outside") == 0);
+  CHECK_FALSE(a == b);
+  const tensor<float, 2, 3> copy = a;
+  CHECK(copy == a);
+  CHECK(copy.size() == 0);
+  CHECK_THROWS_AS((tensor_ref<float, 2, 3>(a)), invalid_argument_error);
+  CHECK(tensor<float, dyn, dyn>(a).size() == 0);
+  tensor<float, 2, 3> c{{0, 0, 0}, {0, 0, 0}};
+  c = std::move(a);
+  CHECK(c.size() == 0);
+  CHECK(c.shape() == std::array{0, 0});
+  CHECK(a.size() == 6);  // what was in c
+  c = b;
+  CHECK(c == b);
+  tensor<float, dyn, 3> d(std::move(c));
+  CHECK(d.size() == 6);
+  CHECK(c.shape() == std::array{0, 0});
+}
+
+TEST_CASE("a number that was moved from is not read", "[tensor]") {
+  const std::string sentence =
+      "[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used";
+  const auto refused = [](auto f) { return refusal<failed_precondition_error>(f); };
+  tensor<float> a = 2.0f;
+  tensor<float> b = std::move(a);
+  CHECK(b == tensor<float>(2.0f));
+  CHECK(a.size() == 0);
+  CHECK(refused([&] { static_cast<void>(static_cast<float>(a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(a.at()); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(a.extent_values()); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(to_string(a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>(save_npy("moved.npy", a)); }) == sentence);
+  CHECK(refused([&] { static_cast<void>((tensor_ref<float>(a))); }) == sentence);
+  CHECK_FALSE(a == b);
+  a = b;
+  CHECK(static_cast<float>(a) == 2.0f);
 }
 
 TEST_CASE("tensors that know their extents become dyn without a check, and back with one", "[tensor]") {

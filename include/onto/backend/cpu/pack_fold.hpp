@@ -92,7 +92,7 @@ ONTO_INLINE wide_lanes<T> widen_pack(const pack<T>& p) {
   using doubles = typename lane_vector<double, n / 2>::type;
   typename lane_vector<T, n>::type v;
   std::memcpy(&v, &p.data, sizeof v);
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
   // g++ 12 converts four at a time.
   const auto low = _mm512_cvtps_pd(half_of<T, n, false>(v)), high = _mm512_cvtps_pd(half_of<T, n, true>(v));
   static_assert(sizeof low == sizeof(doubles));
@@ -248,7 +248,7 @@ struct pack_extreme : pack_fold_base<T> {
 
   /// Where one of two packs is NaN.
   static ONTO_INLINE mask either_nan(const lanes& a, const lanes& b) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
     // One comparison, where g++ makes two and an operation on masks, which these processors do one at a time.
     if constexpr (sizeof(T) == 4)
       return mask(_mm512_cmp_ps_mask(a.data, b.data, _CMP_UNORD_Q));

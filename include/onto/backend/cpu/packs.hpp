@@ -16,6 +16,7 @@
 #pragma GCC diagnostic pop
 #if !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
 #define ONTO_PACKS
+#include <onto/backend/cpu/pack_angles.hpp>
 #include <onto/backend/cpu/pack_math.hpp>
 #endif
 #endif

@@ -20,7 +20,7 @@ inline namespace ONTO_ABI {
 /// exp(x) for x of at most 0, NaN for NaN.
 template <class T>
 ONTO_INLINE pack<T> exp_downwards(const pack<T>& x) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
   if constexpr (std::is_same_v<T, float>) {
     // Half of what exp takes: only one end of the range, a sum that rounds to a whole number, and the processor's own
     // scaling by a power of two. Exponents are cut off where the result has been 0 for a while; in this order of
@@ -78,7 +78,7 @@ struct pack_greatest : pack_fold_base<T> {
 
   // In this order x86 passes over a NaN in `p`. The form with a mask as in exp_downwards.
   static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) {
-#if defined(__AVX512F__) && !defined(__CUDACC__)
+#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
     if constexpr (sizeof(T) == 4)
       return lanes(_mm512_maskz_max_ps(0xffff, p.data, best.data));
     else

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// A placeholder is fed data of its element type and rank.
+// FAIL: is_no_feed<
+// FAIL: \[onto\.feed\] the data has another element type or rank than the placeholder
+#include <onto/onto.hpp>
+
+#include <vector>
+
+constexpr auto x = onto::placeholder<"x", float, onto::dyn>;
+#ifdef ONTO_TWIN
+const std::vector<float> data(3);
+#else
+const std::vector<double> data(3);
+#endif
+
+const auto fed = x = data;
