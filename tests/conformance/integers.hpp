@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Integers of every width beside NumPy's: each operation runs over the arrays of integers.tsv and gives what NumPy gave,
-// and over larger random arrays, where a plain reference does, which is held to the same table. Included after Catch2.
+// Integers of every width beside NumPy's: each operation runs over the arrays of integers.tsv and gives what NumPy
+// gave, and over larger random arrays, where a plain reference does, which is held to the same table. Included after
+// Catch2.
 #pragma once
 
 #include <onto/onto.hpp>
@@ -34,7 +35,8 @@ wide_bits bits(T x) {
   return static_cast<wide_bits>(static_cast<wide>(x));
 }
 
-// ---- the table -------------------------------------------------------------------------------------------------------
+// ---- the table
+// -------------------------------------------------------------------------------------------------------
 
 struct row {
   std::string type;  // of the result
@@ -130,21 +132,22 @@ matrix<T> random_array(int rows, int columns, unsigned seed) {
   return m;
 }
 
-// ---- operations, each with its plain meaning -------------------------------------------------------------------------
+// ---- operations, each with its plain meaning
+// -------------------------------------------------------------------------
 
-#define INTEGERS_OPERATION(NAME, EXPRESSION, MEANING)             \
-  struct NAME##_case {                                            \
-    static constexpr const char* name = #NAME;                    \
-    template <class A, class B, class E>                          \
-    static constexpr auto expression(A a, B b, E e) {             \
-      (void)b, (void)e;                                           \
-      return EXPRESSION;                                          \
-    }                                                             \
-    template <class T>                                            \
-    static auto meaning(T a, T b, T e) {                          \
-      (void)b, (void)e;                                           \
-      return MEANING;                                             \
-    }                                                             \
+#define INTEGERS_OPERATION(NAME, EXPRESSION, MEANING) \
+  struct NAME##_case {                                \
+    static constexpr const char* name = #NAME;        \
+    template <class A, class B, class E>              \
+    static constexpr auto expression(A a, B b, E e) { \
+      (void)b, (void)e;                               \
+      return EXPRESSION;                              \
+    }                                                 \
+    template <class T>                                \
+    static auto meaning(T a, T b, T e) {              \
+      (void)b, (void)e;                               \
+      return MEANING;                                 \
+    }                                                 \
   };
 
 template <class T>
@@ -193,8 +196,7 @@ template <class... Case>
 struct cases {};
 using arithmetic = cases<add_case, sub_case, mul_case, div_case, mod_case, pow_case, maximum_case, minimum_case,
                          neg_case, abs_case, sign_case, square_case, relu_case, where_case>;
-using comparisons =
-    cases<equal_case, not_equal_case, less_case, less_equal_case, greater_case, greater_equal_case>;
+using comparisons = cases<equal_case, not_equal_case, less_case, less_equal_case, greater_case, greater_equal_case>;
 
 /// A cast to another type. From integers, plain C++.
 template <class To>
@@ -209,11 +211,13 @@ struct cast_case {
     return static_cast<To>(a);
   }
 };
-using casts = cases<cast_case<std::int8_t>, cast_case<std::uint8_t>, cast_case<std::int16_t>, cast_case<std::uint16_t>,
-                    cast_case<std::int32_t>, cast_case<std::uint32_t>, cast_case<std::int64_t>,
-                    cast_case<std::uint64_t>, cast_case<float>, cast_case<double>, cast_case<onto::half>, cast_case<bool>>;
+using casts =
+    cases<cast_case<std::int8_t>, cast_case<std::uint8_t>, cast_case<std::int16_t>, cast_case<std::uint16_t>,
+          cast_case<std::int32_t>, cast_case<std::uint32_t>, cast_case<std::int64_t>, cast_case<std::uint64_t>,
+          cast_case<float>, cast_case<double>, cast_case<onto::half>, cast_case<bool>>;
 
-// ---- reductions ------------------------------------------------------------------------------------------------------
+// ---- reductions
+// ------------------------------------------------------------------------------------------------------
 
 /// The type of sums and products: NumPy's, but int32 stays.
 template <class T>
@@ -221,21 +225,21 @@ using sum_type = std::conditional_t<std::is_same_v<T, std::int32_t>, T,
                                     std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>>;
 
 /// Folds elements in order by a meaning over the elements' type and what was folded so far.
-#define INTEGERS_REDUCTION(NAME, RESULT, FIRST, NEXT)                                 \
-  struct NAME##_case {                                                                \
-    static constexpr const char* name = #NAME;                                        \
-    template <int... Axes, class A>                                                   \
-    static constexpr auto expression(A a) {                                           \
-      return onto::NAME<Axes...>(a);                                                  \
-    }                                                                                 \
-    template <class T>                                                                \
-    using result = RESULT;                                                            \
-    template <class T>                                                                \
-    static RESULT fold(const std::vector<T>& v) {                                     \
-      RESULT r = FIRST;                                                               \
-      for (std::size_t k = 0; k < v.size(); ++k) r = NEXT;                            \
-      return r;                                                                       \
-    }                                                                                 \
+#define INTEGERS_REDUCTION(NAME, RESULT, FIRST, NEXT)      \
+  struct NAME##_case {                                     \
+    static constexpr const char* name = #NAME;             \
+    template <int... Axes, class A>                        \
+    static constexpr auto expression(A a) {                \
+      return onto::NAME<Axes...>(a);                       \
+    }                                                      \
+    template <class T>                                     \
+    using result = RESULT;                                 \
+    template <class T>                                     \
+    static RESULT fold(const std::vector<T>& v) {          \
+      RESULT r = FIRST;                                    \
+      for (std::size_t k = 0; k < v.size(); ++k) r = NEXT; \
+      return r;                                            \
+    }                                                      \
   };
 
 INTEGERS_REDUCTION(sum, sum_type<T>, 0, wrapped<sum_type<T>>(bits(r) + bits(v[k])))
@@ -262,7 +266,8 @@ std::vector<typename Case::template result<T>> reduced(const matrix<T>& m, int a
   return r;
 }
 
-// ---- what a test does ------------------------------------------------------------------------------------------------
+// ---- what a test does
+// ------------------------------------------------------------------------------------------------
 
 template <class T>
 inline constexpr auto a = placeholder<"a", T, dyn, dyn>;

@@ -106,7 +106,9 @@ inline constexpr int element_count = sizeof detail::element_table::rows / sizeof
 
 /// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool.
 template <class T>
-concept tensor_element = requires(const detail::element_types& table) { detail::row_of<T>(table); };
+concept tensor_element = requires(const detail::element_types& table) {
+  detail::row_of<T>(table);
+};
 
 /// The value of an element type: `element_of<float> == element::float32`.
 template <tensor_element T>
@@ -144,19 +146,25 @@ static_assert(element_count <= 16, "[onto.element] a column has room for 16 elem
 /// Bytes of one element.
 ONTO_INLINE constexpr int size_of(element e) { return detail::digit(detail::element_sizes, e); }
 
-ONTO_INLINE constexpr element_kind kind_of(element e) { return static_cast<element_kind>(detail::digit(detail::element_kinds, e)); }
+ONTO_INLINE constexpr element_kind kind_of(element e) {
+  return static_cast<element_kind>(detail::digit(detail::element_kinds, e));
+}
 
 ONTO_INLINE constexpr bool is_floating(element e) { return kind_of(e) == element_kind::floating; }
 
 /// The type in which elements are computed: float for half and bfloat16, else their own.
-ONTO_INLINE constexpr element computed_as(element e) { return static_cast<element>(detail::digit(detail::element_computed, e)); }
+ONTO_INLINE constexpr element computed_as(element e) {
+  return static_cast<element>(detail::digit(detail::element_computed, e));
+}
 
 /// Whether elements are stored in 16 bits and computed in float.
 ONTO_INLINE constexpr bool is_narrow(element e) { return computed_as(e) != e; }
 
 /// The type of a sum or a product of elements: int64 or uint64 for integers that are narrower, but for int32, which
 /// stays what it is, as all others do.
-ONTO_INLINE constexpr element summed_as(element e) { return static_cast<element>(detail::digit(detail::element_sums, e)); }
+ONTO_INLINE constexpr element summed_as(element e) {
+  return static_cast<element>(detail::digit(detail::element_sums, e));
+}
 
 /// The type in which a sum or a product is kept until it is complete.
 ONTO_INLINE constexpr element accumulated_as(element e) {

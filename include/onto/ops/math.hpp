@@ -285,7 +285,7 @@ ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    constexpr From lowest = static_cast<From>(lowest_value<To>);                 // 0 or a power of two: exact,
+    constexpr From lowest = static_cast<From>(lowest_value<To>);              // 0 or a power of two: exact,
     constexpr From above = static_cast<From>(highest_value<To> / 2 + 1) * 2;  // as is the power above all
     if (!(x == x)) return 0;
     if (x < lowest) return lowest_value<To>;

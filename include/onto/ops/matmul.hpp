@@ -46,10 +46,10 @@ struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
 }  // namespace op
 
 /// The matrix product of the last two dimensions; those before them are broadcast.
-/// *Mandates* operands of one element type, floating point or integers of 32 and 64 bits, of at least 2 dimensions, with
-/// as many columns on the left as rows on the right. *Returns* (..., M, N).
-/// A chain of products whose extents are all in their types is computed in the order of least operations; a product
-/// that is `named` or fetched is computed as it is written.
+/// *Mandates* operands of one element type, floating point or integers of 32 and 64 bits, of at least 2 dimensions,
+/// with as many columns on the left as rows on the right. *Returns* (..., M, N). A chain of products whose extents are
+/// all in their types is computed in the order of least operations; a product that is `named` or fetched is computed as
+/// it is written.
 template <expression L, expression R>
 constexpr auto matmul(const L& l, const R& r) {
   return make<op::matmul>(l, r);

@@ -139,10 +139,10 @@ struct reduce {
 
 }  // namespace op
 
-/// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers of fewer than
-/// 64 bits sum to int64 or uint64 as NumPy's do, but int32 to int32; all wrap around.
-/// *Returns* a tensor without the folded axes; with `keep_extents`, with an extent of 1 for each.
-/// *Mandates* axes the operand has, none named twice.
+/// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers of fewer
+/// than 64 bits sum to int64 or uint64 as NumPy's do, but int32 to int32; all wrap around. *Returns* a tensor without
+/// the folded axes; with `keep_extents`, with an extent of 1 for each. *Mandates* axes the operand has, none named
+/// twice.
 template <int... Axes, expression E>
 constexpr auto sum(const E& x) {
   return make<op::reduce<fold::sum, false, detail::axis_in<Axes, E>...>>(x);

@@ -15,7 +15,8 @@ ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
   if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
 }
 
-/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has factors.
+/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
+/// factors.
 ONTO_COLD inline double factor_of(element type, std::uint64_t bits) {
   switch (computed_as(type)) {
     case element::float32: return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));

@@ -148,8 +148,8 @@ inline constexpr bool numpy_has = !element_table::rows[static_cast<int>(element_
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
   const element_row& row = element_table::rows[static_cast<int>(type)];
   const char order = row.size == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  std::string text = std::string("{'descr': '") + order + std::string(row.numpy) +
-                     "', 'fortran_order': False, 'shape': (";
+  std::string text =
+      std::string("{'descr': '") + order + std::string(row.numpy) + "', 'fortran_order': False, 'shape': (";
   for (int k = 0; k < shape.rank; ++k) text += (k ? ", " : "") + std::to_string(shape[k]);
   text += shape.rank == 1 ? ",), }" : "), }";
   // Room for the first extent to grow to 21 digits, so that rows can be added in place.

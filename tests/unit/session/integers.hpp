@@ -23,8 +23,8 @@ void check_integers() {
   integers::is_row(sess.run(integers::a<T> * 3 + 5, integers::a<T> = integers::array<T>(numpy, "a")), numpy, "scalar");
   integers::is_row(sess.run(iota<T, 20>()), numpy, "iota");
   if constexpr (sizeof(T) >= 4)
-    integers::is_row(sess.run(matmul(integers::a<T>, transpose(integers::b<T>)),
-                              integers::a<T> = integers::array<T>(numpy, "a"),
-                              integers::b<T> = integers::array<T>(numpy, "b")),
-                     numpy, "matmul");
+    integers::is_row(
+        sess.run(matmul(integers::a<T>, transpose(integers::b<T>)), integers::a<T> = integers::array<T>(numpy, "a"),
+                 integers::b<T> = integers::array<T>(numpy, "b")),
+        numpy, "matmul");
 }

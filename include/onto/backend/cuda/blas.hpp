@@ -47,12 +47,17 @@ constexpr const blas_name* find_blas_name(element e) {
     if (n.type == e) return &n;
   return nullptr;
 }
-/// An element type as cublasLt names it.
+constexpr bool has_all_blas_names() {
+  for (const element_row& r : element_table::rows)
+    if ((r.products == product_kernels::cpu_and_gpu) != (find_blas_name(r.type) != nullptr)) return false;
+  return true;
+}
+static_assert(has_all_blas_names(), "[onto.cuda] an element type that GPUs multiply matrices of needs cublasLt's name");
+
+/// An element type as cublasLt names it; there is none for a type that has no products.
 template <element E>
-inline constexpr cudaDataType_t blas_type = [] {
-  static_assert(find_blas_name(E) != nullptr, "[onto.cuda] cublasLt's name of this element type is not known");
-  return find_blas_name(E)->name;
-}();
+inline constexpr cudaDataType_t blas_type = find_blas_name(E)->name;
+
 constexpr std::int64_t bytes_of(cudaDataType_t type) {
   for (const blas_name& n : blas_names)
     if (n.name == type) return size_of(n.type);
