@@ -24,7 +24,7 @@ BINARY = {
     "greater": np.greater,
     "greater_equal": np.greater_equal,
 }
-lines = []
+lines = [f"# Written by integers.py with NumPy {np.__version__}."]
 
 
 def word(value):

@@ -285,12 +285,18 @@ ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    constexpr From lowest = static_cast<From>(lowest_value<To>);              // 0 or a power of two: exact,
-    constexpr From above = static_cast<From>(highest_value<To> / 2 + 1) * 2;  // as is the power above all
-    if (!(x == x)) return 0;
-    if (x < lowest) return lowest_value<To>;
-    if (x >= above) return highest_value<To>;
-    return static_cast<To>(x);
+    constexpr From lowest = static_cast<From>(lowest_value<To>);  // 0 or a power of two: exact
+    if constexpr (sizeof(To) < 4) {  // choices among numbers, which compilers have vectors for
+      constexpr From highest = static_cast<From>(highest_value<To>);
+      const From below = x < highest ? x : highest, within = below > lowest ? below : lowest;
+      return static_cast<To>(static_cast<std::int32_t>(x == x ? within : From{0}));
+    } else {
+      constexpr From above = static_cast<From>(highest_value<To> / 2 + 1) * 2;  // a power of two as well
+      if (!(x == x)) return 0;
+      if (x < lowest) return lowest_value<To>;
+      if (x >= above) return highest_value<To>;
+      return static_cast<To>(x);
+    }
   } else {
     return static_cast<To>(x);
   }
