@@ -58,6 +58,9 @@ bool check_one(bytes input) {
   accepted |= check_as<std::int32_t, dyn, dyn>(input);
   accepted |= check_as<std::int64_t, dyn>(input);
   accepted |= check_as<bool, dyn, dyn>(input);
+  accepted |= check_as<std::int8_t, dyn, dyn>(input);
+  accepted |= check_as<std::uint16_t, dyn>(input);
+  accepted |= check_as<std::uint64_t, dyn>(input);
   return accepted;
 }
 

@@ -8,125 +8,186 @@
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace onto {
 
-/// An element type as a value.
-enum class element : std::uint8_t { float32, float64, int32, int64, boolean, float16, bfloat16 };
+/// An element type as a value: the number of its row in the table.
+enum class element : std::uint8_t {
+  float32,
+  float64,
+  int32,
+  int64,
+  boolean,
+  float16,
+  bfloat16,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  uint32,
+  uint64
+};
 
-inline constexpr int element_count = 7;
+/// What numbers elements are.
+enum class element_kind : std::uint8_t { floating, signed_integer, unsigned_integer, truth };
 
 namespace detail {
-template <class T>
-struct element_tag {
-  static constexpr bool supported = false;
-};
-template <>
-struct element_tag<float> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::float32;
-};
-template <>
-struct element_tag<double> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::float64;
-};
-template <>
-struct element_tag<std::int32_t> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::int32;
-};
-template <>
-struct element_tag<std::int64_t> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::int64;
-};
-template <>
-struct element_tag<bool> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::boolean;
-};
-template <>
-struct element_tag<half> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::float16;
-};
-template <>
-struct element_tag<bfloat16> {
-  static constexpr bool supported = true;
-  static constexpr element value = element::bfloat16;
+
+/// For which devices an element type has matrix products.
+enum class product_kernels : std::uint8_t { none, cpu, cpu_and_gpu };
+
+/// A row of the table: everything that is decided by an element type alone. Nothing is taken for granted of a type
+/// that a column says nothing of: what asks the table refuses it.
+struct element_row {
+  element type;
+  std::string_view name;   // as logs and errors write it
+  std::string_view numpy;  // NumPy's letter and size; empty where NumPy has no such type
+  int size;                // of one element in memory, in bytes
+  element_kind kind;
+  element computed;     // what kernels compute it in
+  element sum;          // what a sum or product of elements is
+  element accumulator;  // what that is kept in until it is complete, integers modulo a power of two
+  product_kernels products;
 };
 
-template <element E>
-struct element_type;
-template <>
-struct element_type<element::float32> {
-  using type = float;
+/// The table of element types. Another type is another row, an enumerator and its C++ type below; conversions of its
+/// own (backend/cpu/convert.hpp) where it is computed in another, and cublasLt's name (backend/cuda/blas.hpp) where
+/// GPUs multiply matrices of it.
+struct element_table {
+  using enum element;
+  using enum element_kind;
+  using enum product_kernels;
+  // clang-format off
+  static constexpr element_row rows[] = {
+      // type    name        NumPy size kind              computed  sum       accumulator
+      {float32,  "float",    "f4", 4, floating,         float32,  float32,  float64, cpu_and_gpu},
+      {float64,  "double",   "f8", 8, floating,         float64,  float64,  float64, cpu_and_gpu},
+      {int32,    "int32",    "i4", 4, signed_integer,   int32,    int32,    int32,   cpu},
+      {int64,    "int64",    "i8", 8, signed_integer,   int64,    int64,    int64,   cpu},
+      {boolean,  "bool",     "b1", 1, truth,            boolean,  boolean,  boolean, none},
+      {float16,  "half",     "f2", 2, floating,         float32,  float16,  float64, cpu_and_gpu},
+      {bfloat16, "bfloat16", "",   2, floating,         float32,  bfloat16, float64, cpu_and_gpu},
+      {int8,     "int8",     "i1", 1, signed_integer,   int8,     int64,    int64,   none},
+      {uint8,    "uint8",    "u1", 1, unsigned_integer, uint8,    uint64,   uint64,  none},
+      {int16,    "int16",    "i2", 2, signed_integer,   int16,    int64,    int64,   none},
+      {uint16,   "uint16",   "u2", 2, unsigned_integer, uint16,   uint64,   uint64,  none},
+      {uint32,   "uint32",   "u4", 4, unsigned_integer, uint32,   uint64,   uint64,  cpu},
+      {uint64,   "uint64",   "u8", 8, unsigned_integer, uint64,   uint64,   uint64,  cpu},
+  };
+  // clang-format on
 };
-template <>
-struct element_type<element::float64> {
-  using type = double;
-};
-template <>
-struct element_type<element::int32> {
-  using type = std::int32_t;
-};
-template <>
-struct element_type<element::int64> {
-  using type = std::int64_t;
-};
-template <>
-struct element_type<element::boolean> {
-  using type = bool;
-};
-template <>
-struct element_type<element::float16> {
-  using type = half;
-};
-template <>
-struct element_type<element::bfloat16> {
-  using type = onto::bfloat16;
-};
+
+/// The C++ type of each row.
+template <element E, class T>
+struct stored_as {};
+struct element_types : stored_as<element::float32, float>,
+                       stored_as<element::float64, double>,
+                       stored_as<element::int32, std::int32_t>,
+                       stored_as<element::int64, std::int64_t>,
+                       stored_as<element::boolean, bool>,
+                       stored_as<element::float16, half>,
+                       stored_as<element::bfloat16, onto::bfloat16>,
+                       stored_as<element::int8, std::int8_t>,
+                       stored_as<element::uint8, std::uint8_t>,
+                       stored_as<element::int16, std::int16_t>,
+                       stored_as<element::uint16, std::uint16_t>,
+                       stored_as<element::uint32, std::uint32_t>,
+                       stored_as<element::uint64, std::uint64_t> {};
+
+template <class T, element E>
+std::integral_constant<element, E> row_of(const stored_as<E, T>&);
+template <element E, class T>
+std::type_identity<T> type_in(const stored_as<E, T>&);
+
 }  // namespace detail
 
-/// The types a tensor can hold: float, double, half, bfloat16, 32 and 64 bit integers, bool.
+inline constexpr int element_count = sizeof detail::element_table::rows / sizeof detail::element_table::rows[0];
+
+/// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool.
 template <class T>
-concept tensor_element = detail::element_tag<T>::supported;
+concept tensor_element = requires(const detail::element_types& table) {
+  detail::row_of<T>(table);
+};
 
 /// The value of an element type: `element_of<float> == element::float32`.
 template <tensor_element T>
-inline constexpr element element_of = detail::element_tag<T>::value;
+inline constexpr element element_of = decltype(detail::row_of<T>(detail::element_types{}))::value;
 
 /// The type behind an element value.
 template <element E>
-using element_t = typename detail::element_type<E>::type;
+using element_t = typename decltype(detail::type_in<E>(detail::element_types{}))::type;
+
+/// `float`, `int32`, `bool`, `half`: as logs and errors write it.
+constexpr std::string_view name_of(element e) { return detail::element_table::rows[static_cast<int>(e)].name; }
+
+namespace detail {
+
+/// A column of small numbers, four bits for each type: an array would be memory that every program holds.
+template <class Number>
+constexpr std::uint64_t digits_of(Number element_row::*column) {
+  std::uint64_t digits = 0;
+  for (int k = element_count - 1; k >= 0; --k)
+    digits = digits << 4 | static_cast<std::uint64_t>(element_table::rows[k].*column);
+  return digits;
+}
+inline constexpr std::uint64_t element_sizes = digits_of(&element_row::size),
+                               element_kinds = digits_of(&element_row::kind),
+                               element_computed = digits_of(&element_row::computed),
+                               element_sums = digits_of(&element_row::sum),
+                               element_accumulators = digits_of(&element_row::accumulator);
+ONTO_INLINE constexpr int digit(std::uint64_t column, element e) {
+  return static_cast<int>(column >> 4 * static_cast<unsigned>(e) & 15u);
+}
+static_assert(element_count <= 16, "[onto.element] a column has room for 16 element types");
+
+}  // namespace detail
 
 /// Bytes of one element.
-ONTO_INLINE constexpr int size_of(element e) {
-  // A digit for each: an array here would be written to the stack by every caller.
-  return static_cast<int>(0x2218484u >> 4 * static_cast<unsigned>(e) & 15u);
+ONTO_INLINE constexpr int size_of(element e) { return detail::digit(detail::element_sizes, e); }
+
+ONTO_INLINE constexpr element_kind kind_of(element e) {
+  return static_cast<element_kind>(detail::digit(detail::element_kinds, e));
 }
 
-/// `float`, `double`, `int32`, `int64`, `bool`, `half`, `bfloat16`: as logs and errors write it.
-constexpr std::string_view name_of(element e) {
-  constexpr std::string_view names[] = {"float", "double", "int32", "int64", "bool", "half", "bfloat16"};
-  return names[static_cast<int>(e)];
+ONTO_INLINE constexpr bool is_floating(element e) { return kind_of(e) == element_kind::floating; }
+
+/// The type in which elements are computed: float for half and bfloat16, else their own.
+ONTO_INLINE constexpr element computed_as(element e) {
+  return static_cast<element>(detail::digit(detail::element_computed, e));
 }
 
 /// Whether elements are stored in 16 bits and computed in float.
-ONTO_INLINE constexpr bool is_narrow(element e) { return e == element::float16 || e == element::bfloat16; }
+ONTO_INLINE constexpr bool is_narrow(element e) { return computed_as(e) != e; }
 
-ONTO_INLINE constexpr bool is_floating(element e) {
-  return e == element::float32 || e == element::float64 || is_narrow(e);
+/// The type of a sum or a product of elements: int64 or uint64 for integers that are narrower, but for int32, which
+/// stays what it is, as all others do.
+ONTO_INLINE constexpr element summed_as(element e) {
+  return static_cast<element>(detail::digit(detail::element_sums, e));
 }
 
-/// The type in which elements are computed: float for half and bfloat16, else their own.
-ONTO_INLINE constexpr element computed_as(element e) { return is_narrow(e) ? element::float32 : e; }
+/// The type in which a sum or a product is kept until it is complete.
+ONTO_INLINE constexpr element accumulated_as(element e) {
+  return static_cast<element>(detail::digit(detail::element_accumulators, e));
+}
 
 template <element E>
 using computed_t = element_t<computed_as(E)>;
 
 template <tensor_element T>
 using computed_of = computed_t<element_of<T>>;
+
+namespace detail {
+
+/// Whether each row is where its enumerator says, and its type is of its size.
+template <int... K>
+constexpr bool rows_agree(std::integer_sequence<int, K...>) {
+  return ((element_table::rows[K].type == static_cast<element>(K) &&
+           element_table::rows[K].size == static_cast<int>(sizeof(element_t<static_cast<element>(K)>))) &&
+          ...);
+}
+static_assert(rows_agree(std::make_integer_sequence<int, element_count>{}));
+
+}  // namespace detail
 
 }  // namespace onto

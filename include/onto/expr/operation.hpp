@@ -50,16 +50,26 @@ struct inferred {
 };
 
 /// A set of element types, a bit each.
-using element_set = std::uint8_t;
+using element_set = std::uint16_t;
 
 ONTO_INLINE constexpr element_set element_bit(element e) {
   return static_cast<element_set>(1u << static_cast<unsigned>(e));
 }
-inline constexpr element_set floating_elements = element_bit(element::float32) | element_bit(element::float64) |
-                                                 element_bit(element::float16) | element_bit(element::bfloat16);
-inline constexpr element_set integer_elements = element_bit(element::int32) | element_bit(element::int64);
+
+namespace detail {
+constexpr element_set elements_of(element_kind kind) {
+  element_set s = 0;
+  for (const element_row& r : element_table::rows)
+    if (r.kind == kind) s |= element_bit(r.type);
+  return s;
+}
+}  // namespace detail
+
+inline constexpr element_set floating_elements = detail::elements_of(element_kind::floating);
+inline constexpr element_set integer_elements =
+    detail::elements_of(element_kind::signed_integer) | detail::elements_of(element_kind::unsigned_integer);
 inline constexpr element_set numeric_elements = floating_elements | integer_elements;
-inline constexpr element_set boolean_elements = element_bit(element::boolean);
+inline constexpr element_set boolean_elements = detail::elements_of(element_kind::truth);
 inline constexpr element_set all_elements = numeric_elements | boolean_elements;
 
 /// For which element types an operation has kernels, by kind of device.

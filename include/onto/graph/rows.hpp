@@ -27,8 +27,9 @@ constexpr bool folds_rows(const graph_view& g, int n) {
   const extents& over = g[g.operand(n, 0)].shape;
   if (over.rank == 0 || over.dims[over.rank - 1] == 1) return false;
   if (x.kind() == op_kind::row) return is_last_axis(x.op->attribute[1], over);
-  return !is_argument(static_cast<fold>(x.op->attribute[0])) && x.op->attribute[2] == 1 &&
-         is_last_axis(x.op->attribute[3], over);
+  // A fold that goes on in the row is of its elements' type: not a position, not a sum of short integers.
+  return !is_argument(static_cast<fold>(x.op->attribute[0])) && x.type == g[g.operand(n, 0)].type &&
+         x.op->attribute[2] == 1 && is_last_axis(x.op->attribute[3], over);
 }
 
 /// Whether the result of node `n` has one element for each row of its operand, or more.

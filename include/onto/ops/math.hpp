@@ -185,11 +185,15 @@ ONTO_HD T abs(T x) {
   return std::fabs(x);
 }
 
-// Integers wrap around: computed without a sign, where overflow is defined.
+// Integers wrap around: computed without a sign, where overflow is defined, and in no fewer bits than `unsigned`, which
+// shorter ones would become an `int` instead of.
+template <class T>
+using wrapping_t = decltype(std::make_unsigned_t<T>{} + 0u);
+
 template <class T>
 ONTO_HD constexpr T add(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
-    using bits = std::make_unsigned_t<T>;
+    using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) + static_cast<bits>(b));
   } else {
     return a + b;
@@ -198,7 +202,7 @@ ONTO_HD constexpr T add(const T& a, const T& b) {
 template <class T>
 ONTO_HD constexpr T subtract(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
-    using bits = std::make_unsigned_t<T>;
+    using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) - static_cast<bits>(b));
   } else {
     return a - b;
@@ -207,10 +211,20 @@ ONTO_HD constexpr T subtract(const T& a, const T& b) {
 template <class T>
 ONTO_HD constexpr T multiply(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
-    using bits = std::make_unsigned_t<T>;
+    using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) * static_cast<bits>(b));
   } else {
     return a * b;
+  }
+}
+
+/// Whether `b` is -1, by which the lowest integer cannot be divided.
+template <std::integral T>
+ONTO_HD constexpr bool is_minus_one(T b) {
+  if constexpr (std::is_signed_v<T>) {
+    return b == -1;
+  } else {
+    return false;
   }
 }
 /// *Returns* for integers the quotient cut off towards zero, and 0 where `b` is 0.
@@ -218,23 +232,29 @@ template <class T>
 ONTO_HD constexpr T divide(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
     if (b == 0) return 0;
-    if (b == -1) return subtract(T{0}, a);  // the lowest integer has no negative
+    if (is_minus_one(b)) return subtract(T{0}, a);  // the lowest integer has no negative
     return static_cast<T>(a / b);
   } else {
     return a / b;
   }
 }
-template <std::signed_integral T>
+template <std::integral T>
 ONTO_HD constexpr T abs(T x) {
-  return x < 0 ? subtract(T{0}, x) : x;
+  if constexpr (std::is_signed_v<T>) {
+    return x < 0 ? subtract(T{0}, x) : x;
+  } else {
+    return x;
+  }
 }
 /// By squaring. *Returns* for a negative exponent 0, and 1 or -1 where the base is one of them.
-template <std::signed_integral T>
+template <std::integral T>
 ONTO_HD constexpr T pow(T base, T exponent) {
-  if (exponent < 0) {
-    if (base == 1) return 1;
-    if (base == -1) return exponent % 2 == 0 ? T{1} : T{-1};
-    return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (exponent < 0) {
+      if (base == 1) return 1;
+      if (base == -1) return exponent % 2 == 0 ? T{1} : T{-1};
+      return 0;
+    }
   }
   T r = 1;
   while (exponent > 0) {
@@ -249,9 +269,13 @@ ONTO_HD constexpr T pow(T base, T exponent) {
 template <class T>
   requires std::is_arithmetic_v<T> ONTO_HD T mod(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
-      if (b == 0 || b == -1) return 0;
+      if (b == 0 || is_minus_one(b)) return 0;
       const T r = static_cast<T>(a % b);
-      return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+      if constexpr (std::is_signed_v<T>) {
+        return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+      } else {
+        return r;
+      }
     } else {
       const T r = std::fmod(a, b);
       if (r == 0) return std::copysign(T{0}, b);
@@ -267,11 +291,18 @@ ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
-    constexpr From below = static_cast<From>(lowest_value<To>);  // a power of two: exact
-    if (!(x == x)) return 0;
-    if (x < below) return lowest_value<To>;
-    if (x >= -below) return highest_value<To>;
-    return static_cast<To>(x);
+    constexpr From lowest = static_cast<From>(lowest_value<To>);  // 0 or a power of two: exact
+    if constexpr (sizeof(To) < 4) {  // choices among numbers, which compilers have vectors for
+      constexpr From highest = static_cast<From>(highest_value<To>);
+      const From below = x < highest ? x : highest, within = below > lowest ? below : lowest;
+      return static_cast<To>(static_cast<std::int32_t>(x == x ? within : From{0}));
+    } else {
+      constexpr From above = static_cast<From>(highest_value<To> / 2 + 1) * 2;  // a power of two as well
+      if (!(x == x)) return 0;
+      if (x < lowest) return lowest_value<To>;
+      if (x >= above) return highest_value<To>;
+      return static_cast<To>(x);
+    }
   } else {
     return static_cast<To>(x);
   }

@@ -6,13 +6,24 @@
 
 namespace onto {
 
+namespace detail {
+/// The element types that have matrix products: on every device, or on the CPU at least.
+constexpr element_set multiplied_elements(bool on_gpus) {
+  element_set s = 0;
+  for (const element_row& r : element_table::rows)
+    if (r.products == product_kernels::cpu_and_gpu || (r.products == product_kernels::cpu && !on_gpus))
+      s |= element_bit(r.type);
+  return s;
+}
+}  // namespace detail
+
 namespace op {
 
-struct matmul : detail::keeps_element<numeric_elements> {
+struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
   static constexpr op_kind kind = op_kind::matmul;
   static constexpr std::string_view name = "MatMul";
   static constexpr int cost = 2;  // for each of the K products
-  static constexpr kernel_set kernels{numeric_elements, floating_elements};
+  static constexpr kernel_set kernels{detail::multiplied_elements(false), detail::multiplied_elements(true)};
 
   static constexpr inferred infer(const extents* operands, int) {
     const extents &a = operands[0], &b = operands[1];
@@ -35,10 +46,10 @@ struct matmul : detail::keeps_element<numeric_elements> {
 }  // namespace op
 
 /// The matrix product of the last two dimensions; those before them are broadcast.
-/// *Mandates* operands of one element type, not bool, of at least 2 dimensions, with as many columns on the left as
-/// rows on the right. *Returns* (..., M, N).
-/// A chain of products whose extents are all in their types is computed in the order of least operations; a product
-/// that is `named` or fetched is computed as it is written.
+/// *Mandates* operands of one element type, floating point or integers of 32 and 64 bits, of at least 2 dimensions,
+/// with as many columns on the left as rows on the right. *Returns* (..., M, N). A chain of products whose extents are
+/// all in their types is computed in the order of least operations; a product that is `named` or fetched is computed as
+/// it is written.
 template <expression L, expression R>
 constexpr auto matmul(const L& l, const R& r) {
   return make<op::matmul>(l, r);

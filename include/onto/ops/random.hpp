@@ -64,7 +64,7 @@ struct random_uniform : random<Element, Dims...> {
   template <class T>
   ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
     const detail::philox_words r = detail::random_bits(index, seed);
-    if constexpr (sizeof(Element) == 2) {  // as many bits as it has: none is rounded up to 1
+    if constexpr (is_narrow(element_of<Element>)) {  // as many bits as it has: none is rounded up to 1
       constexpr int bits = std::numeric_limits<Element>::digits;
       return static_cast<T>(r.word[0] >> (32 - bits)) / T(1 << bits);
     } else if constexpr (sizeof(T) == 4) {

@@ -131,14 +131,18 @@ struct reduce {
     return detail::reduced(F, Keep, axes, static_cast<int>(sizeof...(Axes)), operands[0]);
   }
   static constexpr detail::element_check check(element x) { return detail::check_same(detail::elements_of(F), x); }
-  static constexpr element result(element x) { return detail::is_argument(F) ? element::int64 : x; }
+  static constexpr element result(element x) {
+    if (detail::is_argument(F)) return element::int64;
+    return F == fold::sum || F == fold::prod ? summed_as(x) : x;
+  }
 };
 
 }  // namespace op
 
-/// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers wrap around.
-/// *Returns* a tensor without the folded axes; with `keep_extents`, with an extent of 1 for each.
-/// *Mandates* axes the operand has, none named twice.
+/// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers of fewer
+/// than 64 bits sum to int64 or uint64 as NumPy's do, but int32 to int32; all wrap around. *Returns* a tensor without
+/// the folded axes; with `keep_extents`, with an extent of 1 for each. *Mandates* axes the operand has, none named
+/// twice.
 template <int... Axes, expression E>
 constexpr auto sum(const E& x) {
   return make<op::reduce<fold::sum, false, detail::axis_in<Axes, E>...>>(x);

@@ -24,7 +24,11 @@ struct sign : detail::packed_elementwise<numeric_elements, 2> {
   ONTO_HD static T apply(T x) {
     using math::select;
     const T zero = math::splat<T>(0);
-    return select(x > zero, math::splat<T>(1), select(x < zero, math::splat<T>(-1), select(x == zero, zero, x)));
+    if constexpr (std::is_unsigned_v<T>) {
+      return static_cast<T>(x > zero);
+    } else {
+      return select(x > zero, math::splat<T>(1), select(x < zero, math::splat<T>(-1), select(x == zero, zero, x)));
+    }
   }
 };
 

@@ -15,6 +15,17 @@ ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
   if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
 }
 
+/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
+/// factors.
+ONTO_COLD inline double factor_of(element type, std::uint64_t bits) {
+  switch (computed_as(type)) {
+    case element::float32: return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));
+    case element::float64: return __builtin_bit_cast(double, bits);
+    default:
+      fail<internal_error>(message("[onto.matmul] a product of ") << name_of(type) << " has no factors in its kernel");
+  }
+}
+
 class execution {
  public:
   /// The program's leaves, results and scalars are filled in.
@@ -310,13 +321,9 @@ class execution {
 
   double number(int node) const {
     if (node < 0) return 1;
-    const std::uint64_t b =
+    const std::uint64_t bits =
         g_[node].is_literal() ? static_cast<std::uint64_t>(g_[node].op->attribute[0]) : b_.scalars[node]->scalar;
-    float f;
-    double r;
-    std::memcpy(&f, &b, sizeof f);
-    std::memcpy(&r, &b, sizeof r);
-    return g_[node].type == element::float64 ? r : static_cast<double>(f);
+    return factor_of(g_[node].type, bits);
   }
 
   void set_scalars(bound_call& c) {

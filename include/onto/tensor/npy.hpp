@@ -142,14 +142,14 @@ struct npy_file {
 };
 
 template <class T>
-inline constexpr bool numpy_has = !std::is_same_v<T, bfloat16>;
+inline constexpr bool numpy_has = !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty();
 
 /// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
-  constexpr std::string_view codes[] = {"f4", "f8", "i4", "i8", "b1", "f2"};
-  const char order = type == element::boolean ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  std::string text = std::string("{'descr': '") + order + std::string(codes[static_cast<int>(type)]) +
-                     "', 'fortran_order': False, 'shape': (";
+  const element_row& row = element_table::rows[static_cast<int>(type)];
+  const char order = row.size == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+  std::string text =
+      std::string("{'descr': '") + order + std::string(row.numpy) + "', 'fortran_order': False, 'shape': (";
   for (int k = 0; k < shape.rank; ++k) text += (k ? ", " : "") + std::to_string(shape[k]);
   text += shape.rank == 1 ? ",), }" : "), }";
   // Room for the first extent to grow to 21 digits, so that rows can be added in place.

@@ -186,17 +186,16 @@ ONTO_COLD inline npy_header parse_npy_header(std::span<const std::byte> bytes, s
 ONTO_COLD inline element npy_element(const npy_header& h, std::string_view name) {
   std::string_view code = h.type;
   if (!code.empty() && std::string_view("<>|=").find(code[0]) != std::string_view::npos) code.remove_prefix(1);
-  if (code == "f4") return element::float32;
-  if (code == "f8") return element::float64;
-  if (code == "f2") return element::float16;
-  if (code == "i4") return element::int32;
-  if (code == "i8") return element::int64;
-  if (code == "b1") return element::boolean;
+  for (const element_row& row : element_table::rows)
+    if (!row.numpy.empty() && code == row.numpy) return row.type;
   if (code == "O" || code == "O8" || code == "O4")
     throw_npy(name,
               "the elements are Python objects, which are not read; convert the array with astype and save again");
-  throw_npy(name, "the element type is '" + h.type +
-                      "', and f2, f4, f8, i4, i8 and b1 can be read; convert the array with astype and save again");
+  std::string known;
+  for (const element_row& row : element_table::rows)
+    if (!row.numpy.empty()) known += (known.empty() ? "" : ", ") + std::string(row.numpy);
+  throw_npy(name, "the element type is '" + h.type + "', and these can be read: " + known +
+                      "; convert the array with astype and save again");
 }
 
 /// The number of elements, once everything the header says fits the tensor asked for and the bytes that are there.

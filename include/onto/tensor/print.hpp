@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -130,8 +131,10 @@ std::string scalar_word(T value) {
   const number_parts p = scientific(d);
   return p.left + (p.right.empty() ? "" : "." + p.right) + "e" + p.power;
 }
-inline std::string scalar_word(std::int32_t value) { return std::to_string(value); }
-inline std::string scalar_word(std::int64_t value) { return std::to_string(value); }
+template <std::integral T>
+std::string scalar_word(T value) {
+  return std::to_string(value);
+}
 inline std::string scalar_word(bool value) { return value ? "True" : "False"; }
 
 /// The numbers in one column format: points in line, one notation and one precision for all.

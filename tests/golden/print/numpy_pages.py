@@ -78,6 +78,8 @@ for dtype in ("int32", "int64"):
     case("three axes", count(2, 3, 4) - 7, dtype)
 case("the edges of int32", np.array([2147483647, -2147483648, 0]), "int32")
 case("the edges of int64", np.array([9223372036854775807, -9223372036854775808]), "int64")
+for dtype in ("int8", "uint8", "int16", "uint16", "uint32", "uint64"):
+    case("the edges", np.array([[np.iinfo(dtype).max, np.iinfo(dtype).min], [0, 65]], dtype), dtype)
 case("truth", [True, False, True], "bool")
 case("truths", [[True, False], [True, True]], "bool")
 close("whole")
@@ -131,6 +133,9 @@ for k, value in enumerate((3.5, 1, 0, -0.0, 0.1, 1e-4, 9.9e-5, 123456, 1e6, 1234
     both(f"scalar {k}", value)
 case("scalar", -42, "int32")
 case("scalar", 1 << 62, "int64")
+case("scalar", 65, "int8")
+case("scalar", 200, "uint8")
+case("scalar", (1 << 64) - 1, "uint64")
 case("scalar", True, "bool")
 case("scalar", False, "bool")
 close("scalars")

@@ -43,6 +43,9 @@ static_assert(product(shape<2, 3>{}, shape<3>{}).fault == shape_fault::rank);
 static_assert(op::matmul::check(element::float32, element::float64) == detail::element_check::differ);
 static_assert(op::matmul::check(element::boolean, element::boolean) == detail::element_check::unsupported);
 static_assert(op::matmul::kernels.has(device_kind::cpu, element::int32));
+static_assert(op::matmul::kernels.has(device_kind::cpu, element::uint64));
+static_assert(!op::matmul::kernels.has(device_kind::cpu, element::int16));
+static_assert(!op::matmul::kernels.has(device_kind::gpu, element::uint32));
 static_assert(op::matmul::kernels.has(device_kind::gpu, element::float64));
 static_assert(!op::matmul::kernels.has(device_kind::gpu, element::int32));
 

@@ -18,6 +18,8 @@ constexpr inferred infer(extents x) {
 constexpr auto a = placeholder<"a", float, 2, 3, 4>;
 constexpr auto open = placeholder<"open", std::int32_t, dyn, 3>;
 constexpr auto p = placeholder<"p", bool, 2, 3>;
+template <class T>
+constexpr auto narrow = placeholder<"narrow", T, 2, 3>;
 
 // Without axes, all are folded away.
 static_assert(decltype(sum(a))::facts.shape == extents{});
@@ -36,6 +38,20 @@ static_assert(decltype(any<0>(p, keep_extents))::facts.shape == extents(shape<1,
 
 // The element type stays; an index is int64.
 static_assert(decltype(sum(open))::facts.type == element::int32);
+static_assert(decltype(prod(open))::facts.type == element::int32);
+static_assert(decltype(sum(a))::facts.type == element::float32);
+static_assert(decltype(max(narrow<std::int8_t>))::facts.type == element::int8);
+static_assert(decltype(min(narrow<std::uint16_t>))::facts.type == element::uint16);
+
+// Sums and products of other integers have 64 bits and the same kind, as NumPy's.
+static_assert(decltype(sum(narrow<std::int8_t>))::facts.type == element::int64);
+static_assert(decltype(prod<0>(narrow<std::int16_t>))::facts.type == element::int64);
+static_assert(decltype(sum<1>(narrow<std::uint8_t>, keep_extents))::facts.type == element::uint64);
+static_assert(decltype(prod(narrow<std::uint16_t>))::facts.type == element::uint64);
+static_assert(decltype(sum(narrow<std::uint32_t>))::facts.type == element::uint64);
+static_assert(decltype(sum(narrow<std::int64_t>))::facts.type == element::int64);
+static_assert(decltype(sum(narrow<std::uint64_t>))::facts.type == element::uint64);
+static_assert(decltype(sum(narrow<half>))::facts.type == element::float16);
 static_assert(decltype(all(p))::facts.type == element::boolean);
 static_assert(decltype(argmax(a))::facts.type == element::int64);
 static_assert(decltype(argmin<1>(open))::facts.type == element::int64);
@@ -46,6 +62,7 @@ static_assert(decltype(argmax<-1>(a, keep_extents))::facts.shape == extents(shap
 static_assert(op::reduce<fold::any, false>::check(element::float32) == detail::element_check::unsupported);
 static_assert(op::reduce<fold::all, false>::check(element::boolean) == detail::element_check::fine);
 static_assert(op::reduce<fold::mean, false>::check(element::int32) == detail::element_check::unsupported);
+static_assert(op::reduce<fold::mean, false>::check(element::uint8) == detail::element_check::unsupported);
 static_assert(op::reduce<fold::sum, false>::check(element::boolean) == detail::element_check::unsupported);
 static_assert(op::reduce<fold::argmin, false>::check(element::int64) == detail::element_check::fine);
 

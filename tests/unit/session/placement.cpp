@@ -95,8 +95,8 @@ TEST_CASE("soft placement: an operation without a kernel there goes to the CPU",
   CHECK(where(report, "MatMul") == cpu0);
   CHECK(report.at("MatMul").reason == placement_reason::moved_no_kernel);
   CHECK(report.at("MatMul").why ==
-        "moved: no int32 kernel there; MatMul has kernels for: CPU (float, double, int32, int64, half, bfloat16), GPU "
-        "(float, double, half, bfloat16)");
+        "moved: no int32 kernel there; MatMul has kernels for: CPU (float, double, int32, int64, half, bfloat16, "
+        "uint32, uint64), GPU (float, double, half, bfloat16)");
   CHECK(sess.run(on<gpu<0>>(matmul(n, n)), n = {{1, 2}, {3, 4}}) == tensor<std::int32_t, 2, 2>{{7, 10}, {15, 22}});
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("hard placement: no kernel there", "[session]") {
         "Cannot assign a device for operation MatMul: Could not satisfy explicit device specification '/device:GPU:0' "
         "because "
         "no supported kernel for GPU devices is available; MatMul has kernels for: CPU (float, double, int32, int64, "
-        "half, bfloat16), GPU (float, double, half, bfloat16)");
+        "half, bfloat16, uint32, uint64), GPU (float, double, half, bfloat16)");
   CHECK(refusal([&] { sess.placement(on<gpu<0>>(count) + 1); })
             .find("operation count: Could not satisfy explicit device "
                   "specification '/device:GPU:0' because no supported kernel "

@@ -109,6 +109,17 @@ TEST_CASE("NumPy's files are read, whatever their version, order and bytes", "[n
     const std::int64_t unit = std::int64_t{1} << 40;
     CHECK(load_npy<std::int64_t, dyn>(data(name)) == tensor<std::int64_t, 4>{-3 * unit, -2 * unit, -unit, 0});
   }
+  CHECK(load_npy<std::int8_t, dyn, dyn>(data("i1.npy")) == tensor<std::int8_t, 2, 3>{{-3, -2, -1}, {0, 1, 2}});
+  for (const char* name : {"u1.npy", "u1_fortran.npy"})
+    CHECK(load_npy<std::uint8_t, dyn, dyn>(data(name)) == tensor<std::uint8_t, 2, 3>{{253, 254, 255}, {0, 1, 2}});
+  for (const char* name : {"i2.npy", "i2_big.npy"})
+    CHECK(load_npy<std::int16_t, dyn>(data(name)) == tensor<std::int16_t, 4>{-3, -2, -1, 0});
+  CHECK(load_npy<std::uint16_t, dyn>(data("u2.npy")) == tensor<std::uint16_t, 4>{65533, 65534, 65535, 0});
+  CHECK(load_npy<std::uint32_t, dyn>(data("u4.npy")) == tensor<std::uint32_t, 4>{0u - 3, 0u - 2, 0u - 1, 0});
+  CHECK(load_npy<std::uint32_t, 2, 2>(data("u4_fortran_big.npy")) ==
+        tensor<std::uint32_t, 2, 2>{{0u - 3, 0u - 2}, {0u - 1, 0}});
+  constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+  CHECK(load_npy<std::uint64_t, dyn>(data("u8.npy")) == tensor<std::uint64_t, 4>{most - 2, most - 1, most, 0});
   for (const char* name : {"b1.npy", "b1_fortran.npy"})
     CHECK(load_npy<bool, dyn, dyn>(data(name)) == tensor<bool, 2, 3>{{true, false, true}, {false, true, false}});
 }
@@ -130,6 +141,12 @@ TEST_CASE("files are written byte for byte as NumPy writes them", "[npy]") {
   same(load_npy<double>(data("f8_scalar.npy")), "f8_scalar.npy");
   same(load_npy<std::int32_t, dyn, dyn>(data("i4.npy")), "i4.npy");
   same(load_npy<std::int64_t, dyn>(data("i8.npy")), "i8.npy");
+  same(load_npy<std::int8_t, dyn, dyn>(data("i1.npy")), "i1.npy");
+  same(load_npy<std::uint8_t, dyn, dyn>(data("u1_fortran.npy")), "u1.npy");
+  same(load_npy<std::int16_t, dyn>(data("i2_big.npy")), "i2.npy");
+  same(load_npy<std::uint16_t, dyn>(data("u2.npy")), "u2.npy");
+  same(load_npy<std::uint32_t, dyn>(data("u4.npy")), "u4.npy");
+  same(load_npy<std::uint64_t, dyn>(data("u8.npy")), "u8.npy");
   same(load_npy<bool, dyn, dyn>(data("b1.npy")), "b1.npy");
   same(tensor_ref<float, 2, 3>(halves), "f4.npy");
 }
@@ -201,8 +218,10 @@ TEST_CASE("element types must be those of the file", "[npy]") {
             "astype");
   CHECK(has(refusal<invalid_argument_error>([] { load_npy<std::int64_t, dyn, dyn>(data("i4.npy")); }),
             "int32 ('<i4') where int64"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("i2.npy")); }), "'<i2'"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("complex.npy")); }), "'<c8'"));
+  CHECK(has(refusal<invalid_argument_error>([] { load_npy<std::uint16_t, dyn>(data("i2.npy")); }),
+            "int16 ('<i2') where uint16"));
+  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("complex.npy")); }),
+            "'<c8', and these can be read: f4, f8, i4, i8, b1, f2, i1, u1, i2, u2, u4, u8; convert"));
   CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("text.npy")); }), "'<U2'"));
   CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("object.npy")); }), "Python objects"));
   CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("structure.npy")); }), "structures"));

@@ -26,8 +26,11 @@ struct page {
 
   template <class T, int... Dims>
   void add(const std::string& name, const tensor<T, Dims...>& t) {
-    constexpr const char* types[] = {"float32", "float64", "int32", "int64", "bool", "float16", "bfloat16"};
-    text += "# " + name + ", " + types[static_cast<int>(element_of<T>)] + "\n" + to_string(t) + "\n";
+    constexpr element type = element_of<T>;
+    const std::string numpy = type == element::bfloat16 ? "bfloat16"
+                              : is_floating(type)       ? "float" + std::to_string(8 * sizeof(T))
+                                                        : std::string(name_of(type));
+    text += "# " + name + ", " + numpy + "\n" + to_string(t) + "\n";
   }
 };
 
@@ -121,6 +124,10 @@ void add_whole(page& p) {
   p.add("no signs", tensor<T, 3>{1, 22, 333});
   p.add("three axes", made<T>({2, 3, 4}, [](double k) { return k - 7; }));
 }
+template <class T>
+void add_edges(page& p) {
+  p.add("the edges", tensor<T, 2, 2>{{std::numeric_limits<T>::max(), std::numeric_limits<T>::min()}, {0, 65}});
+}
 }  // namespace
 
 TEST_CASE("integers and truths print as in NumPy", "[tensor][golden]") {
@@ -130,6 +137,12 @@ TEST_CASE("integers and truths print as in NumPy", "[tensor][golden]") {
   using edges = std::numeric_limits<std::int64_t>;
   p.add("the edges of int32", tensor<std::int32_t, 3>{2147483647, -2147483647 - 1, 0});
   p.add("the edges of int64", tensor<std::int64_t, 2>{edges::max(), edges::min()});
+  add_edges<std::int8_t>(p);
+  add_edges<std::uint8_t>(p);
+  add_edges<std::int16_t>(p);
+  add_edges<std::uint16_t>(p);
+  add_edges<std::uint32_t>(p);
+  add_edges<std::uint64_t>(p);
   p.add("truth", tensor<bool, 3>{true, false, true});
   p.add("truths", tensor<bool, 2, 2>{{true, false}, {true, true}});
   golden("print/whole", p.text);
@@ -184,6 +197,9 @@ TEST_CASE("empty tensors and scalars print as in NumPy", "[tensor][golden]") {
   }
   p.add("scalar", tensor<std::int32_t>(-42));
   p.add("scalar", tensor<std::int64_t>(std::int64_t{1} << 62));
+  p.add("scalar", tensor<std::int8_t>(std::int8_t{65}));
+  p.add("scalar", tensor<std::uint8_t>(std::uint8_t{200}));
+  p.add("scalar", tensor<std::uint64_t>(std::numeric_limits<std::uint64_t>::max()));
   p.add("scalar", tensor<bool>(true));
   p.add("scalar", tensor<bool>(false));
   golden("print/scalars", p.text);

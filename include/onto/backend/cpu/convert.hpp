@@ -7,8 +7,17 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace onto::detail {
+
+constexpr bool converts(element e) { return !is_narrow(e) || e == element::float16 || e == element::bfloat16; }
+template <int... K>
+constexpr bool all_convert(std::integer_sequence<int, K...>) {
+  return (converts(static_cast<element>(K)) && ...);
+}
+static_assert(all_convert(std::make_integer_sequence<int, element_count>{}),
+              "[onto.element] a type that is computed in another needs its conversions here");
 
 template <class T>
 ONTO_INLINE void widen_elements(const std::uint16_t* in, std::int64_t n, float* out) {

@@ -34,20 +34,25 @@ inline constexpr int fold_lanes = 32;
 template <fold F, class T>
 struct fold_rule;
 
-template <class T>
+/// What sums and products of `T` are kept in: integers unsigned, so that they wrap.
+template <class T, bool Integer = std::is_integral_v<T>>
 struct sum_accumulator {
-  using type = std::conditional_t<std::is_same_v<T, std::int32_t>, std::uint32_t,
-                                  std::conditional_t<std::is_same_v<T, std::int64_t>, std::uint64_t, double>>;
+  using type = element_t<accumulated_as(element_of<T>)>;
+};
+template <class T>
+struct sum_accumulator<T, true> {
+  using type = std::make_unsigned_t<element_t<accumulated_as(element_of<T>)>>;
 };
 
 template <class T>
 struct fold_rule<fold::sum, T> {
-  using accumulator = typename sum_accumulator<T>::type;  // floats in double; integers unsigned, so that they wrap
+  using accumulator = typename sum_accumulator<T>::type;
   using stored = T;
+  using summed = element_t<summed_as(element_of<T>)>;
   static constexpr accumulator identity = 0;
   static constexpr bool sums = true;
   static ONTO_INLINE accumulator combine(accumulator a, accumulator b) { return a + b; }
-  static T result(accumulator a, std::int64_t) { return static_cast<T>(a); }
+  static summed result(accumulator a, std::int64_t) { return static_cast<summed>(a); }
 };
 
 template <class T>
@@ -59,9 +64,10 @@ template <class T>
 struct fold_rule<fold::prod, T> {
   using accumulator = typename sum_accumulator<T>::type;
   using stored = T;
+  using summed = element_t<summed_as(element_of<T>)>;
   static constexpr accumulator identity = 1;
   static ONTO_INLINE accumulator combine(accumulator a, accumulator b) { return a * b; }
-  static T result(accumulator a, std::int64_t) { return static_cast<T>(a); }
+  static summed result(accumulator a, std::int64_t) { return static_cast<summed>(a); }
 };
 
 template <fold F, class T>
@@ -330,7 +336,8 @@ constexpr fold_table make_fold_table() {
   else if constexpr ((F == fold::sum || F == fold::mean) && std::is_same_v<T, double>)
     return table_of<carried_fold<fold_rule<F, T>>>(sizeof(carried_sum), sizeof(double));
   else
-    return table_of<plain_fold<fold_rule<F, T>>>(sizeof(typename fold_rule<F, T>::accumulator), sizeof(T));
+    return table_of<plain_fold<fold_rule<F, T>>>(sizeof(typename fold_rule<F, T>::accumulator),
+                                                 sizeof(decltype(fold_rule<F, T>::result({}, 0))));
 }
 
 template <fold F, class T>

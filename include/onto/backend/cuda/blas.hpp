@@ -31,14 +31,38 @@ inline void cublas_check(cublasStatus_t status, const char* what) {
 /// What cublasLt may use besides its operands, as its documentation asks for on the largest devices.
 inline constexpr std::size_t blas_workspace = std::size_t{32} << 20;
 
-/// An element type of products as cublasLt names it.
-constexpr cudaDataType_t blas_type(element e) {
-  return e == element::float64    ? CUDA_R_64F
-         : e == element::float16  ? CUDA_R_16F
-         : e == element::bfloat16 ? CUDA_R_16BF
-                                  : CUDA_R_32F;
+/// The element types of products as cublasLt names them: a column of the table of element types that only this backend
+/// can spell.
+struct blas_name {
+  element type;
+  cudaDataType_t name;
+};
+inline constexpr blas_name blas_names[] = {{element::float32, CUDA_R_32F},
+                                           {element::float64, CUDA_R_64F},
+                                           {element::float16, CUDA_R_16F},
+                                           {element::bfloat16, CUDA_R_16BF}};
+
+constexpr const blas_name* find_blas_name(element e) {
+  for (const blas_name& n : blas_names)
+    if (n.type == e) return &n;
+  return nullptr;
 }
-constexpr std::int64_t bytes_of(cudaDataType_t type) { return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2; }
+constexpr bool has_all_blas_names() {
+  for (const element_row& r : element_table::rows)
+    if ((r.products == product_kernels::cpu_and_gpu) != (find_blas_name(r.type) != nullptr)) return false;
+  return true;
+}
+static_assert(has_all_blas_names(), "[onto.cuda] an element type that GPUs multiply matrices of needs cublasLt's name");
+
+/// An element type as cublasLt names it; there is none for a type that has no products.
+template <element E>
+inline constexpr cudaDataType_t blas_type = find_blas_name(E)->name;
+
+constexpr std::int64_t bytes_of(cudaDataType_t type) {
+  for (const blas_name& n : blas_names)
+    if (n.name == type) return size_of(n.type);
+  return 0;
+}
 
 /// One cublasLt call but for its pointers, in its own, column-major terms: (rows, inner) x (inner, columns).
 struct gemm_shape {

@@ -43,24 +43,19 @@ struct plain_sum {
   ONTO_HD T total() const { return high; }
 };
 
-/// How sums of `T` are kept: float in double, double compensated, integers modulo a power of two.
+/// How sums of `T` are kept: as the table of element types says, integers without a sign so that they wrap; double
+/// compensated.
+template <class T, bool Integer = std::is_integral_v<T>>
+struct sum_of {
+  using type = plain_sum<element_t<accumulated_as(element_of<T>)>>;
+};
 template <class T>
-struct sum_of;
-template <>
-struct sum_of<float> {
-  using type = plain_sum<double>;
+struct sum_of<T, true> {
+  using type = plain_sum<std::make_unsigned_t<element_t<accumulated_as(element_of<T>)>>>;
 };
 template <>
-struct sum_of<double> {
+struct sum_of<double, false> {
   using type = compensated_sum<double>;
-};
-template <>
-struct sum_of<std::int32_t> {
-  using type = plain_sum<std::uint32_t>;
-};
-template <>
-struct sum_of<std::int64_t> {
-  using type = plain_sum<std::uint64_t>;
 };
 template <class T>
 using sum_state = typename sum_of<T>::type;
@@ -80,12 +75,12 @@ struct accumulation {
 template <class T>
 struct accumulation<fold::sum, T> {
   using state = sum_state<T>;
-  using result = T;
+  using result = element_t<summed_as(element_of<T>)>;
   using term = decltype(state::high);
   ONTO_HD static state empty() { return state::zero(); }
   ONTO_HD static void add(state& s, T value, std::int64_t) { s.add(static_cast<term>(value)); }
   ONTO_HD static void merge(state& s, const state& other) { s.add(other); }
-  ONTO_HD static T finish(const state& s, std::int64_t) { return static_cast<T>(s.total()); }
+  ONTO_HD static result finish(const state& s, std::int64_t) { return static_cast<result>(s.total()); }
 };
 
 template <class T>
@@ -101,11 +96,11 @@ struct accumulation<fold::mean, T> : accumulation<fold::sum, T> {
 template <class T>
 struct accumulation<fold::prod, T> {
   using state = decltype(sum_state<T>::high);
-  using result = T;
+  using result = element_t<summed_as(element_of<T>)>;
   ONTO_HD static state empty() { return state(1); }
   ONTO_HD static void add(state& s, T value, std::int64_t) { s *= static_cast<state>(value); }
   ONTO_HD static void merge(state& s, const state& other) { s *= other; }
-  ONTO_HD static T finish(const state& s, std::int64_t) { return static_cast<T>(s); }
+  ONTO_HD static result finish(const state& s, std::int64_t) { return static_cast<result>(s); }
 };
 
 template <class T>

@@ -189,7 +189,7 @@ class matmul_launch {
   gemm_shape shape_of(std::int64_t rows, std::int64_t columns) const {
     // The row-major result is, column by column, its transpose: the product of the transposes the other way round.
     gemm_shape s;
-    s.type = blas_type(element_of<T>);
+    s.type = blas_type<element_of<T>>;
     s.tf32 = call_.form.tf32 && s.type == CUDA_R_32F;
     s.rows = columns;
     s.columns = rows;
