@@ -192,7 +192,7 @@ TEST_CASE("rows that are split, and rows that fill shared memory", "[cuda][rows]
 TEST_CASE("split rows, some after others", "[cuda][rows]") {
   // Of a length that shared memory would hold, had there been any.
   using program_type = softmax_program<element::float32>;
-  const int rows = 2 * most_split_rows + 100, n = 40;
+  const int rows = most_split_rows + 100, n = 40;
   const extents space = shape_of({rows, n});
   bench b;
   const std::vector<float> x = numbers<float>(static_cast<std::size_t>(space.size()));
