@@ -3,10 +3,10 @@
 """Breaks the CUDA backend on purpose, one change at a time, and reports which changes no test notices.
 
 A copy of the repository is made in which every change of the rules is there behind a switch, so that all of them cost one
-build of the emulated tests. A run in which nothing is changed finds out which test case comes by which change; with a
-change made only those are run, each in a process of its own, until one fails or does not end. Changes that survive with a
-reason are in survivors.txt, those that make no sense in skipped.txt; both say it by file, kind, the line's text and the
-reason, with a tab between them.
+build of the tests on emulated GPUs and of the backend's plain arithmetic. A run in which nothing is changed finds out which
+test case comes by which change; with a change made only those are run, each in a process of its own, until one fails or
+does not end. Changes that survive with a reason are in survivors.txt, those that make no sense in skipped.txt; both say it
+by file, kind, the line's text and the reason, with a tab between them.
 
 What a change met with is kept in build/mutants/results.json for as long as its file is as it was. The changes come in an
 order that is spread evenly over their kinds, so that a run that is cut off is a sample. docs/measurements/mutants.md is
@@ -37,7 +37,8 @@ WORK = ROOT / "build" / "mutants"
 SOURCE, BUILD, RESULTS = WORK / "source", WORK / "build", WORK / "results.json"
 PAGE = ROOT / "docs" / "measurements" / "mutants.md"
 LISTENER = "onto_mutant_listener.hpp"
-MAIN = "tests/cuda_emulation/main.cpp"
+MAINS = ("tests/cuda_emulation/main.cpp", "tests/unit/main.cpp")
+ARITHMETIC = "unit_backend_cuda"  # the tests of what is plain arithmetic, on the host
 AT_ONCE = 2
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -92,7 +93,7 @@ def make_source(mutants, texts):
             data = rewrite(texts[header], [m for m in mutants if m.path == header]).encode()
         else:
             data = (ROOT / name).read_bytes()
-        if name == MAIN:
+        if name in MAINS:
             data += f"#include <{LISTENER}>\n".encode()
         write(SOURCE / name, data)
     switches = {"include/onto_mutant.hpp", "include/onto_mutant_stream.hpp", f"include/{LISTENER}"}
@@ -104,23 +105,23 @@ def make_source(mutants, texts):
 
 
 def build(jobs, tests):
-    """Builds the emulated tests of the copy, or those whose names `tests` is found in. *Returns* the programs."""
+    """Builds the tests of the copy, or those whose names `tests` is found in. *Returns* the programs."""
     if not (BUILD / "CMakeCache.txt").exists():
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.run(["cmake", "--preset", "emulated", "-B", str(BUILD), *ninja, "-DONTO_WARNINGS_AS_ERRORS=OFF",
                         "-DCMAKE_CXX_FLAGS=-w", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
     else:
         subprocess.run(["cmake", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
-    folder = BUILD / "emulated"
-    names = [name for name in (folder / "programs.txt").read_text().split() if re.search(tests, name)]
-    if not names:
-        raise SystemExit(f"mutants: no program of the emulated tests is named like {tests}")
-    done = subprocess.run(["cmake", "--build", str(BUILD), "--parallel", str(jobs), "--target", *names],
+    programs = [BUILD / "emulated" / name for name in (BUILD / "emulated" / "programs.txt").read_text().split()]
+    programs = [p for p in [BUILD / "unit" / ARITHMETIC, *programs] if re.search(tests, p.name)]
+    if not programs:
+        raise SystemExit(f"mutants: no program of the tests is named like {tests}")
+    done = subprocess.run(["cmake", "--build", str(BUILD), "--parallel", str(jobs), "--target", *[p.name for p in programs]],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise SystemExit(f"{done.stdout[-6000:]}\nmutants: the copy does not compile; a change that cannot is named in "
                          f"tests/mutants/skipped.txt")
-    return [folder / name for name in names]
+    return programs
 
 
 def run(program, environment, limit, test=None):
@@ -236,7 +237,7 @@ def page(mutants, results, reasons):
     explained = sum(bool(reasons[m.number]) for m in survivors)
     lines = [
         "<!-- SPDX-License-Identifier: BSL-1.0 -->", "# The CUDA backend, broken on purpose", "",
-        f"{all_of} to `{BACKEND}` were made, one at a time. **{died} were noticed by a test on emulated GPUs: "
+        f"{all_of} to `{BACKEND}` were made, one at a time. **{died} were noticed by a test: "
         f"{100 * died / len(made):.1f} %.** {explained} of the {len(survivors)} others have a reason, below. Written by "
         f"`./run mutants` on {datetime.date.today()}; the rules are in `tests/mutants/rules.py`, what makes no sense to change "
         "is in `tests/mutants/skipped.txt`.", "",
@@ -266,7 +267,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="name the changes, and make none")
     parser.add_argument("--only", metavar="PATTERN", help="those whose `file kind text` this regular expression is found in")
     parser.add_argument("--most", type=int, metavar="N", help="at most so many of each kind, spread evenly")
-    parser.add_argument("--resume", action="store_true", help="leave out those of which something is known")
+    parser.add_argument("--resume", action="store_true", help="leave out those that were noticed before; what has survived comes last")
     parser.add_argument("--survivors", action="store_true", help="those that have survived so far")
     parser.add_argument("--copy", action="store_true", help="make the copy in build/mutants/source, and no more")
     parser.add_argument("--page", action="store_true", help="write the page from what is known, and make no change")
@@ -282,7 +283,7 @@ def main():
     if options.survivors:
         chosen = [m for m in chosen if known.get(names[m.number], ()) is None]
     if options.resume:
-        chosen = [m for m in chosen if names[m.number] not in known]
+        chosen = [m for m in chosen if not known.get(names[m.number])]
     if options.most:
         for kind in KINDS:
             of_kind = [m for m in chosen if m.kind == kind]
@@ -299,8 +300,9 @@ def main():
             return 0
         at_once = int(os.environ.get("ONTO_JOBS") or AT_ONCE)
         runner = Runner(*meet(build(at_once, options.tests)))
+        order = sorted(spread(chosen), key=lambda m: names[m.number] in known)
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-            waiting = {pool.submit(runner.killer, m): m for m in spread(chosen)}
+            waiting = {pool.submit(runner.killer, m): m for m in order}
             for done in concurrent.futures.as_completed(waiting):
                 m = waiting[done]
                 result = done.result()
