@@ -17,6 +17,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cuda_emulation {
@@ -24,6 +25,7 @@ namespace cuda_emulation {
 struct machine {
   int devices = 3;
   bool peer_access = true;
+  std::vector<std::pair<int, int>> apart{};  // GPUs of which the first cannot reach the memory of the second
   bool pools = true;
   std::int64_t memory = std::int64_t{4} << 30;  // bytes of the first device; each further one says 1 MiB less
 };

@@ -166,8 +166,9 @@ bool release(void* memory) {
   const std::int64_t size = round_up(static_cast<std::int64_t>(a.bytes), alignment);
   if (!a.pool)
     s.devices[a.device].used -= size;
-  else if (!a.given_up)
-    a.pool->used -= size;
+  else
+    (a.given_up ? a.pool->leaving : a.pool->used) -= size;
+  if (a.pool && a.pool->destroyed) trim(*a.pool, 0);
   s.live.erase(found);
   s.last = nullptr;
   const std::uintptr_t page = 4096;
@@ -184,8 +185,11 @@ bool give_up(void* memory) {
   const auto found = state().live.find(static_cast<const char*>(memory));
   if (found == state().live.end() || found->second.given_up) return false;
   found->second.given_up = true;
-  if (found->second.pool)
-    found->second.pool->used -= round_up(static_cast<std::int64_t>(found->second.bytes), alignment);
+  if (pool_state* pool = found->second.pool) {
+    const std::int64_t size = round_up(static_cast<std::int64_t>(found->second.bytes), alignment);
+    pool->used -= size;
+    pool->leaving += size;
+  }
   return true;
 }
 
@@ -196,7 +200,7 @@ int device_of(const void* memory) {
 }
 
 void trim(pool_state& pool, std::int64_t keep) {
-  const std::int64_t least = round_up(pool.used, pool_unit);
+  const std::int64_t least = round_up(pool.used + pool.leaving, pool_unit);
   const std::int64_t wanted = keep > least ? keep : least;
   if (wanted >= pool.reserved) return;
   state().devices[pool.device].used -= pool.reserved - wanted;

@@ -107,8 +107,16 @@ class bench {
   /// Waits for a stream, and throws what went wrong.
   void settle(lane stream) {
     gpu.record(run, stream, *event_);
-    event_->wait();
-    if (run.failed()) run.rethrow();
+    try {
+      event_->wait();
+      if (run.failed()) run.rethrow();
+    } catch (...) {
+      finish();  // what was issued works in memory of the caller's
+      throw;
+    }
+  }
+  void finish() {
+    for (const lane l : {lane::in, lane::compute, lane::out}) gpu.finish(l);
   }
 
   cuda_device gpu;

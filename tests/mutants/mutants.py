@@ -94,7 +94,7 @@ def make_source(mutants, texts):
         else:
             data = (ROOT / name).read_bytes()
         if name in MAINS:
-            data += f"#include <{LISTENER}>\n".encode()
+            data += f'#include "../../include/{LISTENER}"\n'.encode()
         write(SOURCE / name, data)
     switches = {"include/onto_mutant.hpp", "include/onto_mutant_stream.hpp", f"include/{LISTENER}"}
     for name in switches:
@@ -128,12 +128,15 @@ def run(program, environment, limit, test=None):
     """*Returns* the status, 124 for a run that does not end, and what was said."""
     folder = WORK / "scratch" / f"{program.name}-{environment.get('ONTO_MUTANT', 'none')}"
     folder.mkdir(parents=True, exist_ok=True)
-    chosen = [re.sub(r"([\\\\,\\[\\]\"*~])", r"\\\1", test)] if test else []
+    chosen = [re.sub(r'([\\,\[\]"*~])', r"\\\1", test)] if test else []
 
     try:
         done = subprocess.run(["nice", program, *chosen, "--abort"], cwd=folder, env={**os.environ, **environment},
                               timeout=limit, capture_output=True, text=True, errors="replace", check=False)
-        return done.returncode, COLOUR.sub("", done.stdout + done.stderr)
+        said = COLOUR.sub("", done.stdout + done.stderr)
+        if test and ("No tests ran" in said or "No test cases matched" in said):
+            raise SystemExit(f"mutants: {program.name} does not know its own test {test}")
+        return done.returncode, said
     except subprocess.TimeoutExpired:
         return 124, "it did not end"
     finally:

@@ -4,7 +4,7 @@
 // What is met outside of test cases stays for the end of the process, which adds a number a line.
 #pragma once
 
-#include <onto_mutant.hpp>
+#include "onto_mutant.hpp"
 
 #include <algorithm>
 #include <chrono>
