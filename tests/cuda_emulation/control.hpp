@@ -69,6 +69,8 @@ void use_only(void* memory, std::int64_t bytes);
 /// Bytes of pinned memory that is held.
 std::int64_t pinned_bytes();
 
+/// Host functions that were issued, and are not done.
+long host_functions_left();
 /// Does everything that was issued and may be done. What waits for something that never comes stays.
 void drain();
 
