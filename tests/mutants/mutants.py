@@ -109,7 +109,8 @@ def build(jobs, tests):
     if not (BUILD / "CMakeCache.txt").exists():
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.run(["cmake", "--preset", "emulated", "-B", str(BUILD), *ninja, "-DONTO_WARNINGS_AS_ERRORS=OFF",
-                        "-DCMAKE_CXX_FLAGS=-w", "-DCMAKE_CXX_FLAGS_DEBUG=-O1"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
+                        "-DCMAKE_CXX_FLAGS=-w -fsanitize=bounds -fno-sanitize-recover=bounds",
+                        "-DCMAKE_CXX_FLAGS_DEBUG=-O1"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
     else:
         subprocess.run(["cmake", str(BUILD)], check=True, stdout=subprocess.DEVNULL)
     programs = [BUILD / "emulated" / name for name in (BUILD / "emulated" / "programs.txt").read_text().split()]
