@@ -62,15 +62,16 @@ def reason_of(reasons, mutant):
 
 
 def all_mutants():
-    """The changes by file, numbered from 1; and the texts of the files."""
-    skipped, texts, mutants = table("skipped.txt"), {}, []
+    """The changes by file, and the texts of the files. What is skipped has a number too, so that the others keep theirs."""
+    skipped, texts, mutants, found = table("skipped.txt"), {}, [], 0
     for path in sorted((ROOT / BACKEND).rglob("*.hpp")):
         name = path.relative_to(ROOT / BACKEND).as_posix()
         texts[name] = path.read_text()
         for mutant in find(name, texts[name]):
+            found += 1
+            mutant.number = found
             if not reason_of(skipped, mutant):
                 mutants.append(mutant)
-                mutant.number = len(mutants)
     return mutants, texts
 
 
@@ -304,7 +305,7 @@ def main():
             return 0
         at_once = int(os.environ.get("ONTO_JOBS") or AT_ONCE)
         runner = Runner(*meet(build(at_once, options.tests)))
-        order = sorted(spread(chosen), key=lambda m: names[m.number] in known)
+        order = sorted(spread(chosen), key=lambda m: (names[m.number] in known, bool(reasons[m.number])))
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             waiting = {pool.submit(runner.killer, m): m for m in order}
             for done in concurrent.futures.as_completed(waiting):

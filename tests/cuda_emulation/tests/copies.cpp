@@ -3,6 +3,7 @@
 // when they are said to be over, the host's part of them is.
 #include <onto/backend/cuda/launch.hpp>
 
+#include <algorithm>
 #include <vector>
 
 #include "catch.hpp"
@@ -122,6 +123,50 @@ TEST_CASE("a device that goes finishes what was issued to it", "[copies]") {
     REQUIRE(cudaFree(foreign) == cudaSuccess);
   }
   CHECK(cuda_emulation::take_violations().empty());
+}
+
+TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") {
+  constexpr std::int64_t size = 100000;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    INFO("seed " << seed);
+    cuda_emulation::set_seed(seed);
+    bench b;
+    void *in = nullptr, *out = nullptr;
+    REQUIRE(cudaMallocHost(&in, size) == cudaSuccess);
+    REQUIRE(cudaMallocHost(&out, size) == cudaSuccess);
+    const std::vector<unsigned char> values = values_of(static_cast<unsigned char>(seed));
+    std::copy(values.begin(), values.begin() + size, static_cast<unsigned char*>(in));
+    struct program {
+      bench& b;
+      unsigned char* there;
+      host_slot from, to;
+      static void issue(void* self) {
+        auto& p = *static_cast<program*>(self);
+        const work w{p.b.run, p.b.label};
+        p.b.gpu.copy_in(w, p.there, p.from, size);
+        p.b.order(lane::in, lane::compute);
+        p.b.order(lane::compute, lane::out);
+        p.b.gpu.copy_out(w, p.to, p.there, size);
+        p.b.order(lane::out, lane::in);
+        p.b.gpu.copy_in(w, p.there + size, p.to, size);
+      }
+    } p{b, b.reserve<unsigned char>(2 * size), {in}, {out}};
+    {
+      const ref<device_graph> graph = b.gpu.record_graph(&program::issue, &p);
+      REQUIRE(graph);
+      for (int k = 0; k < 3; ++k) {
+        std::fill_n(static_cast<unsigned char*>(out), size, static_cast<unsigned char>(0));
+        run_state run;
+        graph->perform(run);
+        REQUIRE_FALSE(run.failed());
+        CHECK(std::equal(values.begin(), values.begin() + size, static_cast<unsigned char*>(out)));
+        const std::vector<unsigned char> second = b.download(p.there + size, size);
+        CHECK(std::equal(second.begin(), second.end(), values.begin()));
+      }
+    }
+    CHECK(cudaFreeHost(in) == cudaSuccess);
+    CHECK(cudaFreeHost(out) == cudaSuccess);
+  }
 }
 
 TEST_CASE("a graph that is replayed copies the same way each time, twice the same", "[copies]") {

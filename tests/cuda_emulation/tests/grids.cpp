@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "golden.hpp"
 
+#include <onto/backend/cuda/matmul_plan.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
 
 using namespace calls;
@@ -50,7 +51,8 @@ const std::int64_t counts[] = {1,    2,    3,    4,     5,     7,     8,     9, 
                                4224, 4225, 8192, 16383, 16384, 16385, 32767, 32768, 32769, 135167, 135168, 135169, 1000000, 2000003};
 
 std::string folds() {
-  family f("folds: outputs, outer, inner, along, lanes; width, depth, inner_depth, blocks, pieces, inner_pieces, per_outer, per_inner");
+  family f(
+      "folds: outputs, outer, inner, along, lanes; width, depth, inner_depth, blocks, pieces, inner_pieces, per_outer, per_inner");
   for (const std::int64_t outputs : counts)
     for (const std::int64_t inner : counts)
       for (const std::int64_t outer : {std::int64_t{1}, std::int64_t{3}, std::int64_t{64}, std::int64_t{1000}})
@@ -236,8 +238,83 @@ std::string copies() {
   return f.text();
 }
 
+std::string products() {
+  family f("products: m, n, k, batches; m, batches, forms, addend; blocks: rows, columns, leadings, end");
+  auto* const at = reinterpret_cast<void*>(0x10000);
+  for (const int m : {1, 2, 9, 64, 1000, 65536})
+    for (const int n : {1, 7, 64})
+      for (const int k : {1, 5, 64})
+        for (const int batches : {1, 2, 3, 32767, 32768})
+          for (const int kind : {0, 1, 2, 3, 4, 5}) {
+            operand_view in[3] = {view_of(at, {std::int64_t{m} * k, k, 1}), view_of(at, {std::int64_t{k} * n, n, 1}),
+                                  view_of(at, {std::int64_t{m} * n, n, 1})};
+            if (kind == 1) in[1].stride[0] = 0;
+            if (kind == 2) in[0].stride[1] = 1, in[0].stride[2] = m, in[1].stride[1] = 1, in[1].stride[2] = k;
+            if (kind == 3) in[0].stride[2] = 2, in[1].stride[0] = 0, in[1].stride[2] = 3;
+            if (kind == 4) in[2] = view_of(at, {0, 0, 1});
+            if (kind == 5) in[1].stride[0] = 0, in[2] = view_of(at, {std::int64_t{m} * (n + 1), n + 1, 1});
+            kernel_call call;
+            call.space = shape_of({batches, m, n});
+            call.inner = k;
+            call.inputs = 3;
+            call.in = in;
+            call.form.beta = kind < 3 ? 0 : 1;
+            const matmul_plan p = plan_matmul(call);
+            f.add(m, n, k, batches, kind, p.m, p.batch_rank, p.batches(), p.a.packed, p.a.transposed, p.a.leading, p.b.packed,
+                  p.b.transposed, p.b.leading, static_cast<int>(p.addend), p.addend_leading, p.a_packed, p.b_packed);
+          }
+  for (const int rows : {0x7ffffffe, 0x7fffffff}) {
+    operand_view in[2] = {view_of(at, {1, 1, 1}), view_of(at, {0, 1, 1})};
+    kernel_call call;
+    call.space = shape_of({rows, 1, 1});
+    call.inner = 1;
+    call.inputs = 2;
+    call.in = in;
+    f.add(rows, plan_matmul(call).m);
+  }
+  for (const std::int64_t m : {1, 2, 9, 25, 64, 1000})
+    for (const std::int64_t n : {1, 7, 25, 28, 64, 999})
+      for (const std::int64_t k : {1, 5, 20, 64})
+        for (const std::size_t size : {2, 4, 8})
+          for (const std::size_t bytes : {0, 255, 877, 878, 1000, 6000, 8190, 8191, 8192, 100000, 1 << 25}) {
+            const block_plan p = plan_blocks(m, n, k, size, bytes);
+            f.add(m, n, k, size, bytes, p.rows, p.columns, p.a_leading, p.b_leading, p.out_leading, p.b_at, p.out_at, p.end);
+          }
+  return f.text();
+}
+
+/// What is folded of operands that lie one way or another.
+std::string reductions() {
+  family f("reductions: extents, axis, kind; along, packed, width, depth, blocks, pieces, step; combined: width, depth, blocks");
+  using load = program<instruction<load_input, element::float32, 0>>;
+  for (const int n : {1, 3, 4, 8, 32, 100, 1000, 20000})
+    for (const int m : {1, 2, 32, 33, 500})
+      for (const int axis : {0, 1, 2})
+        for (const int kind : {0, 1, 2, 3})
+          for (const std::uintptr_t data : {0x10000, 0x10004}) {
+            const extents space = shape_of({3, m, n});
+            operand_view in = contiguous_view(reinterpret_cast<void*>(data), space);
+            if (kind == 1) in.stride[2] = m, in.stride[1] = 1;
+            if (kind == 2) in.stride[1] = 0;
+            if (kind == 3) in.stride[2] = 0;
+            const op_info op = fold_over({axis});
+            kernel_call call;
+            call.space = space;
+            call.inputs = 1;
+            call.in = &in;
+            call.op = &op;
+            const auto r = reduce_operands_of<load>(call);
+            f.add(n, m, axis, kind, data % 16, r.grid.neighbours_fold, r.packed, r.grid.width, r.grid.depth, r.grid.blocks,
+                  r.grid.pieces, r.step[0], r.kept.rank, r.outer.rank, cuda_reduce_workspace<load, fold::sum>(call));
+            using sums = program_accumulation<load, fold::sum>;
+            const auto c = combine_operands_of<sums>(r.grid, nullptr, nullptr);
+            f.add(c.grid.width, c.grid.depth, c.blocks, c.pieces);
+          }
+  return f.text();
+}
+
 }  // namespace
 
 TEST_CASE("grids are those of the table", "[golden]") {
-  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + copies());
+  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + copies() + products() + reductions());
 }

@@ -174,6 +174,27 @@ TEST_CASE("products by one matrix for all are one product of more rows", "[cuda]
   CHECK(cuda_emulation::take_blas_calls().size() == 2);
 }
 
+TEST_CASE("batches of more matrices than a call may have are several calls", "[cuda][matmul]") {
+  for (const int batches : {65535, 65536}) {
+    (void)cuda_emulation::take_blas_calls();
+    CHECK(product<float>(shape_of({batches, 1, 1}), 1, {1, 1, 1}, {1, 1, 1}).error() < most<float>);
+    const std::vector<blas_call> calls = cuda_emulation::take_blas_calls();
+    REQUIRE(calls.size() == (batches == 65535 ? 1u : 2u));
+    CHECK(calls[0].problem.batches == 65535);
+    CHECK(calls.back().problem.batches == (batches == 65535 ? 65535 : 1));
+  }
+}
+
+TEST_CASE("products of as many dimensions as there are", "[cuda][matmul]") {
+  STATIC_REQUIRE(max_rank == 8);
+  const extents space = shape_of({2, 1, 2, 1, 2, 1, 9, 7});
+  // Evenly, in any order with operands that must be packed, and with an addend.
+  CHECK(product<float>(space, 5, {180, 0, 90, 0, 45, 0, 5, 1}, {140, 0, 70, 0, 35, 0, 7, 1}).error() < most<float>);
+  CHECK(product<float>(space, 5, {90, 0, 180, 0, 360, 0, 10, 2}, {70, 0, 140, 0, 280, 0, 14, 2}, {0, 0, 63, 0, 126, 0, 7, 1},
+                       {1, 2, false})
+            .error() < most<float>);
+}
+
 TEST_CASE("a product that cublasLt does not have says so", "[cuda][matmul]") {
   const auto message_of = [](product<float>& p, bench& b) -> std::string {
     try {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Memory of GPUs of other kinds: without pools, with neighbours that reach them and neighbours that do not; and pinned
 // memory down to the byte.
+#include <onto/backend/cuda/launch.hpp>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -10,6 +12,12 @@
 #include "gpu/gpu.hpp"
 
 using namespace gpu_test;
+
+namespace memory_test {
+
+__global__ void nothing_kernel() {}
+
+}  // namespace memory_test
 
 namespace {
 
@@ -83,6 +91,43 @@ TEST_CASE("a limit of all there is leaves the pool without one", "[memory]") {
     bench b({limit, true});
     CHECK_NOTHROW((void)b.gpu.reserve({all - 128 * MiB, "test", "nearly all"}));
   }
+}
+
+TEST_CASE("what is said of a workspace that is not to be had names the limit, if there is one", "[memory]") {
+  const auto why = [](memory_limit limit) -> std::string {
+    bench b(limit);
+    void* data = nullptr;
+    try {
+      (void)b.gpu.workspace(std::int64_t{1} << 50, data);
+    } catch (const resource_exhausted_error& e) {
+      return e.what();
+    }
+    return {};
+  };
+  CHECK_THAT(why({8 * MiB, true}), Catch::Contains("has no memory left for 1024.0 TiB that kernels work in, with a limit of 8.0 MiB;"));
+  CHECK_THAT(why({}), Catch::Contains("that kernels work in; use smaller"));
+}
+
+TEST_CASE("shared memory beyond what needs no asking is asked for", "[memory]") {
+  CHECK(most_shared_bytes() == 227 << 10);
+  bench b;
+  (void)b.reserve<float>(1);
+  b.run.trace = nullptr;
+  const auto asked = [&](std::size_t bytes) {
+    cuda_emulation::reset_calls();
+    kernel_call call;
+    call.inner = static_cast<std::int64_t>(bytes);
+    b.launch(
+        [](gpu_context& context, const kernel_call& c) {
+          launch(context.stream, "doing nothing", &memory_test::nothing_kernel,
+                 {1, static_cast<std::size_t>(c.inner), 32});
+        },
+        call);
+    b.settle(lane::compute);
+    return calls("cudaFuncSetAttribute");
+  };
+  CHECK(asked(usual_shared_bytes) == 0);
+  CHECK(asked(usual_shared_bytes + 16) == 1);
 }
 
 TEST_CASE("memory of nothing is memory", "[memory]") {
