@@ -24,13 +24,12 @@ struct sum_program;
 template <int... Input, int... Addition>
 struct sum_program<std::integer_sequence<int, Input...>, std::integer_sequence<int, Addition...>> {
   static constexpr int inputs = sizeof...(Input);
-  using type =
-      program<instruction<load_input, f32, Input>...,
-              instruction<op::add, f32, (Addition == 0 ? 0 : inputs - 1 + Addition), Addition + 1>...>;
+  using type = program<instruction<load_input, f32, Input>...,
+                       instruction<op::add, f32, (Addition == 0 ? 0 : inputs - 1 + Addition), Addition + 1>...>;
 };
 template <int Inputs>
-using addition_of = typename sum_program<std::make_integer_sequence<int, Inputs>,
-                                    std::make_integer_sequence<int, Inputs - 1>>::type;
+using addition_of =
+    typename sum_program<std::make_integer_sequence<int, Inputs>, std::make_integer_sequence<int, Inputs - 1>>::type;
 
 /// Tensors of one shape, in memory in any order, some of them the same for all of a dimension.
 struct tensors {
@@ -109,7 +108,8 @@ TEST_CASE("folds over the sum of many tensors", "[cuda][reduce]") {
     float* const out = t.b.reserve<float>(expected.size());
     kernel_call call = t.call(out);
     call.op = &op;
-    t.b.launch(&cuda_reduce<addition_of<inputs>, fold::sum>, call, &cuda_reduce_workspace<addition_of<inputs>, fold::sum>);
+    t.b.launch(&cuda_reduce<addition_of<inputs>, fold::sum>, call,
+               &cuda_reduce_workspace<addition_of<inputs>, fold::sum>);
     const std::vector<float> got = t.b.download(out, expected.size());
     double worst = 0;
     for (std::size_t k = 0; k < got.size(); ++k)
@@ -119,8 +119,8 @@ TEST_CASE("folds over the sum of many tensors", "[cuda][reduce]") {
 }
 
 TEST_CASE("folds in packs, of a tensor with one that does not change along it", "[cuda][reduce]") {
-  using product = program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>,
-                          instruction<op::mul, f32, 0, 1>>;
+  using product =
+      program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::mul, f32, 0, 1>>;
   bench b;
   constexpr std::size_t rows = 40;
   for (const int columns : {64, 4, 2000}) {
@@ -140,7 +140,8 @@ TEST_CASE("folds in packs, of a tensor with one that does not change along it", 
     const std::vector<float> got = b.download(out, rows);
     for (std::size_t r = 0; r < rows; ++r) {
       double sum = 0;
-      for (std::size_t c = 0; c < count; ++c) sum += static_cast<double>(x[r * count + c]) * static_cast<double>(y[r + 1]);
+      for (std::size_t c = 0; c < count; ++c)
+        sum += static_cast<double>(x[r * count + c]) * static_cast<double>(y[r + 1]);
       CHECK(std::fabs(static_cast<double>(got[r]) - sum) < 1e-4);
     }
   }

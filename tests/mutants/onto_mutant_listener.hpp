@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// At the end of the tests' main program, in a copy with mutants: which test case comes by which of them, and how long it
-// takes. With ONTO_MUTANTS_MET=FILE each adds a line to the file: seconds, its name and the numbers, tabs between them.
-// What is met outside of test cases stays for the end of the process, which adds a number a line.
+// At the end of the tests' main program, in a copy with mutants: which test case comes by which of them, and how long
+// it takes. With ONTO_MUTANTS_MET=FILE each adds a line to the file: seconds, its name and the numbers, tabs between
+// them. What is met outside of test cases stays for the end of the process, which adds a number a line.
 #pragma once
 
 #include "onto_mutant.hpp"

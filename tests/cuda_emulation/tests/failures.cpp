@@ -57,10 +57,10 @@ struct finished {
 
 /// Calls whose failure nobody needs to hear of, and why.
 const std::set<std::string> may_fail = {
-    "cudaStreamDestroy", "cudaEventDestroy", "cudaFreeAsync", "cudaFreeHost", "cudaMemPoolDestroy",
-    "cudaGraphDestroy", "cudaGraphExecDestroy",  // nobody is left to tell
-    "cudaPointerGetAttributes",                                     // the memory is taken for pageable
-    "cudaEventQuery", "cudaEventElapsedTime"};                      // of a trace that lacks a span
+    "cudaStreamDestroy",        "cudaEventDestroy",    "cudaFreeAsync",        "cudaFreeHost",
+    "cudaMemPoolDestroy",       "cudaGraphDestroy",    "cudaGraphExecDestroy",  // nobody is left to tell
+    "cudaPointerGetAttributes",                                                 // the memory is taken for pageable
+    "cudaEventQuery",           "cudaEventElapsedTime"};                        // of a trace that lacks a span
 
 /// *Returns* whether it was told of a failure.
 template <class Work>
@@ -167,12 +167,14 @@ TEST_CASE("a driver that does not say how much shared memory there is has what n
 }
 
 TEST_CASE("each call that fails in a run is told of", "[failures]") {
-  check_each_call(cudaErrorInvalidValue, [] { return run_once(nullptr); }, finishing);
+  check_each_call(
+      cudaErrorInvalidValue, [] { return run_once(nullptr); }, finishing);
 }
 
 TEST_CASE("each call that fails in a traced run is told of", "[failures]") {
   spans_dropped trace;
-  check_each_call(cudaErrorInvalidValue, [&] { return run_once(&trace); }, finishing);
+  check_each_call(
+      cudaErrorInvalidValue, [&] { return run_once(&trace); }, finishing);
 }
 
 TEST_CASE("each call that fails where memory is held, trimmed and waited for is told of", "[failures]") {
@@ -219,23 +221,22 @@ TEST_CASE("a recording of which a call fails is none, or its replay fails", "[fa
       second.copy_out(w, some, there->data(), 400);
     }
   };
-  check_each_call(
-      cudaErrorInvalidValue,
-      [] {
-        program p;
-        p.call.out.data = p.here;
-        const ref<device_graph> graph = p.b.gpu.record_graph(&program::issue, &p);
-        if (!graph || !graph->adapt()) return true;
-        run_state run;
-        graph->perform(run);
-        if (run.failed()) {
-          p.after.wait();  // nothing else says when the graph is done
-          return true;
-        }
-        CHECK((p.to == expected() && p.few == std::vector<float>(100, 3)));
-        return false;
-      },
-      {{"cudaStreamSynchronize", 3}, {"cudaEventSynchronize", 2}});  // once more where the graph goes
+  check_each_call(cudaErrorInvalidValue,
+                  [] {
+                    program p;
+                    p.call.out.data = p.here;
+                    const ref<device_graph> graph = p.b.gpu.record_graph(&program::issue, &p);
+                    if (!graph || !graph->adapt()) return true;
+                    run_state run;
+                    graph->perform(run);
+                    if (run.failed()) {
+                      p.after.wait();  // nothing else says when the graph is done
+                      return true;
+                    }
+                    CHECK((p.to == expected() && p.few == std::vector<float>(100, 3)));
+                    return false;
+                  },
+                  {{"cudaStreamSynchronize", 3}, {"cudaEventSynchronize", 2}});  // once more where the graph goes
 }
 
 TEST_CASE("each call that fails in a product is told of", "[failures]") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How kernels are spread over blocks and threads, as a table: another choice is not wrong, but may be slower, and is not
-// to come by itself. Of each family some lines are spelled out, and all of it is summed up. Run with
+// How kernels are spread over blocks and threads, as a table: another choice is not wrong, but may be slower, and is
+// not to come by itself. Of each family some lines are spelled out, and all of it is summed up. Run with
 // ONTO_UPDATE_GOLDEN=1 to take new choices over; what they cost is in docs/measurements/gpu_access.md.
 #include <onto/ops/arithmetic.hpp>
 
@@ -45,14 +45,16 @@ class family {
 };
 
 // About the edges of warps, blocks, multiprocessors and packs.
-const std::int64_t counts[] = {1,    2,    3,    4,     5,     7,     8,     9,     15,    16,     17,     31,     32,      33,     63,
-                               64,   65,   66,   67,    127,   128,   129,   131,   132,   133,    255,    256,    257,     263,    264,
-                               265,  511,  512,  513,   527,   528,   529,   1023,  1024,  1025,   2047,   2048,   2049,    4096,   4223,
-                               4224, 4225, 8192, 16383, 16384, 16385, 32767, 32768, 32769, 135167, 135168, 135169, 1000000, 2000003};
+const std::int64_t counts[] = {1,     2,     3,     4,     5,     7,     8,      9,      15,     16,      17,     31,
+                               32,    33,    63,    64,    65,    66,    67,     127,    128,    129,     131,    132,
+                               133,   255,   256,   257,   263,   264,   265,    511,    512,    513,     527,    528,
+                               529,   1023,  1024,  1025,  2047,  2048,  2049,   4096,   4223,   4224,    4225,   8192,
+                               16383, 16384, 16385, 32767, 32768, 32769, 135167, 135168, 135169, 1000000, 2000003};
 
 std::string folds() {
   family f(
-      "folds: outputs, outer, inner, along, lanes; width, depth, inner_depth, blocks, pieces, inner_pieces, per_outer, per_inner");
+      "folds: outputs, outer, inner, along, lanes; width, depth, inner_depth, blocks, pieces, inner_pieces, per_outer, "
+      "per_inner");
   for (const std::int64_t outputs : counts)
     for (const std::int64_t inner : counts)
       for (const std::int64_t outer : {std::int64_t{1}, std::int64_t{3}, std::int64_t{64}, std::int64_t{1000}})
@@ -60,8 +62,8 @@ std::string folds() {
           for (const int lanes : {1, 4}) {
             if (!along && lanes > 1) continue;
             const fold_grid g = arrange_fold(outputs, outer, inner, along, lanes);
-            f.add(outputs, outer, inner, along, lanes, g.width, g.depth, g.inner_depth, g.blocks, g.pieces, g.inner_pieces,
-                  g.per_outer, g.per_inner);
+            f.add(outputs, outer, inner, along, lanes, g.width, g.depth, g.inner_depth, g.blocks, g.pieces,
+                  g.inner_pieces, g.per_outer, g.per_inner);
           }
   for (const std::int64_t inner : {(std::int64_t{1} << 30) - 1, std::int64_t{1} << 30, (std::int64_t{1} << 30) + 1})
     for (const std::int64_t outputs : {1, 200, 100000}) {
@@ -76,18 +78,22 @@ std::string folds() {
 }
 
 std::string rows() {
-  family f("rows: rows, count, along, packed, lanes, narrowest, bytes; width, depth, steps, packs, blocks, fits; split: width, depth, pieces, per_piece, steps, packs");
+  family f(
+      "rows: rows, count, along, packed, lanes, narrowest, bytes; width, depth, steps, packs, blocks, fits; split: "
+      "width, depth, pieces, per_piece, steps, packs");
   for (const std::int64_t count_of_rows : counts)
     for (const std::int64_t count : counts)
       for (const bool along : {false, true})
         for (const bool packed : {false, true})
           for (const int narrowest : {1, 8})
             for (const std::int64_t bytes : {16, 32, 112}) {
-              if ((packed && (!along || count % 4 != 0)) || (along && narrowest > 1) || narrowest > count_of_rows) continue;
+              if ((packed && (!along || count % 4 != 0)) || (along && narrowest > 1) || narrowest > count_of_rows)
+                continue;
               const row_shape s{count_of_rows, count, along, packed, 4, narrowest, bytes};
               const row_grid g = arrange_whole_rows(s);
               const bool fits = fits_whole(s, g, 227 << 10);
-              f.add(count_of_rows, count, along, packed, 4, narrowest, bytes, g.width, g.depth, g.steps, g.packs, g.blocks, fits);
+              f.add(count_of_rows, count, along, packed, 4, narrowest, bytes, g.width, g.depth, g.steps, g.packs,
+                    g.blocks, fits);
               const row_grid p = arrange_split_rows(s, bytes, 227 << 10);
               f.add(p.width, p.depth, p.blocks, p.pieces, p.per_piece, p.steps, p.packs);
               const row_grid little = arrange_split_rows(s, bytes, 48 << 10);
@@ -121,15 +127,17 @@ void add_row_operands(family& f, const extents& space, int axis, bool shared_inp
   call.out.data = at;
   call.scalars = &scalar;
   const auto r = row_operands_of<Program>(call, axis, 227 << 10);
-  f.add(space[0], space[1], axis, shared_input, data % 64, r.grid.width, r.grid.depth, r.grid.steps, r.grid.packs, r.grid.pieces,
-        r.blocks, r.pack_step, r.lane_step, r.states_at, shared_bytes_of(r), row_workspace(r), rows_at_once(r), r.any_same);
+  f.add(space[0], space[1], axis, shared_input, data % 64, r.grid.width, r.grid.depth, r.grid.steps, r.grid.packs,
+        r.grid.pieces, r.blocks, r.pack_step, r.lane_step, r.states_at, shared_bytes_of(r), row_workspace(r),
+        rows_at_once(r), r.any_same);
   for (int k = 0; k < facts::slots; ++k) f.add(r.at[k]);
   for (int k = 0; k < facts::inputs; ++k) f.add(r.same[k], r.in_packs[k], r.step[k]);
   f.add(r.in_packs[facts::inputs], r.step[facts::inputs]);
 }
 
 std::string row_layouts() {
-  family f("row programs: extents, axis, shared, address; width, depth, steps, packs, pieces, blocks, ... and each slot");
+  family f(
+      "row programs: extents, axis, shared, address; width, depth, steps, packs, pieces, blocks, ... and each slot");
   for (const int n : {1, 2, 4, 8, 40, 64, 100, 132, 133, 512, 1000, 4096, 4100, 16384, 57900, 70000})
     for (const int m : {1, 2, 7, 8, 31, 132, 264, 1000, 4096, 32768})
       for (const int axis : {0, 1})
@@ -147,11 +155,13 @@ std::string row_layouts() {
 
 using added = program<instruction<load_input, element::float32, 0>, instruction<load_input, element::float32, 1>,
                       instruction<op::add, element::float32, 0, 1>>;
-using added_doubles = program<instruction<load_input, element::float64, 0>, instruction<load_input, element::float64, 1>,
-                              instruction<op::add, element::float64, 0, 1>>;
-using kept_sum = program<instruction<load_input, element::float32, 0>, instruction<load_input, element::float32, 1>,
-                         instruction<op::add, element::float32, 0, 1>, instruction<store_result, element::float32, 0, 2>,
-                         instruction<op::mul, element::float32, 2, 2>>;
+using added_doubles =
+    program<instruction<load_input, element::float64, 0>, instruction<load_input, element::float64, 1>,
+            instruction<op::add, element::float64, 0, 1>>;
+using kept_sum =
+    program<instruction<load_input, element::float32, 0>, instruction<load_input, element::float32, 1>,
+            instruction<op::add, element::float32, 0, 1>, instruction<store_result, element::float32, 0, 2>,
+            instruction<op::mul, element::float32, 2, 2>>;
 
 template <class Program>
 void add_map(family& f, const extents& space, const operand_view& a, const operand_view& b, std::uintptr_t more) {
@@ -183,7 +193,9 @@ void add_map(family& f, const extents& space, const operand_view& a, const opera
 }
 
 std::string maps() {
-  family f("maps: rank, extents, joined; walks: threads, width, steps, per_thread; turns: blocks, shared, tiled, width, height");
+  family f(
+      "maps: rank, extents, joined; walks: threads, width, steps, per_thread; turns: blocks, shared, tiled, width, "
+      "height");
   for (const int n : {1, 4, 8, 12, 31, 32, 33, 64, 255, 256, 1020, 1024, 1028, 4096, 100000, 600000})
     for (const int m : {1, 2, 3, 16, 31, 32, 33, 63, 64, 65, 128, 130, 1000, 4096})
       for (const std::uintptr_t data : {0x10000, 0x10004}) {
@@ -260,8 +272,9 @@ std::string products() {
             call.in = in;
             call.form.beta = kind < 3 ? 0 : 1;
             const matmul_plan p = plan_matmul(call);
-            f.add(m, n, k, batches, kind, p.m, p.batch_rank, p.batches(), p.a.packed, p.a.transposed, p.a.leading, p.b.packed,
-                  p.b.transposed, p.b.leading, static_cast<int>(p.addend), p.addend_leading, p.a_packed, p.b_packed);
+            f.add(m, n, k, batches, kind, p.m, p.batch_rank, p.batches(), p.a.packed, p.a.transposed, p.a.leading,
+                  p.b.packed, p.b.transposed, p.b.leading, static_cast<int>(p.addend), p.addend_leading, p.a_packed,
+                  p.b_packed);
           }
   for (const int rows : {0x7ffffffe, 0x7fffffff}) {
     operand_view in[2] = {view_of(at, {1, 1, 1}), view_of(at, {0, 1, 1})};
@@ -278,14 +291,17 @@ std::string products() {
         for (const std::size_t size : {2, 4, 8})
           for (const std::size_t bytes : {0, 255, 877, 878, 1000, 6000, 8190, 8191, 8192, 100000, 1 << 25}) {
             const block_plan p = plan_blocks(m, n, k, size, bytes);
-            f.add(m, n, k, size, bytes, p.rows, p.columns, p.a_leading, p.b_leading, p.out_leading, p.b_at, p.out_at, p.end);
+            f.add(m, n, k, size, bytes, p.rows, p.columns, p.a_leading, p.b_leading, p.out_leading, p.b_at, p.out_at,
+                  p.end);
           }
   return f.text();
 }
 
 /// What is folded of operands that lie one way or another.
 std::string reductions() {
-  family f("reductions: extents, axis, kind; along, packed, width, depth, blocks, pieces, step; combined: width, depth, blocks");
+  family f(
+      "reductions: extents, axis, kind; along, packed, width, depth, blocks, pieces, step; combined: width, depth, "
+      "blocks");
   using load = program<instruction<load_input, element::float32, 0>>;
   for (const int n : {1, 3, 4, 8, 32, 100, 1000, 20000})
     for (const int m : {1, 2, 32, 33, 500})
@@ -304,8 +320,9 @@ std::string reductions() {
             call.in = &in;
             call.op = &op;
             const auto r = reduce_operands_of<load>(call);
-            f.add(n, m, axis, kind, data % 16, r.grid.neighbours_fold, r.packed, r.grid.width, r.grid.depth, r.grid.blocks,
-                  r.grid.pieces, r.step[0], r.kept.rank, r.outer.rank, cuda_reduce_workspace<load, fold::sum>(call));
+            f.add(n, m, axis, kind, data % 16, r.grid.neighbours_fold, r.packed, r.grid.width, r.grid.depth,
+                  r.grid.blocks, r.grid.pieces, r.step[0], r.kept.rank, r.outer.rank,
+                  cuda_reduce_workspace<load, fold::sum>(call));
             using sums = program_accumulation<load, fold::sum>;
             const auto c = combine_operands_of<sums>(r.grid, nullptr, nullptr);
             f.add(c.grid.width, c.grid.depth, c.blocks, c.pieces);

@@ -104,7 +104,8 @@ TEST_CASE("what is said of a workspace that is not to be had names the limit, if
     }
     return {};
   };
-  CHECK_THAT(why({8 * MiB, true}), Catch::Contains("has no memory left for 1024.0 TiB that kernels work in, with a limit of 8.0 MiB;"));
+  CHECK_THAT(why({8 * MiB, true}),
+             Catch::Contains("has no memory left for 1024.0 TiB that kernels work in, with a limit of 8.0 MiB;"));
   CHECK_THAT(why({}), Catch::Contains("that kernels work in; use smaller"));
 }
 
@@ -161,7 +162,8 @@ TEST_CASE("a GPU that can reach another's memory is let in, once, and no other",
   const std::vector<float> x = numbers<float>(1000);
   const auto copies = [&](int from, int to) {
     cuda_device source(place{device_kind::gpu, from}, from), target(place{device_kind::gpu, to}, to);
-    const ref<device_block> here = source.reserve({4000, "test", "here"}), there = target.reserve({4000, "test", "there"});
+    const ref<device_block> here = source.reserve({4000, "test", "here"}),
+                            there = target.reserve({4000, "test", "there"});
     const ref<device_event> arrived = source.make_event(), read = target.make_event();
     const work_label label{"Test_1", "Test"};
     run_state run;
@@ -267,7 +269,7 @@ TEST_CASE("a copy opens as many chunks as it has pieces, of their size", "[memor
   CHECK(taken_by(256 * KiB) == 256 * KiB);
   CHECK(taken_by(512 * KiB) == 512 * KiB);
   CHECK(taken_by(768 * KiB) == 768 * KiB);
-  CHECK(taken_by(4 * MiB) == 2 * MiB);        // eighths
-  CHECK(taken_by(4 * MiB + 8) == 4 * MiB);    // of 576 KiB
+  CHECK(taken_by(4 * MiB) == 2 * MiB);      // eighths
+  CHECK(taken_by(4 * MiB + 8) == 4 * MiB);  // of 576 KiB
   CHECK(taken_by(40 * MiB) == 16 * MiB);
 }

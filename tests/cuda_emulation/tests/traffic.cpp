@@ -22,7 +22,8 @@ using cuda_emulation::kernel_counts;
 namespace {
 
 constexpr element f32 = element::float32;
-using added = program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::add, f32, 0, 1>>;
+using added =
+    program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::add, f32, 0, 1>>;
 using loaded = program<instruction<load_input, f32, 0>>;
 
 /// The counts of the one kernel that `work` launches.
