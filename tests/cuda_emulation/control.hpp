@@ -17,6 +17,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cuda_emulation {
@@ -24,6 +25,7 @@ namespace cuda_emulation {
 struct machine {
   int devices = 3;
   bool peer_access = true;
+  std::vector<std::pair<int, int>> apart{};  // GPUs of which the first cannot reach the memory of the second
   bool pools = true;
   std::int64_t memory = std::int64_t{4} << 30;  // bytes of the first device; each further one says 1 MiB less
 };
@@ -62,9 +64,13 @@ void forget_use(int ordinal);
 
 /// Objects that were made and not destroyed: streams, events, graphs, allocations of each kind.
 std::map<std::string, long> live_objects();
+/// Of an allocation that was rounded up only so many bytes are used: what touches the rest is wrong.
+void use_only(void* memory, std::int64_t bytes);
 /// Bytes of pinned memory that is held.
 std::int64_t pinned_bytes();
 
+/// Host functions that were issued, and are not done.
+long host_functions_left();
 /// Does everything that was issued and may be done. What waits for something that never comes stays.
 void drain();
 

@@ -65,8 +65,10 @@ struct pool_state {
   int device = 0;
   std::int64_t most = 0;      // bytes, or 0
   std::int64_t used = 0;      // by allocations
+  std::int64_t leaving = 0;   // that a stream was told to free, and has not yet: another allocation may count on it
   std::int64_t reserved = 0;  // of the device
   std::uint64_t threshold = 0;
+  bool destroyed = false;      // what is left goes back when it is freed
   std::vector<int> readers{};  // other devices that may use its memory
 };
 

@@ -21,6 +21,7 @@ constexpr std::size_t poisoned_edge = std::size_t{8} << 20;
 
 struct allocation {
   std::size_t bytes;
+  std::size_t used;  // of them: whoever allocated may have rounded up
   int device;
   pool_state* pool;
   bool pending;
@@ -61,7 +62,7 @@ const allocation* find(const void* p, std::size_t bytes, const char*& begin) {
   memory_state& s = state();
   const char* at = static_cast<const char*>(p);
   const auto holds = [&](const char* first, const allocation& a) {
-    return at >= first && at + bytes <= first + a.bytes;
+    return at >= first && at + bytes <= first + a.used;
   };
   if (s.last && holds(s.last_begin, *s.last)) {
     begin = s.last_begin;
@@ -85,11 +86,10 @@ std::string story_of(const void* p) {
   if (next == s.live.begin()) return "where nothing is allocated";
   const auto before = std::prev(next);
   const std::size_t distance = static_cast<std::size_t>(at - before->first);
-  if (distance < before->second.bytes)
-    return "across the end of an allocation of " + number_of_bytes(before->second.bytes);
-  if (distance < before->second.bytes + 4096)
-    return number_of_bytes(distance - before->second.bytes) + " past the end of an allocation of " +
-           number_of_bytes(before->second.bytes);
+  const std::size_t used = before->second.used;
+  if (distance < used) return "across the end of an allocation of " + number_of_bytes(used);
+  if (distance < used + 4096)
+    return number_of_bytes(distance - used) + " past the end of an allocation of " + number_of_bytes(used);
   return "where nothing is allocated, or no more";
 }
 
@@ -138,7 +138,7 @@ void* allocate(int device, pool_state* pool, std::int64_t bytes, bool pending) {
   char* p = s.addresses + static_cast<std::size_t>(device) * device_span + s.next[device] + gap;
   p -= reinterpret_cast<std::uintptr_t>(p) % alignment;
   s.next[device] += span;
-  s.live[p] = {static_cast<std::size_t>(bytes), device, pool, pending, false};
+  s.live[p] = {static_cast<std::size_t>(bytes), static_cast<std::size_t>(bytes), device, pool, pending, false};
   s.last = nullptr;
   if (!pending) open_memory(p);
   note_object(pool ? "pool allocations" : "allocations", 1);
@@ -166,8 +166,9 @@ bool release(void* memory) {
   const std::int64_t size = round_up(static_cast<std::int64_t>(a.bytes), alignment);
   if (!a.pool)
     s.devices[a.device].used -= size;
-  else if (!a.given_up)
-    a.pool->used -= size;
+  else
+    (a.given_up ? a.pool->leaving : a.pool->used) -= size;
+  if (a.pool && a.pool->destroyed) trim(*a.pool, 0);
   s.live.erase(found);
   s.last = nullptr;
   const std::uintptr_t page = 4096;
@@ -184,8 +185,11 @@ bool give_up(void* memory) {
   const auto found = state().live.find(static_cast<const char*>(memory));
   if (found == state().live.end() || found->second.given_up) return false;
   found->second.given_up = true;
-  if (found->second.pool)
-    found->second.pool->used -= round_up(static_cast<std::int64_t>(found->second.bytes), alignment);
+  if (pool_state* pool = found->second.pool) {
+    const std::int64_t size = round_up(static_cast<std::int64_t>(found->second.bytes), alignment);
+    pool->used -= size;
+    pool->leaving += size;
+  }
   return true;
 }
 
@@ -196,7 +200,7 @@ int device_of(const void* memory) {
 }
 
 void trim(pool_state& pool, std::int64_t keep) {
-  const std::int64_t least = round_up(pool.used, pool_unit);
+  const std::int64_t least = round_up(pool.used + pool.leaving, pool_unit);
   const std::int64_t wanted = keep > least ? keep : least;
   if (wanted >= pool.reserved) return;
   state().devices[pool.device].used -= pool.reserved - wanted;
@@ -267,6 +271,14 @@ bool is_pinned_range(const void* p, std::size_t bytes) {
   return at + bytes <= found->first + found->second;
 }
 
+void use_only(void* memory, std::int64_t bytes) {
+  const std::lock_guard<std::mutex> lock(lock_of_everything());
+  const auto found = state().live.find(static_cast<const char*>(memory));
+  if (found == state().live.end() || static_cast<std::size_t>(bytes) > found->second.bytes)
+    return violation("what is said to be used is no allocation, or more than it");
+  found->second.used = static_cast<std::size_t>(bytes);
+  state().last = nullptr;
+}
 std::int64_t pinned_bytes() {
   const std::lock_guard<std::mutex> lock(lock_of_everything());
   return state().pinned_total;

@@ -5,6 +5,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -86,6 +87,12 @@ cudaError_t count_call(const char* name) {
   ++s.made;
   if (s.calls_to_loss > 0 && --s.calls_to_loss == 0) device_at(s.to_lose).lost = s.loss;
   return injected(name);
+}
+
+bool can_reach(int device, int peer) {
+  const machine& m = state().now;
+  const auto found = std::find(m.apart.begin(), m.apart.end(), std::pair(device, peer));
+  return device != peer && m.peer_access && found == m.apart.end();
 }
 
 /// The stream that a handle means: null is the default one of the current device.
@@ -408,7 +415,7 @@ cudaError_t CUDARTAPI cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribut
 cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   ONTO_BEGIN(, api_call::asks);
   if (!has_device(device) || !has_device(peer)) return call.give(cudaErrorInvalidDevice);
-  *can = device != peer && current_machine().peer_access;
+  *can = can_reach(device, peer);
   return cudaSuccess;
 }
 cudaError_t CUDARTAPI cudaDeviceSynchronize() {
@@ -652,7 +659,8 @@ cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool) {
   ONTO_BEGIN_DESTROY();
   if (pool->pool.used > 0) violation("a pool was destroyed while memory of it was in use");
   trim(pool->pool, 0);
-  if (pool->pool.used == 0) delete pool;
+  pool->pool.destroyed = true;
+  if (pool->pool.used == 0 && pool->pool.leaving == 0) delete pool;
   note_object("pools", -1);
   return call.give(call.status);
 }
@@ -673,7 +681,7 @@ cudaError_t CUDARTAPI cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAcce
   ONTO_BEGIN();
   for (std::size_t k = 0; k < count; ++k) {
     const int reader = access[k].location.id;
-    if (reader != pool->pool.device && !current_machine().peer_access) return call.give(cudaErrorInvalidDevice);
+    if (reader != pool->pool.device && !can_reach(reader, pool->pool.device)) return call.give(cudaErrorInvalidDevice);
     pool->pool.readers.push_back(reader);
   }
   return cudaSuccess;

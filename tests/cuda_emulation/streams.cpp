@@ -280,6 +280,14 @@ void finish_device(std::unique_lock<std::mutex>& lock, int device) {
   });
 }
 
+long host_functions_left() {
+  const std::lock_guard<std::mutex> lock(lock_of_everything());
+  long left = 0;
+  for (cudaStream_t s : state().streams)
+    left += std::count_if(s->items.begin(), s->items.end(), [](const stream_item& i) { return i.job.on_host; });
+  return left;
+}
+
 void drain() {
   std::unique_lock<std::mutex> lock(lock_of_everything());
   while (do_one(lock)) {

@@ -9,6 +9,10 @@
 #include <memory>
 #include <vector>
 
+#if defined(ONTO_CUDA_EMULATION)
+#include "control.hpp"
+#endif
+
 namespace gpu_test {
 
 using namespace onto;
@@ -59,7 +63,11 @@ class bench {
 
   template <class T>
   T* reserve(std::size_t count) {
-    blocks_.push_back(gpu.reserve({static_cast<std::int64_t>(count * sizeof(T)), "test", "data"}));
+    const auto bytes = static_cast<std::int64_t>(count * sizeof(T));
+    blocks_.push_back(gpu.reserve({bytes, "test", "data"}));
+#if defined(ONTO_CUDA_EMULATION)
+    if (bytes > 0) cuda_emulation::use_only(blocks_.back()->data(), bytes);
+#endif
     return static_cast<T*>(blocks_.back()->data());
   }
 
@@ -82,7 +90,10 @@ class bench {
               std::size_t (*workspace)(const kernel_call&) = nullptr) {
     if (workspace) {
       call.workspace_bytes = static_cast<std::int64_t>(workspace(call));
-      spaces_.push_back(gpu.workspace(call.workspace_bytes, call.workspace));
+      if (call.workspace_bytes > 0 && call.workspace_bytes < 1 << 20)
+        call.workspace = reserve<char>(static_cast<std::size_t>(call.workspace_bytes));  // no more than that
+      else
+        spaces_.push_back(gpu.workspace(call.workspace_bytes, call.workspace));
     }
     gpu.launch(work{run, label}, kernel_entry{nullptr, kernel, workspace}, call);
     if (run.failed()) run.rethrow();
@@ -96,8 +107,16 @@ class bench {
   /// Waits for a stream, and throws what went wrong.
   void settle(lane stream) {
     gpu.record(run, stream, *event_);
-    event_->wait();
-    if (run.failed()) run.rethrow();
+    try {
+      event_->wait();
+      if (run.failed()) run.rethrow();
+    } catch (...) {
+      finish();  // what was issued works in memory of the caller's
+      throw;
+    }
+  }
+  void finish() {
+    for (const lane l : {lane::in, lane::compute, lane::out}) gpu.finish(l);
   }
 
   cuda_device gpu;

@@ -186,6 +186,35 @@ TEST_CASE("strided, broadcast and misaligned maps", "[cuda][map]") {
   CHECK(worst < 1e-6);
 }
 
+TEST_CASE("maps of as many dimensions as there are", "[cuda][map]") {
+  bench b;
+  extents space;
+  operand_view backwards = view_of(nullptr, f32, {});
+  for (int d = 0; d < max_rank; ++d) space.push_back(2), backwards.stride[d] = std::int64_t{1} << d;
+  const auto size = static_cast<std::size_t>(space.size());
+  const std::vector<float> x = numbers<float>(size), y = numbers<float>(size);
+  backwards.data = b.upload(x);
+  const operand_view in[] = {backwards, contiguous_view(b.upload(y), f32, space)};
+  for (const auto kernel : {&cuda_map<located<f32>>, &cuda_map<located<f32>, false>}) {
+    float* const out = b.reserve<float>(size);
+    const operand_view more[] = {contiguous_view(b.reserve<float>(size), f32, space)};
+    kernel_call call;
+    call.space = space;
+    call.inputs = 2;
+    call.in = in;
+    call.out.data = out;
+    call.more_outputs = 1;
+    call.more_out = more;
+    b.launch(kernel, call);
+    const std::vector<float> got = b.download(out, size);
+    for (std::size_t k = 0; k < size; ++k) {
+      std::size_t turned = 0;
+      for (int d = 0; d < max_rank; ++d) turned |= (k >> d & 1) << (max_rank - 1 - d);
+      CHECK(got[k] == x[turned] + y[k] + static_cast<float>(k));
+    }
+  }
+}
+
 TEST_CASE("elements of several types, and generators", "[cuda][map]") {
   bench b;
   constexpr int n = 100001;

@@ -77,6 +77,7 @@ TEST_CASE("a copy to a GPU that is lost loses that one", "[lost]") {
   REQUIRE(two.other.lost() != nullptr);
   CHECK(std::string(two.other.lost()) == "cudaErrorIllegalAddress");
   CHECK(has(what_of(two.near.run), "what is lost is /device:GPU:1"));
+  CHECK(cudaGetLastError() == cudaSuccess);  // the question which it was has left nothing
   two.near.run.reset();
   CHECK(two.near.download(two.from, 1000) == two.values);
   two.copy();

@@ -127,6 +127,74 @@ TEST_CASE("copies that do not fit at once are made block by block", "[cuda][matm
   }
 }
 
+TEST_CASE("blocks of columns are copied for each block of rows", "[cuda][matmul]") {
+  const refusing table(refuse_below(16));
+  // Two blocks of columns, each as wide as there are rows, and two of rows.
+  product<float> p(shape_of({25, 50}), 20, {20, 1}, {50, 1});
+  p.shift = 1;
+  p.workspace = 6500;
+  CHECK(p.error() < most<float>);
+  CHECK(cuda_emulation::take_blas_calls().size() == 4);
+}
+
+TEST_CASE("what fits is one block, and is as large as there is room", "[cuda][matmul]") {
+  const refusing table(refuse_below(16));
+  const auto calls = [](int m, int n, int k, std::int64_t workspace) {
+    product<float> p(shape_of({m, n}), k, {k, 1}, {n, 1});
+    p.shift = 1;
+    p.workspace = workspace;
+    CHECK(p.error() < most<float>);
+    const auto made = cuda_emulation::take_blas_calls();
+    for (const blas_call& c : made) CHECK(c.workspace >= static_cast<std::size_t>(workspace) / 8);
+    return made.size();
+  };
+  CHECK(calls(7, 20, 5, 100000) == 1);
+  CHECK(calls(20, 7, 5, 100000) == 1);
+  // Copies of 2048, 2304 and 2816 bytes, and an eighth of it all beside them.
+  CHECK(calls(25, 28, 20, 8191) == 1);
+  CHECK(calls(25, 28, 20, 8190) == 2);
+  CHECK(calls(28, 25, 20, 8000) == 2);
+}
+
+TEST_CASE("products by one matrix for all are one product of more rows", "[cuda][matmul]") {
+  (void)cuda_emulation::take_blas_calls();
+  CHECK(product<float>(shape_of({2, 3, 9, 7}), 5, {135, 45, 5, 1}, {0, 0, 7, 1}).error() < most<float>);
+  std::vector<blas_call> calls = cuda_emulation::take_blas_calls();
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].problem.columns == 54);  // column-major
+  CHECK(calls[0].problem.batches == 1);
+  // Batches that lie evenly are one call, however many dimensions they have.
+  CHECK(product<float>(shape_of({2, 3, 9, 7}), 5, {135, 45, 5, 1}, {105, 35, 7, 1}).error() < most<float>);
+  calls = cuda_emulation::take_blas_calls();
+  REQUIRE(calls.size() == 1);
+  CHECK(calls[0].problem.batches == 6);
+  // With an addend that does not.
+  CHECK(product<float>(shape_of({2, 3, 9, 7}), 5, {135, 45, 5, 1}, {105, 35, 7, 1}, {0, 63, 7, 1}, {1, 2, false})
+            .error() < most<float>);
+  CHECK(cuda_emulation::take_blas_calls().size() == 2);
+}
+
+TEST_CASE("batches of more matrices than a call may have are several calls", "[cuda][matmul]") {
+  for (const int batches : {65535, 65536}) {
+    (void)cuda_emulation::take_blas_calls();
+    CHECK(product<float>(shape_of({batches, 1, 1}), 1, {1, 1, 1}, {1, 1, 1}).error() < most<float>);
+    const std::vector<blas_call> calls = cuda_emulation::take_blas_calls();
+    REQUIRE(calls.size() == (batches == 65535 ? 1u : 2u));
+    CHECK(calls[0].problem.batches == 65535);
+    CHECK(calls.back().problem.batches == (batches == 65535 ? 65535 : 1));
+  }
+}
+
+TEST_CASE("products of as many dimensions as there are", "[cuda][matmul]") {
+  STATIC_REQUIRE(max_rank == 8);
+  const extents space = shape_of({2, 1, 2, 1, 2, 1, 9, 7});
+  // Evenly, in any order with operands that must be packed, and with an addend.
+  CHECK(product<float>(space, 5, {180, 0, 90, 0, 45, 0, 5, 1}, {140, 0, 70, 0, 35, 0, 7, 1}).error() < most<float>);
+  CHECK(product<float>(space, 5, {90, 0, 180, 0, 360, 0, 10, 2}, {70, 0, 140, 0, 280, 0, 14, 2},
+                       {0, 0, 63, 0, 126, 0, 7, 1}, {1, 2, false})
+            .error() < most<float>);
+}
+
 TEST_CASE("a product that cublasLt does not have says so", "[cuda][matmul]") {
   const auto message_of = [](product<float>& p, bench& b) -> std::string {
     try {

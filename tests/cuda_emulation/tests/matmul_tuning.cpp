@@ -83,6 +83,25 @@ TEST_CASE("a shape that was met untuned is tuned when that is asked for", "[cuda
   CHECK(used() == tuned_then_fastest());
 }
 
+TEST_CASE("as many proposals as are asked for are tried", "[cuda][matmul]") {
+  const uneven_algorithms algorithms;
+  cuda_emulation::blas_proposals = 20;
+  CHECK(product<float>(shape_of({9, 7}), 5, {5, 1}, {7, 1}, {}, tuning()).error() < 1e-6);
+  CHECK(used().size() == 8 * runs_of_each + 1);
+}
+
+TEST_CASE("an addend is placed again where something was tried, and only there", "[cuda][matmul]") {
+  const uneven_algorithms algorithms;
+  const auto kernels = [] {
+    cuda_emulation::reset_calls();
+    CHECK(product<float>(shape_of({9, 7}), 5, {5, 1}, {7, 1}, {1, 0}, tuning(1, -0.5)).error() < 1e-5);
+    return cuda_emulation::calls()["cudaLaunchKernelExC"];
+  };
+  CHECK(kernels() == 2);
+  cuda_emulation::blas_proposals = 1;
+  CHECK(kernels() == 1);
+}
+
 TEST_CASE("nothing is tried where there is no choice", "[cuda][matmul]") {
   const uneven_algorithms algorithms;
   cuda_emulation::blas_proposals = 1;

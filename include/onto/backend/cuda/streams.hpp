@@ -89,9 +89,9 @@ class cuda_streams {
                                                    : drain_};
     for (const cudaStream_t s : all) {
       if (!s) continue;
-      cudaError_t status = cudaStreamSynchronize(s);
-      if (status != cudaSuccess) status = cudaDeviceSynchronize();
+      const cudaError_t status = cudaStreamSynchronize(s);
       cuda_ignore(status);
+      if (status != cudaSuccess) cuda_ignore(cudaDeviceSynchronize());
     }
   }
 
