@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A number as C++ spells it, `0.5`, `1e-5`, `0x1p-3`, `1'000`, read by the compiler: to the nearest double, ties to even.
+// A number as C++ spells it, `0.5`, `1e-5`, `0x1p-3`, `1'000`, read by the compiler: to the nearest double, ties to
+// even.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -13,7 +14,8 @@ namespace onto::detail {
 /// A number of any size, for exact arithmetic in constant expressions.
 class big_natural {
  public:
-  constexpr explicit big_natural(std::uint64_t v) : words_{static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(v >> 32)} {}
+  constexpr explicit big_natural(std::uint64_t v)
+      : words_{static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(v >> 32)} {}
 
   constexpr void multiply_add(std::uint32_t factor, std::uint32_t addend) {
     std::uint64_t carry = addend;
@@ -91,7 +93,10 @@ struct literal_value {
 };
 
 constexpr int digit_of(char c) {
-  return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
+  return c >= '0' && c <= '9'   ? c - '0'
+         : c >= 'a' && c <= 'f' ? c - 'a' + 10
+         : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                : 99;
 }
 
 /// Reads the characters of a numeric literal, which the compiler has found to be one.

@@ -152,8 +152,8 @@ ONTO_BEGIN_RUNS_ONCE
 }
 ONTO_END_RUNS_ONCE
 
-/// The scalar `value` as a `T`: beside floating-point elements it is rounded. *Throws* `invalid_argument_error` where an
-/// integer does not fit.
+/// The scalar `value` as a `T`: beside floating-point elements it is rounded. *Throws* `invalid_argument_error` where
+/// an integer does not fit.
 template <tensor_element T, scalar_value S>
 scalar_node<T> scalar_beside(S value) {
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {

@@ -87,7 +87,7 @@ consteval auto number_from_text() {
     return number<std::bit_cast<std::uint64_t>(read.number), number_kind::floating>{};
   } else {
     constexpr bool fits = read.integer <= std::uint64_t{1} << 63 >> 1;
-    return number<read.integer, fits ? number_kind::integer : number_kind::natural>{};
+    return number < read.integer, fits ? number_kind::integer : number_kind::natural > {};
   }
 }
 
@@ -211,7 +211,8 @@ template <class Element, class Number>
 struct number_does_not_fit {
   using result = ill_formed;
   static constexpr bool ok = sizeof(Number) > 99;
-  static_assert(ok, "[onto.element] the number does not fit the elements beside it; convert the tensor with cast<T>(x)");
+  static_assert(ok,
+                "[onto.element] the number does not fit the elements beside it; convert the tensor with cast<T>(x)");
 };
 /// A number with a fraction beside integers, whatever its value.
 template <class Element, class Number>

@@ -323,9 +323,8 @@ template <int Limit>
 struct too_many_nodes {
   using reported = void;
   static constexpr bool ok = Limit < 0;
-  static_assert(
-      ok,
-      "[onto.graph] more than 2048 nodes in one run; run it in parts, and keep what they share in variables");
+  static_assert(ok,
+                "[onto.graph] more than 2048 nodes in one run; run it in parts, and keep what they share in variables");
 };
 
 template <const std::string_view& Text, std::size_t... K>

@@ -76,8 +76,8 @@ struct repeated_evaluations {
   constexpr bool both() const { return possible && lines > 0 && lines <= most_repeated && cost > cheap_repeated; }
 };
 
-/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels, or null. *Complexity*
-/// linear in nodes.
+/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels, or null.
+/// *Complexity* linear in nodes.
 constexpr repeated_evaluations count_repeated(const graph_view& g, const int* unit, int root, const bool* result,
                                               int* times) {
   repeated_evaluations r;
@@ -342,7 +342,8 @@ constexpr int kernel_node(const graph_view& g, const int* root, int r) {
 /// What a kernel is: groups of one key can run each other's kernel.
 class kernel_key {
  public:
-  /// Of a program of instructions. `fold`: by what the last one's values are folded, or -1; `rows`: over rows in stages.
+  /// Of a program of instructions. `fold`: by what the last one's values are folded, or -1; `rows`: over rows in
+  /// stages.
   constexpr kernel_key(const code_line* lines, int count, int fold, bool rows) : kernel_key(rows ? 2 : 1, fold) {
     for (int k = 0; k < count; ++k) {
       const code_line& x = lines[k];
@@ -354,13 +355,13 @@ class kernel_key {
     }
   }
   /// Of a kernel that is known by what it does and the element type.
-  constexpr kernel_key(op_kind kind, element type)
-      : kernel_key(3 + static_cast<int>(kind), static_cast<int>(type)) {}
+  constexpr kernel_key(op_kind kind, element type) : kernel_key(3 + static_cast<int>(kind), static_cast<int>(type)) {}
 
   constexpr bool operator==(const kernel_key& other) const { return hash_ == other.hash_; }
 
  private:
-  constexpr kernel_key(int kind, int detail) : hash_(hash_mix(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(detail))) {}
+  constexpr kernel_key(int kind, int detail)
+      : hash_(hash_mix(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(detail))) {}
   constexpr void add(std::uint64_t v) { hash_ = hash_mix(hash_, v); }
 
   std::uint64_t hash_;

@@ -15,11 +15,11 @@ struct graph_node {
   std::uint64_t id = 0;
   element type = element::float32;
   extents shape{};
-  int first = 0;            // index of the first operand in graph_view::operands
-  int count = 0;            // number of operands
-  place request{};          // what `on` asks for
-  std::string_view name{};  // given by the program, or empty
-  int visit = 0;            // where its run-time state is found
+  int first = 0;              // index of the first operand in graph_view::operands
+  int count = 0;              // number of operands
+  place request{};            // what `on` asks for
+  std::string_view name{};    // given by the program, or empty
+  int visit = 0;              // where its run-time state is found
   bool holds_values = false;  // may stand for several nodes, whose unnamed scalars or constants differ
 
   ONTO_INLINE constexpr op_kind kind() const { return op->kind; }

@@ -196,9 +196,9 @@ constexpr bool has_views(const graph_view& g) {
 template <class Graph>
 using copies_for = copies<element_sizes(Graph::view), has_views(Graph::view)>;
 
-/// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel apart,
-/// which is rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the user's
-/// may be for the host alone.
+/// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel
+/// apart, which is rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the
+/// user's may be for the host alone.
 template <class Floats, class Program, class Copies, extent_of_kernel Extent, bool Gpu>
 constexpr kernel_entry map_entry() {
   kernel_entry e;
@@ -288,9 +288,8 @@ constexpr keyed_kernel kernel_of() {
             row_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()), gpu>()};
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    return {code::key(),
-            reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
-                         copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>()};
+    return {code::key(), reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
+                                      copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>()};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
     return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),

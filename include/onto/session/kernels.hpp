@@ -152,10 +152,9 @@ struct compiled {
              kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>()...,
              {{op_kind::view, element::boolean}, copy_if_refined()}}};
   }
-  static constexpr kernel_list all = list_kernels(std::make_integer_sequence<int, kernels.whole_count>{},
-                                                  std::make_integer_sequence<int, kernels.both_count>{},
-                                                  std::make_integer_sequence<int, kernels.part_count>{},
-                                                  std::make_integer_sequence<int, kernels.single_count>{});
+  static constexpr kernel_list all = list_kernels(
+      std::make_integer_sequence<int, kernels.whole_count>{}, std::make_integer_sequence<int, kernels.both_count>{},
+      std::make_integer_sequence<int, kernels.part_count>{}, std::make_integer_sequence<int, kernels.single_count>{});
 
   static constexpr tables build() {
     tables t;

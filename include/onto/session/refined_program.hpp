@@ -220,8 +220,7 @@ class refined_program : public counted {
     auto* lines = scratch.make<code_line>(room);
     kernel_operands o{scratch.make<int>(room), scratch.make<int>(room), 0, scratch.make<int>(room), 0};
     const bool* results = result ? result : scratch.make<bool>(count_);
-    const int count =
-        code_collector(g_, unit, via_, root, nullptr, 0, {lines, registers_}, o, results, how).run();
+    const int count = code_collector(g_, unit, via_, root, nullptr, 0, {lines, registers_}, o, results, how).run();
     const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(g_[root].op->attribute[0]) : -1;
     return look_up({lines, count, fold, is_row_kernel(g_, unit, root)}, out);
   }

@@ -96,8 +96,7 @@ struct refined_node {
 class refinement {
  public:
   /// *Throws* `invalid_argument_error` where one name has two meanings.
-  refinement(const graph_view& g, const state* const* fetched, arena& memory)
-      : g_(g), m_(memory) {
+  refinement(const graph_view& g, const state* const* fetched, arena& memory) : g_(g), m_(memory) {
     bool any = false;
     for (int k = 0; k < g.fetch_count; ++k) any = any || fetched[k];
     if (!any) return;

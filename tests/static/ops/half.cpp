@@ -46,10 +46,10 @@ static_assert(plan_of<world<cpu<0>>>(relu(matmul(h, transpose(h)))).kernels == 1
 
 // On the CPU a program over them is the one over float: no kernel is compiled twice.
 template <class E>
-using cpu_program = decltype(detail::kernel_program<detail::graph_of<E>, detail::op_table<typename E::ops>,
-                                                    detail::graph_of<E>::view.count - 1,
-                                                    detail::extent_of_kernel::whole,
-                                                    detail::evaluation::once>::template make<true>());
+using cpu_program =
+    decltype(detail::kernel_program<detail::graph_of<E>, detail::op_table<typename E::ops>,
+                                    detail::graph_of<E>::view.count - 1, detail::extent_of_kernel::whole,
+                                    detail::evaluation::once>::template make<true>());
 static_assert(std::is_same_v<cpu_program<decltype(tanh(h) * h)>, cpu_program<decltype(tanh(f) * f)>>);
 static_assert(std::is_same_v<cpu_program<decltype(tanh(b) * b)>, cpu_program<decltype(tanh(f) * f)>>);
 static_assert(cpu_program<decltype(tanh(b) * b)>::packable);

@@ -92,8 +92,7 @@ TEST_CASE("an object that is used twice is one node, whatever stands in it", "[s
       device_guard g{"/cpu:0"};
       return exp(x) * 2.f;
     }();
-    check(sess.run(guarded / (1.f + guarded), x = in),
-          [](float v) { return 2 * std::exp(v) / (1 + 2 * std::exp(v)); });
+    check(sess.run(guarded / (1.f + guarded), x = in), [](float v) { return 2 * std::exp(v) / (1 + 2 * std::exp(v)); });
   }
 }
 
@@ -112,8 +111,7 @@ TEST_CASE("equal types with different values", "[session][identity]") {
   }
   SECTION("gelu") {
     const auto gelu = 0.5f * x * (1.f + tanh(0.8f * (x + 0.04f * x * x * x)));
-    check(sess.run(gelu, x = in),
-          [](float v) { return 0.5f * v * (1 + std::tanh(0.8f * (v + 0.04f * v * v * v))); });
+    check(sess.run(gelu, x = in), [](float v) { return 0.5f * v * (1 + std::tanh(0.8f * (v + 0.04f * v * v * v))); });
     CHECK(kernels_of(sess, gelu, x = in) == 1);
   }
   SECTION("a loop that makes a list") {
@@ -276,7 +274,8 @@ TEST_CASE("threads run programs that values tell apart", "[session][identity][th
         const float a = static_cast<float>(1 + k % 3), b = static_cast<float>(1 + t);
         const tensor<float, 4> got = sess.run(grown(a) + grown(b), x = in);
         for (int j = 0; j < 4; ++j)
-          if (!(std::abs(got(j) - (std::exp(a * in(j)) + std::exp(b * in(j)))) < 1e-4f)) ++wrong[static_cast<std::size_t>(t)];
+          if (!(std::abs(got(j) - (std::exp(a * in(j)) + std::exp(b * in(j)))) < 1e-4f))
+            ++wrong[static_cast<std::size_t>(t)];
       }
     });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A reference interpreter: computes an expression as it is written, node by node in double, rounding each result to its element type.
-// It knows nothing of fusion, placement, views or kernels.
+// A reference interpreter: computes an expression as it is written, node by node in double, rounding each result to its
+// element type. It knows nothing of fusion, placement, views or kernels.
 #pragma once
 
 #include "written_graph.hpp"

@@ -75,7 +75,8 @@ auto valued_operation(const A& a, const B& b, value_source& values) {
     return result<shape, extents(onto::shape<last>{})>(a.e + values.next_constant<last>());
   } else if constexpr (choice == 13) {
     return result<shape, extents{}>(where(a.e > values.next(), a.e, values.next()));
-  } else if constexpr (choice == 14 && infer<op::concat<0>, shape, other>().fault == shape_fault::none && shape.rank > 0) {
+  } else if constexpr (choice == 14 && infer<op::concat<0>, shape, other>().fault == shape_fault::none &&
+                       shape.rank > 0) {
     return result<shape, other>(concat<0>(a.e, b.e));
   } else if constexpr (choice == 15 && shape.rank > 0) {
     const auto centred = a.e - mean<-1>(a.e, keep_extents);

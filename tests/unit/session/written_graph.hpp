@@ -23,8 +23,13 @@ class written_graph {
   }
 
   onto::graph_view view() const {
-    return {nodes_.data(),   static_cast<int>(nodes_.size()),   operands_.data(), fetches_.data(), static_cast<int>(fetches_.size()),
-            visits_.data(), static_cast<int>(visits_.size())};
+    return {nodes_.data(),
+            static_cast<int>(nodes_.size()),
+            operands_.data(),
+            fetches_.data(),
+            static_cast<int>(fetches_.size()),
+            visits_.data(),
+            static_cast<int>(visits_.size())};
   }
 
   // What expressions put themselves into.
@@ -41,8 +46,8 @@ class written_graph {
   int name(int visit, const onto::detail::node_facts&, const onto::place&, int node, std::string_view) {
     return leave(visit, node);
   }
-  int add(int visit, const onto::detail::node_facts& facts, const onto::op_info& op, const onto::place&, const int* list,
-          int count) {
+  int add(int visit, const onto::detail::node_facts& facts, const onto::op_info& op, const onto::place&,
+          const int* list, int count) {
     onto::graph_node n;
     n.op = &op;
     n.id = facts.id;
