@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSL-1.0
-// Scalars have no identity, so what is written over them is new each time: 12 levels are 4096 times the first.
+// More nodes than one run may have: ten levels, and on each everything below is written over two things.
 // FAIL: \[onto\.graph\] more than 2048 nodes in one run
+// LINES: 8
 #include <onto/onto.hpp>
 
 using namespace onto;
 
+#ifdef ONTO_TWIN
+#define LEVELS 3
+#else
+#define LEVELS 10
+#endif
+
 constexpr auto x = placeholder<"x", float, 2>;
 
 template <int Levels>
-auto grow() {
-  if constexpr (Levels == 0) {
-    return x * 2.0f;
-#ifdef ONTO_TWIN
-  } else if constexpr (Levels == 6) {
-    const auto below = named<"half">(grow<Levels - 1>());
-    return exp(below) * below;
-#endif
-  } else {
-    const auto below = grow<Levels - 1>();
-    return exp(below) * below;
-  }
+constexpr auto grow(const auto& e) {
+  if constexpr (Levels == 0)
+    return e;
+  else
+    return grow<Levels - 1>(exp(e)) + grow<Levels - 1>(tanh(e));
 }
 
 auto result() {
   session sess;
-  return sess.run(grow<12>(), x = {1, 2});
+  return sess.run(grow<LEVELS>(x), x = {1, 2});
 }

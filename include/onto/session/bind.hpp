@@ -3,14 +3,12 @@
 // for addresses.
 #pragma once
 
-#include <onto/graph/code.hpp>
-#include <onto/graph/layout.hpp>
-#include <onto/session/bound_program.hpp>
+#include <onto/session/bind_calls.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Binds kernels' arguments.
+/// Makes the steps of a program.
 class binder {
  public:
   /// `products`: whether a GPU may round float products' operands to TF32; and, for prepared programs, try several
@@ -27,10 +25,9 @@ class binder {
     arena scratch;
     auto* steps = scratch.make<plan_step>(room);
     b_.values = m_.make<plan_value>(room);
-    unit_ = m_.make<int>(g_.count);
-    value_of_ = m_.make<int>(g_.count);
-    registers_ = m_.make<int>(g_.count);
-    result_ = m_.make<bool>(g_.count);
+    auto* unit = m_.make<int>(g_.count);
+    auto* value_of = m_.make<int>(g_.count);
+    auto* result = m_.make<bool>(g_.count);
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n)
       if (p_.root[n] >= 0 && !fits(n)) split[p_.root[n]] = true;
@@ -39,7 +36,7 @@ class binder {
     members_ = {first, next};
     scheduler s(
         g_, p_.root, p_.part, p_.via, b_.shapes, b_.where,
-        {steps, b_.values, unit_, first, next, value_of_, m_.make<bool>(g_.count), result_, m_.make<bool>(g_.count)});
+        {steps, b_.values, unit, first, next, value_of, m_.make<bool>(g_.count), result, m_.make<bool>(g_.count)});
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -56,8 +53,9 @@ class binder {
     b_.written = m_.make<device_block*>(b_.counts.values);
     b_.spare = m_.make<device_block*>(b_.counts.values);
     b_.steps = m_.make<bound_step>(b_.counts.steps);
-    for (int k = 0; k < b_.counts.steps; ++k) bind_step(b_.steps[k], steps[k]);
-    order(steps);
+    call_binder calls(devices_, products_, b_, {unit, value_of, result, members_});
+    for (int k = 0; k < b_.counts.steps; ++k) calls.bind(b_.steps[k], steps[k]);
+    order(steps, unit);
     find_replay();
     provide_workspace();
   }
@@ -73,24 +71,18 @@ class binder {
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
   }
 
-  int find_value(int node, const place& at) const {
-    for (int v = value_of_[node]; v >= 0; v = b_.values[v].next)
-      if (b_.values[v].at == at) return v;
-    return -1;
-  }
-
   std::string_view kept_text(const std::string& text) {
     return {m_.copy(text.data(), static_cast<int>(text.size())), text.size()};
   }
 
   /// Streams, waits, events and labels.
-  void order(const plan_step* steps) {
+  void order(const plan_step* steps, const int* unit) {
     int* families = m_.make<int>(b_.devices);
     for (int d = 0; d < b_.devices; ++d)
       for (int c = d; c >= 0; --c)
         if (devices_[c].family() == devices_[d].family()) families[d] = c;
     const order_input in{
-        g_,         p_.root, unit_, members_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+        g_,         p_.root, unit, members_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
         b_.devices, families};
     arena scratch;
     const int streams = stream_count(b_.devices);
@@ -175,259 +167,13 @@ class binder {
     }
   }
 
-  void open_calls(bound_step& s, int calls) { s.calls = m_.make<bound_call>(calls); }
-
-  bound_call& next_call(bound_step& s, int operands) {
-    bound_call& c = s.calls[s.call_count++];
-    c.views = m_.make<operand_view>(operands);
-    c.sources = m_.make<operand_source>(operands);
-    c.call.op = g_[s.step.node].op;
-    c.call.narrow = p_.narrow;
-    c.call.out.type = g_[s.step.node].type;
-    return c;
-  }
-
-  /// The node whose memory on the device of a step holds the elements of `o`.
-  int held_at(const bound_step& s, int o) const {
-    return find_held(g_, p_.root, o, [&](int n) { return find_value(n, s.step.at) >= 0; });
-  }
-
-  /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it
-  /// is null).
-  void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape,
-                   const extents* space) {
-    const int held = held_at(s, o);
-    operand_view& v = c.views[c.call.inputs];
-    operand_source& source = c.sources[c.call.inputs++];
-    v.type = g_[o].type;
-    if (space)
-      broadcast_strides(shape, l.stride, *space, v.stride);
-    else
-      for (int k = 0; k < max_rank; ++k) v.stride[k] = l.stride[k];
-    source.offset = l.offset * size_of(v.type);
-    source.value = find_value(held, s.step.at);
-    if (source.value < 0) source.leaf = held;
-  }
-
-  void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
-    add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
-  }
-
-  /// Adds the operands of a kernel, each seen in its frame, and the space of the call.
-  void add_seen(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* via) {
-    const extents& space = b_.shapes[space_of(g_, root)];
-    extents all = space;
-    int axis[max_rank];
-    for (int k = 0; k < all.rank; ++k) axis[k] = k;
-    arena scratch;
-    auto* seen = scratch.make<seen_operand>(o.input_count);
-    for (int k = 0; k < o.input_count; ++k) {
-      seen[k] = see(g_, p_.root, via, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.frames[k], space);
-      if (!seen[k].split || space.size() == 0) continue;
-      int of[max_rank], source[max_rank];
-      refine(all, seen[k].over, all, of);
-      for (int d = 0; d < all.rank; ++d) source[d] = axis[of[d]];
-      for (int d = 0; d < all.rank; ++d) axis[d] = source[d];
-    }
-    c.call.space = all;
-    for (int k = 0; k < o.input_count; ++k) {
-      view_layout l = seen[k].layout;
-      if (!(all == seen[k].over)) reshape_strides(seen[k].over, seen[k].layout.stride, all, l.stride);
-      add_operand(s, c, o.inputs[k], l, all, nullptr);
-    }
-    if (g_[root].kind() == op_kind::reduce && !(all == space))
-      c.call.op = reduce_of(*g_[root].op, axis, all.rank, space);
-  }
-
-  /// The reduction of a space whose axes are parts of those of another one.
-  const op_info* reduce_of(const op_info& op, const int* axis, int rank, const extents& space) {
-    auto* r = m_.make<op_info>(1);
-    *r = op;
-    if (op.attribute[2] == 0) return r;
-    bool folded[max_rank] = {};
-    for (int k = 0; k < op.attribute[2]; ++k)
-      folded[normalize_axis(static_cast<int>(op.attribute[3 + k]), space.rank)] = true;
-    r->attribute[2] = 0;
-    for (int d = 0; d < rank; ++d)
-      if (folded[axis[d]]) r->attribute[3 + r->attribute[2]++] = d;
-    return r;
-  }
-
-  ONTO_NOINLINE void bind_step(bound_step& s, const plan_step& step) {
-    s.step = step;
-    s.device = devices_.index_of(step.at);
-    if (step.kind != step_kind::kernel) {
-      if (step.kind != step_kind::transfer) return;
-      s.from_device = devices_.index_of(step.from);
-      s.from_node = base_of(g_, p_.root, step.node);
-      if (s.from_node != step.node)
-        s.from_offset = layout_of(g_, p_.root, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
-      return;
-    }
-    const int root = step.node;
-    int product = -1;
-    int members = 0;
-    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
-      ++members;
-      if (g_[n].kind() == op_kind::matmul) product = n;
-    }
-    s.kernel = step.whole ? &p_.whole[root] : members > 1 ? &p_.parts[root] : &p_.single[root];
-    if (product >= 0)
-      bind_product(s, product);
-    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, members_, root) && !is_lone_softmax(root)))
-      bind_program(s, root, how_of(s, members));
-    else if (g_[root].kind() == op_kind::concat)
-      bind_concat(s, root);
-    else
-      bind_plain(s, root);
-  }
-
-  bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
-
-  /// How the kernel of a step evaluates what may be several nodes; an operation alone, always per use.
-  evaluation how_of(const bound_step& s, int members) const {
-    const int root = s.step.node;
-    return s.step.whole ? p_.how[root] : members > 1 ? p_.part_how[root] : evaluation::per_use;
-  }
-
-  void bind_program(bound_step& s, int root, evaluation how) {
-    int room = 4 + 3 * most_repeated;
-    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
-      room += code_room_for(g_, n);
-      registers_[n] = -1;
-      for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
-    }
-    auto* inputs = m_.make<int>(room);
-    auto* frames = m_.make<int>(room);
-    auto* scalars = m_.make<int>(room);
-    kernel_operands o{inputs, frames, 0, scalars, 0};
-    const int* const via = s.step.whole ? p_.via : no_frames();
-    arena scratch;
-    code_collector(g_, unit_, via, root, nullptr, 0, {scratch.make<code_line>(room), registers_}, o, result_, how,
-                   members_.first[root])
-        .run();
-
-    open_calls(s, 1);
-    bound_call& c = next_call(s, o.input_count);
-    add_seen(s, c, root, o, via);
-    c.scalars = scalars;
-    c.scalar_count = o.scalar_count;
-    c.bits = m_.make<std::uint64_t>(o.scalar_count);  // set in each run
-    c.call.scalars = c.bits;
-    contiguous_strides(b_.shapes[root], c.call.out.stride);
-    c.more = m_.make<operand_view>(s.step.more);
-    c.call.more_outputs = s.step.more;
-    c.call.more_out = c.more;
-    for (int k = 0; k < s.step.more; ++k) c.more[k].type = g_[b_.values[s.step.value + 1 + k].node].type;
-  }
-
-  void bind_product(bound_step& s, int product) {
-    open_calls(s, 1);
-    bound_call& c = next_call(s, 3);
-    const extents& out = b_.shapes[product];
-    c.call.op = g_[product].op;
-    c.call.space = out;
-    c.call.form = products_;
-    for (int k = 0; k < 2; ++k) {
-      // The batch broadcasts; rows and columns are the operand's own.
-      const extents& x = b_.shapes[g_.operand(product, k)];
-      extents space = out;
-      space.dims[out.rank - 2] = x.dims[x.rank - 2];
-      space.dims[out.rank - 1] = x.dims[x.rank - 1];
-      if (k == 0) c.call.inner = x.dims[x.rank - 1];
-      add_node(s, c, g_.operand(product, k), &space);
-    }
-    if (s.step.node != product) {
-      // The schedule kept the group whole, so the pattern is as the compiler found it.
-      matmul_epilogue e;
-      match_epilogue(g_, uses(), product, e);
-      c.alpha_sign = e.sign_product;
-      c.call.form.relu = e.relu;
-      if (e.addend >= 0) {
-        c.beta_sign = e.sign_addend;
-        c.call.form.beta = e.sign_addend;
-        add_node(s, c, e.addend, &out);
-      }
-      c.scalars = m_.make<int>(2);
-      c.scalars[0] = e.alpha;
-      c.scalars[1] = e.beta;
-      c.scalar_count = 2;
-    }
-    contiguous_strides(out, c.call.out.stride);
-  }
-
-  /// For each node -1: no frame.
-  const int* no_frames() {
-    if (!no_frames_) {
-      no_frames_ = m_.make<int>(g_.count);
-      for (int n = 0; n < g_.count; ++n) no_frames_[n] = -1;
-    }
-    return no_frames_;
-  }
-
-  /// How often nodes are used, and by whom last.
-  node_uses uses() {
-    if (!uses_.count) {
-      auto* count = m_.make<int>(g_.count);
-      auto* user = m_.make<int>(g_.count);
-      for (int n = 0; n < g_.count; ++n)
-        for (int k = 0; k < g_[n].count; ++k) {
-          ++count[g_.operand(n, k)];
-          user[g_.operand(n, k)] = n;
-        }
-      for (int k = 0; k < g_.fetch_count; ++k) {
-        user[g_.fetches[k]] = -1;
-        ++count[g_.fetches[k]];
-      }
-      uses_ = {count, user};
-    }
-    return uses_;
-  }
-
-  void bind_concat(bound_step& s, int root) {
-    const graph_node& x = g_[root];
-    const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
-    open_calls(s, x.count);
-    std::int64_t position = 0;
-    for (int k = 0; k < x.count; ++k) {
-      const int o = g_.operand(root, k);
-      bound_call& c = next_call(s, 1);
-      c.call.space = b_.shapes[o];
-      add_node(s, c, o, &c.call.space);
-      contiguous_strides(b_.shapes[root], c.call.out.stride);
-      c.out_offset = position * c.call.out.stride[axis] * size_of(x.type);
-      position += b_.shapes[o].dims[axis];
-    }
-  }
-
-  /// Softmax, and views that are made into contiguous memory.
-  void bind_plain(bound_step& s, int root) {
-    int x = g_.operand(root, 0);
-    open_calls(s, 1);
-    bound_call& c = next_call(s, 1);
-    if (g_[root].kind() == op_kind::view) {
-      int frame = is_reshape(g_, root) ? -1 : root;
-      add_seen(s, c, root, {&x, &frame, 1, nullptr, 0}, nullptr);
-    } else {
-      c.call.space = b_.shapes[x];
-      add_node(s, c, x, nullptr);
-    }
-    contiguous_strides(c.call.space, c.call.out.stride);
-  }
-
   const compiled_program& p_;
   const graph_view& g_;
   const device_list& devices_;
   matmul_form products_;  // of all products: what the session says of them
   bound_program& b_;
   arena& m_;
-  int* unit_ = nullptr;
-  int* value_of_ = nullptr;
-  int* registers_ = nullptr;
-  bool* result_ = nullptr;
   kernel_members members_;
-  int* no_frames_ = nullptr;
-  node_uses uses_;
 };
 
 }  // namespace onto::detail

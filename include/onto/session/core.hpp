@@ -130,11 +130,6 @@ class session_core : public counted {
   }
 
  private:
-  [[noreturn]] ONTO_COLD ONTO_NOINLINE static void throw_no_host_memory() {
-    fail<resource_exhausted_error>(
-        message("[onto.memory] the system has no memory for what a run keeps on the host; use smaller programs"));
-  }
-
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
     p->of = refined_.resolve(program, states, p->memory);

@@ -49,6 +49,11 @@ inline bool is_read(const graph_view& g, int v) {
   return false;
 }
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_no_host_memory() {
+  fail<resource_exhausted_error>(
+      message("[onto.memory] the system has no memory for what a run keeps on the host; use smaller programs"));
+}
+
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE
