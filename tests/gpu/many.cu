@@ -147,6 +147,24 @@ TEST_CASE("folds in packs, of a tensor with one that does not change along it", 
   }
 }
 
+TEST_CASE("folds in packs, of nothing", "[cuda][reduce]") {
+  using product =
+      program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<op::mul, f32, 0, 1>>;
+  bench b;
+  const operand_view in[] = {view_of(nullptr, f32, {0, 1}), view_of(nullptr, f32, {1, 0})};
+  float* const out = b.upload(std::vector<float>(4, 7));
+  const op_info op = fold_over({1});
+  kernel_call call;
+  call.space = shape_of({4, 0});
+  call.inputs = 2;
+  call.in = in;
+  call.out.data = out;
+  call.op = &op;
+  CHECK(reduce_operands_of<product>(call).packed);
+  b.launch(&cuda_reduce<product, fold::sum>, call, &cuda_reduce_workspace<product, fold::sum>);
+  CHECK(b.download(out, 4) == std::vector<float>(4));
+}
+
 TEST_CASE("rows of many tensors, more than are kept in shared memory", "[cuda][rows]") {
   constexpr int inputs = 18;
   using program_type =

@@ -169,6 +169,35 @@ TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") 
   }
 }
 
+TEST_CASE("a graph whose end could not be waited for is done before it goes", "[copies]") {
+  const std::vector<unsigned char> values = values_of(1);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    INFO("seed " << seed);
+    cuda_emulation::set_seed(seed);
+    bench b;
+    std::vector<unsigned char> back(values.size());
+    struct program {
+      bench& b;
+      unsigned char* there;
+      host_slot out;
+      static void issue(void* self) {
+        auto& p = *static_cast<program*>(self);
+        p.b.gpu.copy_out(work{p.b.run, p.b.label}, p.out, p.there, bytes);
+      }
+    } p{b, b.upload(values), {back.data()}};
+    ref<device_graph> graph = b.gpu.record_graph(&program::issue, &p);
+    REQUIRE(graph);
+    run_state run;
+    cuda_emulation::fail_call("cudaEventSynchronize", 1, cudaErrorInvalidValue);
+    graph->perform(run);
+    CHECK(cuda_emulation::clear_faults() == 1);
+    CHECK(run.failed());
+    graph = {};
+    CHECK((back == values));
+  }
+  CHECK(cuda_emulation::take_violations().empty());
+}
+
 TEST_CASE("a graph that is replayed copies the same way each time, twice the same", "[copies]") {
   std::vector<unsigned char> values = values_of(1), again = values_of(2), back(values.size());
   bench b;

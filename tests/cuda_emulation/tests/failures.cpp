@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A call of the CUDA runtime that fails is told of: each call of a kind of work fails once, and the work ends with an
 // error, leaves nothing behind and leaves no error for others to find.
+#include <onto/backend/cuda/copy.hpp>
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/matmul.hpp>
 
@@ -122,6 +123,15 @@ bool run_once(trace_sink* trace) {
   call.out.data = b.upload(values);
   b.order(lane::in, lane::compute);
   b.launch(&twice, call);
+  // A copy of one run on the GPU, of what it does not change.
+  const operand_view last = view_of(static_cast<float*>(call.out.data) + large - 100, element::float32, {1});
+  kernel_call copy;
+  copy.space = shape_of({100});
+  copy.inputs = 1;
+  copy.in = &last;
+  copy.out = last;
+  copy.out.data = static_cast<float*>(call.out.data) + large - 200;
+  b.launch(&cuda_copy, copy);
   there = second.reserve({large * 4, "test", "there"});
   const ref<device_event> sent = b.gpu.make_event(), read = second.make_event();
   const work w{b.run, b.label};
@@ -160,7 +170,7 @@ TEST_CASE("a driver without a function that is needed says which", "[failures]")
 }
 
 TEST_CASE("a driver that does not say how much shared memory there is has what needs no asking", "[failures]") {
-  cuda_emulation::fail_call("cudaDeviceGetAttribute", 1, cudaErrorNotSupported);
+  cuda_emulation::fail_call("cudaDeviceGetAttribute", 2, cudaErrorNotSupported);  // of the second GPU
   CHECK(most_shared_bytes() == usual_shared_bytes);
   CHECK(cuda_emulation::clear_faults() == 1);
   CHECK(cudaGetLastError() == cudaSuccess);

@@ -220,6 +220,8 @@ std::string maps() {
     auto* const at = reinterpret_cast<void*>(0x10000);
     add_map<added>(f, shape_of({edge}), view_of(at, {1}), view_of(at, {1}), 0x10000);
     add_map<added>(f, shape_of({2, 2}), view_of(at, {edge - 1, 1}), view_of(at, {edge, 1}), 0x10000);
+    add_map<added>(f, shape_of({2, 2}), view_of(at, {edge - 1, 1}), view_of(at, {edge / 2, 1}), 0x10000);
+    add_map<added>(f, shape_of({2, 2}), view_of(at, {edge / 2, 1}), view_of(at, {edge / 2, 1}), 0x10000);
     add_map<added>(f, shape_of({2, 2}), view_of(at, {edge, -1}), view_of(at, {0, 1}), 0x10000);
   }
   return f.text();

@@ -129,6 +129,19 @@ TEST_CASE("shared memory beyond what needs no asking is asked for", "[memory]") 
   };
   CHECK(asked(usual_shared_bytes) == 0);
   CHECK(asked(usual_shared_bytes + 16) == 1);
+  cuda_emulation::fail_call("cudaFuncSetAttribute", 1, cudaErrorInvalidValue);
+  CHECK_THROWS_AS(asked(usual_shared_bytes + 16), internal_error);
+  CHECK(cuda_emulation::clear_faults() == 1);
+}
+
+TEST_CASE("a machine without a GPU says what the driver says", "[memory]") {
+  cuda_emulation::machine none = cuda_emulation::current_machine();
+  none.devices = 0;
+  const other_machine machine(none);
+  const cuda_presence found = find_cuda_devices();
+  CHECK(found.count == 0);
+  CHECK(found.reason.rfind("no CUDA-capable device is detected", 0) == 0);
+  CHECK(cudaGetLastError() == cudaSuccess);
 }
 
 TEST_CASE("memory of nothing is memory", "[memory]") {
