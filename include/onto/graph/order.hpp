@@ -162,10 +162,12 @@ class step_orderer {
     step_order& s = steps_[k];
     int* const needed = need_.get();
     for (int q = 0; q < streams_; ++q) needed[q] = -1;
-    values_.for_each_read(k, [&](int v) { need(in_.values[v].birth); });
+    values_.for_each_read(k, [&](int v) {
+      need(in_.values[v].birth);
+      read_.get()[v * streams_ + s.stream] = k;  // nobody waits for a step of its own stream
+    });
     const int made = in_.steps[k].value;
     for (int x = made; made >= 0 && x <= made + in_.steps[k].more; ++x) write(x);
-    values_.for_each_read(k, [&](int v) { read_.get()[v * streams_ + s.stream] = k; });
 
     // What the host has waited for was over before this step was issued.
     int* const now = now_.get() + s.stream * streams_;

@@ -34,6 +34,20 @@ constexpr bool is_row_kernel(const graph_view& g, const kernel_members& members,
   return false;
 }
 
+/// Counts how often nodes are used, and finds who does last. Room: one entry a node, 0.
+constexpr node_uses count_uses(const graph_view& g, int* count, int* user) {
+  for (int n = 0; n < g.count; ++n)
+    for (int k = 0; k < g[n].count; ++k) {
+      ++count[g.operand(n, k)];
+      user[g.operand(n, k)] = n;
+    }
+  for (int k = 0; k < g.fetch_count; ++k) {
+    ++count[g.fetches[k]];
+    user[g.fetches[k]] = -1;
+  }
+  return {count, user};
+}
+
 /// Of each node that is the base of an operand, the nodes that run and read it, in order; once for each operand.
 class base_readers {
  public:

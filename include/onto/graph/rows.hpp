@@ -48,16 +48,6 @@ constexpr bool is_row_kernel(const graph_view& g, const int* unit, int root) {
   return false;
 }
 
-/// Whether all folds of a kernel are over its own rows, now that extents are known: it was found from types, where one
-/// unknown extent is taken for another that it is combined with.
-constexpr bool has_equal_rows(const graph_view& g, const int* unit, const extents* shapes, int root) {
-  for (int n = 0; n <= root; ++n)
-    if (unit[n] == root && (g[n].kind() == op_kind::reduce || g[n].kind() == op_kind::row) &&
-        !(shapes[g.operand(n, 0)] == shapes[space_of(g, root)]))
-      return false;
-  return true;
-}
-
 /// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.
 class row_finder {
  public:

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/session/bind_calls.hpp>
+#include <onto/session/step_labels.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -71,10 +72,6 @@ class binder {
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
   }
 
-  std::string_view kept_text(const std::string& text) {
-    return {m_.copy(text.data(), static_cast<int>(text.size())), text.size()};
-  }
-
   /// Streams, waits, events and labels.
   void order(const plan_step* steps, const int* unit) {
     int* families = m_.make<int>(b_.devices);
@@ -91,34 +88,15 @@ class binder {
     step_orderer(in, orders, waits).run();
     const step_costs costs(in, b_.shapes);
     const node_names names(g_);
-    b_.title = kept_text(names.text(g_.fetches[0]));
+    b_.title = kept_text(names.text(g_.fetches[0]), m_);
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& s = b_.steps[k];
       s.stream = orders[k].stream;
       s.waits = m_.copy(waits + orders[k].first, orders[k].count);
       s.wait_count = orders[k].count;
       if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / lane_count].make_event().leave();
-      label(s, names, costs.of(k));
+      label_step(s, g_, members_, names, costs.of(k), m_);
     }
-  }
-
-  void label(bound_step& s, const node_names& names, const step_cost& cost) {
-    message m;
-    s.label.name = kept_text(names.text(s.step.node));
-    if (s.step.kind == step_kind::transfer) {
-      write_short(write_short(m << "copy from ", s.step.from) << " to ", s.step.at);
-    } else if (s.step.kind == step_kind::deliver) {
-      m << "copy to the result";
-    } else {
-      const char* comma = "";
-      for (int n = members_.first[s.step.node]; n >= 0; n = members_.next[n]) {
-        m << comma << g_[n].op->name;
-        comma = ", ";
-      }
-    }
-    s.label.operation = kept_text(m.text());
-    s.label.bytes = cost.bytes;
-    s.label.flops = cost.flops;
   }
 
   /// Finds the run of steps between the host's first and last ones, if one family does them all.

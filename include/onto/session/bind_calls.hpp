@@ -233,20 +233,7 @@ class call_binder {
 
   /// How often nodes are used, and by whom last.
   node_uses uses() {
-    if (!uses_.count) {
-      auto* count = m_.make<int>(g_.count);
-      auto* user = m_.make<int>(g_.count);
-      for (int n = 0; n < g_.count; ++n)
-        for (int k = 0; k < g_[n].count; ++k) {
-          ++count[g_.operand(n, k)];
-          user[g_.operand(n, k)] = n;
-        }
-      for (int k = 0; k < g_.fetch_count; ++k) {
-        user[g_.fetches[k]] = -1;
-        ++count[g_.fetches[k]];
-      }
-      uses_ = {count, user};
-    }
+    if (!uses_.count) uses_ = count_uses(g_, m_.make<int>(g_.count), m_.make<int>(g_.count));
     return uses_;
   }
 
