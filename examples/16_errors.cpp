@@ -45,15 +45,15 @@ int main() {
 
   show("element", [] {
     // [element]
-    auto halved = count * 0.5;
+    auto shifted = count + 5'000'000'000;
     // [element]
-    (void)halved;
+    (void)shifted;
   });
   {
     // [element-right]
-    auto halved = cast<float>(count) * 0.5f;
+    auto shifted = cast<std::int64_t>(count) + 5'000'000'000;
     // [element-right]
-    (void)halved;
+    (void)shifted;
   }
 
   show("guard", [&] {

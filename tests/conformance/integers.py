@@ -83,7 +83,7 @@ with np.errstate(all="ignore"):
             x = floats(other, info, random)
             write(name, x.dtype.name, x)
             write(name, "from_" + x.dtype.name, x.astype(name))
-        # The one that does not become wider: docs/adr/0027-integers.md.
+        # The one that does not become wider: docs/adr/0026-integers.md.
         kept = {"dtype": "int32"} if name == "int32" else {}
         for axis, of in ((None, ""), (0, "_0"), (1, "_1")):
             write(name, "sum" + of, a.sum(axis, **kept))

@@ -138,7 +138,7 @@ struct add_n : detail::packed_elementwise<> {
 
 /// `a + b`, element by element. One operand may be a scalar. Integers wrap around.
 /// *Mandates* operands of one element type, of numbers, whose shapes broadcast.
-/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+/// *Throws* `invalid_argument_error` where an integer does not fit the integers beside it.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator+(const L& l, const R& r) { return make<op::add>(l, r); }

@@ -93,7 +93,7 @@ constexpr auto written(const E& w) {
 
 /// Gives `variable` the values of `x`, an expression or a scalar, broadcast to its shape. Runs where the variable is.
 /// *Mandates* a variable, or `on<D>(variable)`, the same element type, and a shape that broadcasts to the variable's.
-/// *Throws* `invalid_argument_error` where a scalar cannot be of the variable's element type without loss.
+/// *Throws* `invalid_argument_error` where an integer does not fit the variable's integers.
 template <expression Variable, detail::operand X>
 constexpr auto assign(const Variable& variable, const X& x) {
   return make<op::assign>(detail::written<op::assign>(variable), detail::lift<Variable>(x));

@@ -69,7 +69,7 @@ struct greater_equal : comparison<numeric_elements> {
 
 /// Where elements are equal. NaN equals nothing. One operand may be a scalar.
 /// *Mandates* operands of one element type whose shapes broadcast.
-/// *Throws* `invalid_argument_error` where a scalar has no exact value in the element type of the other operand.
+/// *Throws* `invalid_argument_error` where an integer does not fit the integers beside it.
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator==(const L& l, const R& r) { return make<op::equal>(l, r); }

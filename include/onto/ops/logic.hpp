@@ -85,7 +85,7 @@ constexpr auto operator!(const E& x) {
 
 /// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be
 /// scalars. *Mandates* a condition of bool, and `a` and `b` of one element type. *Throws* `invalid_argument_error`
-/// where a scalar has no exact value in the element type of the other operand.
+/// where an integer does not fit the integers beside it.
 template <expression Condition, detail::operand A, detail::operand B>
 constexpr auto where(const Condition& condition, const A& a, const B& b) {
   if constexpr (expression<A>) {
