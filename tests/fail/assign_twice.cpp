@@ -13,6 +13,6 @@ void step(session& sess) {
 #ifdef ONTO_TWIN
   sess.run(fetches(assign_add(w, 1.0f), assign_add(v, 2.0f)));
 #else
-  sess.run(fetches(assign_add(w, 1.0f), assign_add(w, 2.0f)));
+  sess.run(fetches(assign_add(w, 1.0f), assign_sub(w, 2.0f)));
 #endif
 }

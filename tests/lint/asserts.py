@@ -9,7 +9,7 @@ from source import close, files, relative, without_comments
 
 ASSERTION = re.compile(r"\b(?:STATIC_)?(?:CHECK|REQUIRE)(?:_\w+)?\s*\(|\b(?:FAIL|FAIL_CHECK|SUCCEED|WARN|SKIP)\s*\(")
 TEST = re.compile(r"^(?:TEMPLATE_(?:PRODUCT_|LIST_)?)?TEST_CASE(?:_METHOD)?\s*\(", re.M)
-FUNCTION = re.compile(r"\b(~?[A-Za-z_]\w*|operator\s*\S{1,3})\s*\((?:[^(){};]|\([^(){};]*\))*\)\s*"
+FUNCTION = re.compile(r"\b(~?[A-Za-z_]\w*|operator\s*\S{1,3})\s*\((?:[^(){};]|\{\}|\([^(){};]*\))*\)\s*"
                       r"(?:const\b|noexcept\b|override\b|->[^{};]*|requires\b[^{};]*|\s)*\{")
 LAMBDA = re.compile(r"\[[^\[\]]*\]\s*(?:\((?:[^(){}]|\([^(){}]*\))*\)\s*)?(?:mutable\b|noexcept\b|->[^{};]*|\s)*\{$")
 KEYWORDS = {"if", "for", "while", "switch", "catch", "sizeof", "decltype", "return", "constexpr"}

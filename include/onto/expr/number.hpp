@@ -14,6 +14,8 @@
 
 namespace onto {
 
+namespace detail {
+
 /// What kind of number: beside elements of a tensor, one with a fraction is not one without.
 enum class number_kind : std::uint8_t { floating, integer, natural };
 
@@ -34,7 +36,7 @@ struct number_value {
 
 /// A number in the type. Beside an expression it takes the element type of that.
 template <std::uint64_t Bits, number_kind Kind>
-struct number {
+struct static_number {
   static constexpr number_kind kind = Kind;
 
   static constexpr auto get() {
@@ -50,26 +52,24 @@ struct number {
   constexpr explicit operator double() const { return static_cast<double>(value); }
 };
 
-namespace detail {
-
 template <class X>
 inline constexpr bool is_number_in_type = false;
 template <std::uint64_t Bits, number_kind Kind>
-inline constexpr bool is_number_in_type<number<Bits, Kind>> = true;
+inline constexpr bool is_number_in_type<static_number<Bits, Kind>> = true;
 
 template <class X>
 concept number_in_type = is_number_in_type<X>;
 
 template <std::uint64_t Bits, number_kind Kind>
 struct number_of {
-  static constexpr number<Bits, Kind> value{};
+  static constexpr static_number<Bits, Kind> value{};
 };
 
 template <class Text>
 struct number_is_too_large {
   static constexpr bool ok = sizeof(Text) > 99;
   static_assert(ok, "[onto.number] the number is too large for a double or a 64 bit integer; write a smaller one");
-  static constexpr number<0, number_kind::integer> value{};
+  static constexpr static_number<0, number_kind::integer> value{};
 };
 
 template <char... Letters>
@@ -84,10 +84,11 @@ consteval auto number_from_text() {
   if constexpr (!read.valid) {
     return number_is_too_large<Text>::value;
   } else if constexpr (read.floating) {
-    return number<std::bit_cast<std::uint64_t>(read.number), number_kind::floating>{};
+    return static_number<std::bit_cast<std::uint64_t>(read.number), number_kind::floating>{};
   } else {
-    constexpr bool fits = read.integer <= std::uint64_t{1} << 63 >> 1;
-    return number < read.integer, fits ? number_kind::integer : number_kind::natural > {};
+    constexpr number_kind kind =
+        read.integer <= std::uint64_t{1} << 63 >> 1 ? number_kind::integer : number_kind::natural;
+    return static_number<read.integer, kind>{};
   }
 }
 
@@ -98,7 +99,7 @@ using common_number = std::common_type_t<decltype(L::value), decltype(R::value)>
 }  // namespace detail
 
 /// A number in the type: `c<0.5f> * x`, `c<2>`.
-template <number_value Value>
+template <detail::number_value Value>
 inline constexpr auto c = detail::number_of<Value.bits, Value.kind>::value;
 
 inline namespace literals {
@@ -109,45 +110,45 @@ consteval auto operator""_c() {
 }
 }  // namespace literals
 
+namespace detail {
+
 template <std::uint64_t Bits, number_kind Kind>
-constexpr auto operator-(number<Bits, Kind> x) {
+constexpr auto operator-(static_number<Bits, Kind> x) {
   if constexpr (Kind == number_kind::floating) {
-    return number<Bits ^ std::uint64_t{1} << 63, Kind>{};
+    return static_number<Bits ^ std::uint64_t{1} << 63, Kind>{};
   } else {
     static_assert(Kind == number_kind::integer && Bits != std::uint64_t{1} << 63,
                   "[onto.number] the number has no negative of 64 bits; write it with a fraction");
     (void)x;
-    return number<~Bits + 1, Kind>{};
+    return static_number<~Bits + 1, Kind>{};
   }
 }
-template <detail::number_in_type L, detail::number_in_type R>
+template <number_in_type L, number_in_type R>
 constexpr auto operator+(L, R) {
-  using common = detail::common_number<L, R>;
+  using common = common_number<L, R>;
   constexpr number_value v(static_cast<common>(L::value) + static_cast<common>(R::value));
-  return number<v.bits, v.kind>{};
+  return static_number<v.bits, v.kind>{};
 }
-template <detail::number_in_type L, detail::number_in_type R>
+template <number_in_type L, number_in_type R>
 constexpr auto operator-(L, R) {
-  using common = detail::common_number<L, R>;
+  using common = common_number<L, R>;
   constexpr number_value v(static_cast<common>(L::value) - static_cast<common>(R::value));
-  return number<v.bits, v.kind>{};
+  return static_number<v.bits, v.kind>{};
 }
-template <detail::number_in_type L, detail::number_in_type R>
+template <number_in_type L, number_in_type R>
 constexpr auto operator*(L, R) {
-  using common = detail::common_number<L, R>;
+  using common = common_number<L, R>;
   constexpr number_value v(static_cast<common>(L::value) * static_cast<common>(R::value));
-  return number<v.bits, v.kind>{};
+  return static_number<v.bits, v.kind>{};
 }
 /// *Mandates* that one has a fraction: C++ and NumPy do not agree what `1 / 2` is.
-template <detail::number_in_type L, detail::number_in_type R>
+template <number_in_type L, number_in_type R>
 constexpr auto operator/(L, R) {
   static_assert(L::kind == number_kind::floating || R::kind == number_kind::floating,
                 "[onto.number] a quotient of integers; write one with a point, as in 1.0_c / 3_c");
   constexpr number_value v(static_cast<double>(L::value) / static_cast<double>(R::value));
-  return number<v.bits, v.kind>{};
+  return static_number<v.bits, v.kind>{};
 }
-
-namespace detail {
 
 /// An unsigned integer of as many bits.
 template <class T>
@@ -156,7 +157,7 @@ using bits_type = std::conditional_t<
     std::conditional_t<sizeof(T) == 4, std::uint32_t, std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>>;
 
 template <class T>
-constexpr std::uint64_t bits_of(T v) {
+constexpr std::uint64_t literal_bits(T v) {
   return std::bit_cast<bits_type<T>>(v);
 }
 
@@ -245,7 +246,7 @@ constexpr auto literal_beside() {
         else
           return static_cast<T>(Number::value);
       }();
-      return literal_node<T, bits_of(v)>{};
+      return literal_node<T, literal_bits(v)>{};
     }
   }
 }
