@@ -47,7 +47,7 @@ template <class Exact>
 double worst_of(const matrix& m, Exact exact) {
   double worst = 0;
   for (int r = 0; r < m.shape()[0]; ++r)
-    for (int c = 0; c < m.shape()[1]; ++c) worst = worse(worst, std::fabs(at(m, r, c) - exact(r, c)));
+    for (int c = 0; c < m.shape()[1]; ++c) worst = gpu_test::worse(worst, std::fabs(at(m, r, c) - exact(r, c)));
   return worst;
 }
 
