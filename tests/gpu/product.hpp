@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu.hpp"
+#include "worse.hpp"
 
 namespace gpu_test {
 
@@ -105,7 +106,7 @@ struct product {
     const std::vector<T> got = computed(b);
     double worst = 0;
     for (std::size_t k = 0; k < exact.size(); ++k)
-      worst = std::fmax(worst, std::fabs(static_cast<double>(got[k]) - exact[k]));
+      worst = worse(worst, std::fabs(static_cast<double>(got[k]) - exact[k]));
     return worst;
   }
 };

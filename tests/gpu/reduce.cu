@@ -9,6 +9,7 @@
 
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "worse.hpp"
 
 using namespace gpu_test;
 
@@ -117,7 +118,7 @@ TEST_CASE("folds over the last, the first, a middle and scattered axes", "[cuda]
       b.launch(&cuda_reduce<load, fold::argmax>, call, &cuda_reduce_workspace<load, fold::argmax>);
       const auto got = b.download(sum_out, outputs);
       double worst = 0;
-      for (std::size_t k = 0; k < outputs; ++k) worst = std::fmax(worst, std::fabs(got[k] - sums[k]));
+      for (std::size_t k = 0; k < outputs; ++k) worst = worse(worst, std::fabs(got[k] - sums[k]));
       CHECK(worst < 1e-10);
       CHECK(b.download(max_out, outputs) == best);
       CHECK(b.download(where_out, outputs) == where);
@@ -202,7 +203,7 @@ TEST_CASE("softmax and its logarithm over any axis", "[cuda][softmax]") {
           const double exact = log ? v - std::log(sum) : std::exp(v) / sum;
           const double got = static_cast<double>(result[start + k * step]);
           if (got == exact) continue;  // minus infinity
-          worst = std::fmax(worst, std::fabs(got - exact) / (log ? std::fmax(1, std::fabs(exact)) : exact + 1e-30));
+          worst = worse(worst, std::fabs(got - exact) / (log ? std::fmax(1, std::fabs(exact)) : exact + 1e-30));
         }
       }
       CHECK(worst < 1e-5);

@@ -11,6 +11,7 @@
 #include "backend_cuda/row_programs.hpp"
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "worse.hpp"
 
 using namespace gpu_test;
 using namespace row_programs;
@@ -137,14 +138,13 @@ void check_rows(const extents& space, const operand_view& view, std::size_t elem
     }
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::size_t k = static_cast<std::size_t>(r) * row.size() + c;
-      worst[0] =
-          std::fmax(worst[0], std::fabs(number_of<E>(softmax[k]) - std::exp(0.5 * (row[c] - top)) / exponentials));
+      worst[0] = worse(worst[0], std::fabs(number_of<E>(softmax[k]) - std::exp(0.5 * (row[c] - top)) / exponentials));
       if (n <= 2) continue;
       const double expected = (row[c] - mean) / std::sqrt(variance) * number_of<E>(x.scales[c]) *
                               number_of<E>(x.factors[static_cast<std::size_t>(r)]);
-      worst[1] = std::fmax(worst[1], std::fabs(number_of<E>(normal[k]) - expected) / (8 + 8 * std::fabs(expected)));
+      worst[1] = worse(worst[1], std::fabs(number_of<E>(normal[k]) - expected) / (8 + 8 * std::fabs(expected)));
     }
-    worst[2] = std::fmax(worst[2], std::fabs(number_of<E>(keeping[static_cast<std::size_t>(r)]) - all) / size_of_all);
+    worst[2] = worse(worst[2], std::fabs(number_of<E>(keeping[static_cast<std::size_t>(r)]) - all) / size_of_all);
     // Differences may be equal once they are rounded.
     const auto at = static_cast<std::size_t>(farthest[static_cast<std::size_t>(r)]);
     found = found && at < row.size() && std::fabs(row[at] - row[lowest]) <= tolerance * 8;
@@ -221,8 +221,8 @@ TEST_CASE("split rows, some after others", "[cuda][rows]") {
     double sum = 0;
     for (int c = 0; c < n; ++c) sum += std::exp(static_cast<double>(row[c]));
     for (int c = 0; c < n; ++c)
-      worst = std::fmax(worst, std::fabs(static_cast<double>(got[static_cast<std::size_t>(r * n + c)]) -
-                                         std::exp(static_cast<double>(row[c])) / sum));
+      worst = worse(worst, std::fabs(static_cast<double>(got[static_cast<std::size_t>(r * n + c)]) -
+                                     std::exp(static_cast<double>(row[c])) / sum));
   }
   CHECK(worst < 1e-6);
 }
@@ -304,7 +304,7 @@ void check_softmax(std::initializer_list<int> shape, int axis, double tolerance,
       for (int c = 0; c < space[along]; ++c) {
         const double expected = log ? at(c) - top - std::log(sum) : std::exp(at(c) - top) / sum;
         const double result = number_of<E>(got[static_cast<std::size_t>(k + c * stride[along])]);
-        worst = std::fmax(worst, std::fabs(result - expected) / (log ? 1 + std::fabs(expected) : 1));
+        worst = worse(worst, std::fabs(result - expected) / (log ? 1 + std::fabs(expected) : 1));
       }
     }
     CAPTURE(space[0], axis, log, turned);

@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "gpu.hpp"
 #include "session/saboteur.hpp"
+#include "worse.hpp"
 
 using namespace onto;
 using onto_test::failure;
@@ -46,7 +47,7 @@ template <class Exact>
 double worst_of(const matrix& m, Exact exact) {
   double worst = 0;
   for (int r = 0; r < m.shape()[0]; ++r)
-    for (int c = 0; c < m.shape()[1]; ++c) worst = std::fmax(worst, std::fabs(at(m, r, c) - exact(r, c)));
+    for (int c = 0; c < m.shape()[1]; ++c) worst = gpu_test::worse(worst, std::fabs(at(m, r, c) - exact(r, c)));
   return worst;
 }
 

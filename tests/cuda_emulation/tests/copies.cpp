@@ -12,7 +12,22 @@
 
 using namespace gpu_test;
 
+namespace copies_test {
+
+__global__ void invert_kernel(unsigned char* values, int count) {
+  const int k = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (k < count) device_store(values + k, static_cast<unsigned char>(~device_load(values + k)));
+}
+
+}  // namespace copies_test
+
 namespace {
+
+/// Inverts the first thousand bytes.
+void invert(gpu_context& context, const kernel_call& call) {
+  launch(context.stream, "inverting", &copies_test::invert_kernel, {dim3(4)},
+         static_cast<unsigned char*>(call.out.data), 1000);
+}
 
 constexpr std::int64_t bytes = 1500000;  // six pieces, of which four are under way at once
 constexpr std::uint64_t seeds = 12;
@@ -134,8 +149,9 @@ TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") 
     void *in = nullptr, *out = nullptr;
     REQUIRE(cudaMallocHost(&in, size) == cudaSuccess);
     REQUIRE(cudaMallocHost(&out, size) == cudaSuccess);
-    const std::vector<unsigned char> values = values_of(static_cast<unsigned char>(seed));
+    std::vector<unsigned char> values = values_of(static_cast<unsigned char>(seed));
     std::copy(values.begin(), values.begin() + size, static_cast<unsigned char*>(in));
+    for (std::size_t k = 0; k < 1000; ++k) values[k] = static_cast<unsigned char>(~values[k]);
     struct program {
       bench& b;
       unsigned char* there;
@@ -145,6 +161,9 @@ TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") 
         const work w{p.b.run, p.b.label};
         p.b.gpu.copy_in(w, p.there, p.from, size);
         p.b.order(lane::in, lane::compute);
+        kernel_call call;
+        call.out.data = p.there;
+        p.b.gpu.launch(w, kernel_entry{nullptr, &invert, nullptr}, call);
         p.b.order(lane::compute, lane::out);
         p.b.gpu.copy_out(w, p.to, p.there, size);
         p.b.order(lane::out, lane::in);

@@ -132,6 +132,8 @@ bool run_once(trace_sink* trace) {
   copy.out = last;
   copy.out.data = static_cast<float*>(call.out.data) + large - 200;
   b.launch(&cuda_copy, copy);
+  b.order(lane::compute, lane::in);  // what is copied next comes after the kernels
+  (void)b.upload(few);
   there = second.reserve({large * 4, "test", "there"});
   const ref<device_event> sent = b.gpu.make_event(), read = second.make_event();
   const work w{b.run, b.label};

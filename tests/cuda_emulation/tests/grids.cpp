@@ -86,7 +86,7 @@ std::string rows() {
       for (const bool along : {false, true})
         for (const bool packed : {false, true})
           for (const int narrowest : {1, 8})
-            for (const std::int64_t bytes : {16, 32, 112}) {
+            for (const std::int64_t bytes : {16, 28, 32, 48, 56, 112}) {
               if ((packed && (!along || count % 4 != 0)) || (along && narrowest > 1) || narrowest > count_of_rows)
                 continue;
               const row_shape s{count_of_rows, count, along, packed, 4, narrowest, bytes};
@@ -102,6 +102,8 @@ std::string rows() {
   for (const std::int64_t count : {(std::int64_t{1} << 30) - 1, std::int64_t{1} << 30, (std::int64_t{1} << 30) + 4}) {
     const row_shape s{1000, count, true, true, 4, 1, 0};
     f.add(count, fits_whole(s, arrange_whole_rows(s), 227 << 10));
+    const row_grid p = arrange_split_rows(s, 16, 227 << 10);
+    f.add(p.width, p.depth, p.blocks, p.pieces, p.per_piece, p.steps, p.packs);
   }
   return f.text();
 }

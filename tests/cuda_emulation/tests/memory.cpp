@@ -3,6 +3,7 @@
 // memory down to the byte.
 #include <onto/backend/cuda/launch.hpp>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -141,6 +142,13 @@ TEST_CASE("a machine without a GPU says what the driver says", "[memory]") {
   const cuda_presence found = find_cuda_devices();
   CHECK(found.count == 0);
   CHECK(found.reason.rfind("no CUDA-capable device is detected", 0) == 0);
+  // What hides GPUs is named where it may be the reason.
+  REQUIRE(setenv("CUDA_VISIBLE_DEVICES", "7", 1) == 0);
+  CHECK_THAT(find_cuda_devices().reason, Catch::Contains("CUDA_VISIBLE_DEVICES is '7'"));
+  cuda_emulation::fail_call("cudaGetDeviceCount", 1, cudaErrorNotSupported);
+  CHECK_THAT(find_cuda_devices().reason, !Catch::Contains("CUDA_VISIBLE_DEVICES"));
+  CHECK(cuda_emulation::clear_faults() == 1);
+  REQUIRE(unsetenv("CUDA_VISIBLE_DEVICES") == 0);
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
