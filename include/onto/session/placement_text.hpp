@@ -83,9 +83,9 @@ ONTO_COLD ONTO_NOINLINE inline void write_placement(message& m, const graph_view
     if (where[n].reason == placement_reason::missing_device) {
       m << "no devices matching that specification are registered in this process; available devices: ";
       const char* comma = "";
-      for (const bool host : {true, false}) {  // in the order of `session::devices`
+      for (const bool of_host : {true, false}) {  // in the order of `session::devices`
         for (int d = 0; d < count; ++d) {
-          if ((devices[d].kind == device_kind::cpu) != host) continue;
+          if ((devices[d].kind == device_kind::cpu) != of_host) continue;
           write_device(m << comma, devices[d]);
           comma = ", ";
         }

@@ -29,7 +29,8 @@ static_assert(std::is_same_v<matrix::element_type, float>);
 static_assert(matrix::rank == 2 && row::rank == 1 && scalar::rank == 0);
 static_assert(square::declared == extents(shape<2, 2>{}));
 static_assert(std::is_same_v<matrix::shape_type, shape<dyn, dyn>>);
-static_assert(std::is_same_v<decltype(matrix{}.shape()), const std::array<int, 2>&>);
+static_assert(std::is_same_v<decltype(matrix{}.shape()), const shape_array<2>&>);
+static_assert(std::is_convertible_v<decltype(matrix{}.shape()), const std::array<int, 2>&>);
 
 // A tensor is a regular type, and moving it does not throw.
 static_assert(std::is_default_constructible_v<square> && std::is_default_constructible_v<scalar>);
