@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Reductions and row programs of many tensors, whose code is kept short, and of tensors that do not change along what
 // is folded.
+#if defined(__CUDACC__)
+#pragma nv_diag_suppress 128  // programs of so many tensors have no packs to go over
+#endif
+
 #include <onto/backend/cuda/reduce.hpp>
 #include <onto/backend/cuda/row.hpp>
 #include <onto/ops/arithmetic.hpp>

@@ -178,6 +178,19 @@ TEST_CASE("a driver that does not say how much shared memory there is has what n
   CHECK(cudaGetLastError() == cudaSuccess);
 }
 
+TEST_CASE("a GPU that cannot be made current is told of", "[failures]") {
+  for (const char* call : {"cuCtxGetCurrent", "cuCtxPushCurrent"}) {
+    bench b;
+    float* const there = b.reserve<float>(1);
+    float one = 1;
+    const host_slot slot{&one};
+    cuda_emulation::fail_call(call, 1, cudaErrorInvalidValue);
+    b.gpu.copy_in(work{b.run, b.label}, there, slot, 4);
+    CHECK(cuda_emulation::clear_faults() == 1);
+    CHECK(b.run.failed());
+  }
+}
+
 TEST_CASE("each call that fails in a run is told of", "[failures]") {
   check_each_call(
       cudaErrorInvalidValue, [] { return run_once(nullptr); }, finishing);

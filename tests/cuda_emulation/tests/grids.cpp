@@ -86,7 +86,7 @@ std::string rows() {
       for (const bool along : {false, true})
         for (const bool packed : {false, true})
           for (const int narrowest : {1, 8})
-            for (const std::int64_t bytes : {16, 28, 32, 48, 56, 112}) {
+            for (const std::int64_t bytes : {16, 28, 32, 48, 56, 112, 200}) {
               if ((packed && (!along || count % 4 != 0)) || (along && narrowest > 1) || narrowest > count_of_rows)
                 continue;
               const row_shape s{count_of_rows, count, along, packed, 4, narrowest, bytes};

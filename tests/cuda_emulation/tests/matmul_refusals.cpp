@@ -153,7 +153,9 @@ TEST_CASE("what fits is one block, and is as large as there is room", "[cuda][ma
   // Copies of 2048, 2304 and 2816 bytes, and an eighth of it all beside them.
   CHECK(calls(25, 28, 20, 8191) == 1);
   CHECK(calls(25, 28, 20, 8190) == 2);
+  cuda_emulation::reset_calls();
   CHECK(calls(28, 25, 20, 8000) == 2);
+  CHECK(cuda_emulation::calls()["cudaLaunchKernelExC"] == 3);  // one operand once, and two parts of the result
 }
 
 TEST_CASE("products by one matrix for all are one product of more rows", "[cuda][matmul]") {
