@@ -17,17 +17,17 @@ struct value_dependence;  // session/refined_program.hpp
 
 struct compiled_program {
   graph_view graph;
-  const int* root;               // fusion: per node the root of its kernel, or -1
-  const int* part;               // and what it was before kernels were merged
-  const int* via;                // per node the frame it has in its kernel, see graph/seen.hpp
-  const kernel_entry* whole;     // per node: the kernel it is the root of
-  const kernel_entry* parts;     // per node: the kernel before merging it was the root of, where that is another
-  const kernel_entry* single;    // per node: the operation alone, for kernels that are split
-  const evaluation* how;         // per root: how the kernel evaluates members that hold values
-  const evaluation* part_how;    // and before merging
-  const bool* lone_softmax;      // per root: a softmax over rows by the operation's own kernel; null: none
-  const narrow_kernels* narrow;  // null where no element is of type half or bfloat16
-  const value_dependence* values_decide;  // null where they do not decide how many nodes there are
+  const int* root = nullptr;            // fusion: per node the root of its kernel, or -1
+  const int* part = nullptr;            // and what it was before kernels were merged
+  const int* via = nullptr;             // per node the frame it has in its kernel, see graph/seen.hpp
+  const kernel_entry* whole = nullptr;  // per node: the kernel it is the root of
+  const kernel_entry* parts = nullptr;  // per node: the kernel before merging it was the root of, where that is another
+  const kernel_entry* single = nullptr;    // per node: the operation alone, for kernels that are split
+  const evaluation* how = nullptr;         // per root: how the kernel evaluates members that hold values
+  const evaluation* part_how = nullptr;    // and before merging
+  const bool* lone_softmax = nullptr;      // per root: a softmax over rows by the operation's own kernel; null: none
+  const narrow_kernels* narrow = nullptr;  // null where no element is of type half or bfloat16
+  const value_dependence* values_decide = nullptr;  // null where they do not decide how many nodes there are
 };
 
 }  // namespace onto::detail

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto a = placeholder<"a", double, 7, 5>;
 constexpr auto b = placeholder<"b", double, 5, 9>;
-constexpr auto c = placeholder<"c", double, 9, 2>;
+constexpr auto third = placeholder<"c", double, 9, 2>;
 constexpr auto x = placeholder<"x", double, 2, 1>;
 
 template <int M, int N>
@@ -30,7 +30,7 @@ tensor<double, 7, 1> written() {
   session sess;
   const tensor<double, 7, 9> ab = sess.run(matmul(a, b), a = A, b = B);
   constexpr auto d = placeholder<"d", double, 7, 9>;
-  const tensor<double, 7, 2> abc = sess.run(matmul(d, c), d = ab, c = C);
+  const tensor<double, 7, 2> abc = sess.run(matmul(d, third), d = ab, third = C);
   constexpr auto e = placeholder<"e", double, 7, 2>;
   return sess.run(matmul(e, x), e = abc, x = X);
 }
@@ -46,11 +46,11 @@ bool equal(const tensor<double, 7, 1>& p, const tensor<double, 7, 1>& q) {
 TEST_CASE("a chain of products has the value it is written for, in whatever order it is computed", "[session]") {
   session sess;
   const auto expected = written();
-  CHECK(equal(sess.run(matmul(matmul(matmul(a, b), c), x), a = A, b = B, c = C, x = X), expected));
-  CHECK(equal(sess.run(matmul(a, matmul(matmul(b, c), x)), a = A, b = B, c = C, x = X), expected));
-  CHECK(equal(sess.run(matmul(matmul(a, b), matmul(c, x)), a = A, b = B, c = C, x = X), expected));
-  const auto transposed = sess.run(matmul(matmul(transpose(x), transpose(c)), matmul(transpose(b), transpose(a))),
-                                   a = A, b = B, c = C, x = X);
+  CHECK(equal(sess.run(matmul(matmul(matmul(a, b), third), x), a = A, b = B, third = C, x = X), expected));
+  CHECK(equal(sess.run(matmul(a, matmul(matmul(b, third), x)), a = A, b = B, third = C, x = X), expected));
+  CHECK(equal(sess.run(matmul(matmul(a, b), matmul(third, x)), a = A, b = B, third = C, x = X), expected));
+  const auto transposed = sess.run(matmul(matmul(transpose(x), transpose(third)), matmul(transpose(b), transpose(a))),
+                                   a = A, b = B, third = C, x = X);
   for (int k = 0; k < 7; ++k) CHECK(transposed(0, k) == expected(k, 0));
 }
 
@@ -59,10 +59,10 @@ TEST_CASE("two chains of one run, with a sum after one of them", "[session]") {
   constexpr auto y = placeholder<"y", double, 1>;
   const auto expected = written();
   const auto [p, q] = sess.run(
-      fetches(matmul(matmul(matmul(a, b), c), x) + y, matmul(matmul(transpose(x), transpose(c)), transpose(b))), a = A,
-      b = B, c = C, x = X, y = tensor<double, 1>{1});
+      fetches(matmul(matmul(matmul(a, b), third), x) + y, matmul(matmul(transpose(x), transpose(third)), transpose(b))),
+      a = A, b = B, third = C, x = X, y = tensor<double, 1>{1});
   for (int k = 0; k < 7; ++k) CHECK(p(k, 0) == expected(k, 0) + 1);
-  const auto bcx = sess.run(matmul(b, matmul(c, x)), b = B, c = C, x = X);
+  const auto bcx = sess.run(matmul(b, matmul(third, x)), b = B, third = C, x = X);
   for (int k = 0; k < 5; ++k) CHECK(q(0, k) == bcx(k, 0));
 }
 
@@ -79,9 +79,9 @@ TEST_CASE("the products of a chain stay where their guards have them", "[session
       device_guard g("/gpu:1");
       return matmul(a, b);
     }();
-    return matmul(matmul(inner, c), x);
+    return matmul(matmul(inner, third), x);
   }();
-  CHECK(equal(sess.run(guarded, a = A, b = B, c = C, x = X), expected));
+  CHECK(equal(sess.run(guarded, a = A, b = B, third = C, x = X), expected));
   int on[2] = {};
   for (const placement_entry& entry : sess.placement(guarded).nodes)
     if (entry.operation == "MatMul") ++on[entry.assigned.to_string().back() - '0'];

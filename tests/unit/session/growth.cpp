@@ -50,8 +50,13 @@ class handmade_program {
     via_ = uses_ = target_ = split_ = part_;
     detail::fuse(g, {part_.data(), uses_.data(), target_.data(), via_.data(), split_.data()});
     entries_.assign(count, {});
-    program_ = std::make_unique<detail::compiled_program>(detail::compiled_program{
-        g, part_.data(), part_.data(), via_.data(), entries_.data(), entries_.data(), entries_.data(), nullptr});
+    how_.assign(count, {});
+    program_ = std::make_unique<detail::compiled_program>();
+    program_->graph = g;
+    program_->root = program_->part = part_.data();
+    program_->via = via_.data();
+    program_->whole = program_->parts = program_->single = entries_.data();
+    program_->how = program_->part_how = how_.data();
     return *program_;
   }
 
@@ -79,6 +84,7 @@ class handmade_program {
   std::vector<int> operands_, fetches_, part_, via_, uses_, target_, split_;
   std::vector<std::string> names_;
   std::vector<detail::kernel_entry> entries_;
+  std::vector<detail::evaluation> how_;
   std::unique_ptr<detail::compiled_program> program_;
 };
 

@@ -78,9 +78,8 @@ void check_form(int kernels, const F& f) {
   const auto e = f(x, y, z);
   CHECK(plan_of(e).kernels == kernels);
   const auto program = fetches(e, sum(x) + sum(y) + sum(z));  // all are fed
-  const graph_view& g = detail::graph_of<std::remove_const_t<decltype(e)>, decltype(sum(x) + sum(y) + sum(z))>::view;
   const reference expected(
-      g, {e.state.get(), nullptr},
+      onto_test::written_graph::of(e, sum(x) + sum(y) + sum(z)), {e.state.get(), nullptr},
       {{x.facts.id, to_value(first)}, {y.facts.id, to_value(second)}, {z.facts.id, to_value(third)}});
   for (const int gpus : {0, 2}) {
     INFO(gpus << " GPUs");
