@@ -70,7 +70,7 @@ struct placement_report {
     return text;
   }
   /// The same as a JSON document, a line a node: `nodes` with `name operation requested assigned reason why`, where
-  /// `requested` is null if nothing was, and `summary` with `total moved told_apart`.
+  /// `requested` is null if nothing was, and `summary` with `total moved`, and `told_apart` if it is not 0.
   std::string to_json() const {
     detail::message m("{\n  \"nodes\": [");
     const char* separator = "\n";
@@ -88,7 +88,9 @@ struct placement_report {
       separator = ",\n";
     }
     m << (nodes.empty() ? "" : "\n  ") << "],\n  \"summary\": {\"total\": " << static_cast<std::int64_t>(nodes.size())
-      << ", \"moved\": " << moved() << ", \"told_apart\": " << told_apart << "}\n}\n";
+      << ", \"moved\": " << moved();
+    if (told_apart > 0) m << ", \"told_apart\": " << told_apart;
+    m << "}\n}\n";
     return m.text();
   }
 };

@@ -181,6 +181,7 @@ TEST_CASE("what values tell apart is said", "[session][identity]") {
   CHECK(plan_of(different).nodes == 4);
   CHECK(sess.placement(different).nodes.size() == 6);
   CHECK(sess.placement(different).told_apart == 2);
+  CHECK(sess.placement(different).to_json().find("\"told_apart\": 2}") != std::string::npos);
   sess.run(different, x = in);
   CHECK(log.find("2 nodes more than plan_of counts: values differ where types are equal") != std::string::npos);
   log.clear();
