@@ -57,7 +57,7 @@ struct constant_node : detail::stateful_expression {
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
-    return b.leaf(parent, child, facts, op_info_of<op::constant>, alone ? scope : place{}, Name::value);
+    return b.leaf(parent, child, facts, op_info_of<op::constant>, alone ? scope : place{}, Name::value, scope);
   }
 };
 

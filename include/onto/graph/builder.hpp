@@ -189,13 +189,14 @@ struct graph_builder {
     return node;
   }
 
-  /// A constant or a scalar. A scalar is one for each operation that it is written in: it is part of a kernel.
+  /// A constant or a scalar. A constant without a name is one in each scope, as an operation is; a scalar is one for
+  /// each operation that it is written in: it is part of a kernel.
   constexpr int leaf(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
-                     std::string_view text) {
+                     std::string_view text, const place& scope = {}) {
     if (!text.empty()) return symbol(parent, child, facts, op, request, text);
     const int v = visit(parent, child);
     if (op.kind == op_kind::scalar && facts.holds_values) return append(v, facts, op, request);
-    const std::uint64_t key = key_of(key_of(facts, op), request);
+    const std::uint64_t key = key_of(key_of(key_of(facts, op), request), scope);
     if (meets(v, facts, known.find(key))) return visits[v].node;
     const int node = append(v, facts, op, request);
     known.add(key, node, v);

@@ -61,10 +61,11 @@ struct random : generator<Element, Dims...> {
 template <class Element, int... Dims>
 struct random_uniform : random<Element, Dims...> {
   static constexpr std::string_view name = "RandomUniform";
+  static constexpr bool is_stored_narrow = is_narrow(element_of<Element>);
   template <class T>
   ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
     const detail::philox_words r = detail::random_bits(index, seed);
-    if constexpr (is_narrow(element_of<Element>)) {  // as many bits as it has: none is rounded up to 1
+    if constexpr (is_stored_narrow) {  // as many bits as it has: none is rounded up to 1
       constexpr int bits = std::numeric_limits<Element>::digits;
       return static_cast<T>(r.word[0] >> (32 - bits)) / T(1 << bits);
     } else if constexpr (sizeof(T) == 4) {

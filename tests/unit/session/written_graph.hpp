@@ -65,7 +65,7 @@ class written_graph {
     return add(visit(parent, child), facts, op, {}, nullptr, 0);
   }
   int leaf(int parent, int child, const onto::detail::node_facts& facts, const onto::op_info& op, const onto::place&,
-           std::string_view) {
+           std::string_view, const onto::place& = {}) {
     return add(visit(parent, child), facts, op, {}, nullptr, 0);
   }
 
