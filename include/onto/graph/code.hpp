@@ -76,7 +76,7 @@ struct repeated_evaluations {
   constexpr bool both() const { return possible && lines > 0 && lines <= most_repeated && cost > cheap_repeated; }
 };
 
-/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels, or null.
+/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels.
 /// *Complexity* linear in nodes.
 constexpr repeated_evaluations count_repeated(const graph_view& g, const int* unit, int root, const bool* result,
                                               int* times) {
@@ -88,7 +88,7 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const int* un
     if (unit[n] != root) continue;
     const graph_node& x = g[n];
     // Folds over rows are taken apart into stages, and further results are of one evaluation.
-    if (n != root && (x.kind() == op_kind::reduce || (result && result[n]))) r.possible = false;
+    if (n != root && (x.kind() == op_kind::reduce || result[n])) r.possible = false;
     if (x.kind() == op_kind::row || x.kind() == op_kind::matmul || x.kind() == op_kind::concat) r.possible = false;
     if (!x.holds_values) times[n] = 1;
     const int lines = x.count <= 4 ? 1 : x.count - 1;

@@ -32,7 +32,8 @@ struct evaluations {
         }
         if (fused<Graph>::parts.root[n] == n) {
           int times[nodes]{};
-          d.part[n] = count_repeated(Graph::view, fused<Graph>::parts.root, n, nullptr, times).preferred();
+          const bool no_results[nodes]{};
+          d.part[n] = count_repeated(Graph::view, fused<Graph>::parts.root, n, no_results, times).preferred();
         }
       }
     }

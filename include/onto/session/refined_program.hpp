@@ -142,6 +142,7 @@ class refined_program : public counted {
     unit_ = per_node<int>();
     registers_ = per_node<int>();
     times_ = per_node<int>();
+    none_ = per_node<bool>();
     for (int r = 0; r < count_; ++r)
       if (root_[r] == r && !find_group(root_, result_, r, whole_[r], how_[r])) take_apart(r);
     for (int n = 0; n < count_; ++n) {
@@ -188,7 +189,7 @@ class refined_program : public counted {
     const int node = kernel_node(g_, unit, root);
     if (node != root || !(has_code(g_, unit, root) || is_row_kernel(g_, unit, root))) return find_operation(node, out);
     for (int n = 0; n < count_; ++n) times_[n] = 0;
-    const repeated_evaluations r = count_repeated(g_, unit, root, result, times_);
+    const repeated_evaluations r = count_repeated(g_, unit, root, result ? result : none_, times_);
     how = r.preferred();
     if (find_code(unit, result, root, how, out)) return true;
     if (!r.possible || r.lines <= 0) return false;
@@ -219,7 +220,7 @@ class refined_program : public counted {
     }
     auto* lines = scratch.make<code_line>(room);
     kernel_operands o{scratch.make<int>(room), scratch.make<int>(room), 0, scratch.make<int>(room), 0};
-    const bool* results = result ? result : scratch.make<bool>(count_);
+    const bool* results = result ? result : none_;
     const int count = code_collector(g_, unit, via_, root, nullptr, 0, {lines, registers_}, o, results, how).run();
     const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(g_[root].op->attribute[0]) : -1;
     return look_up({lines, count, fold, is_row_kernel(g_, unit, root)}, out);
@@ -250,6 +251,7 @@ class refined_program : public counted {
   int* unit_ = nullptr;
   int* registers_ = nullptr;
   int* times_ = nullptr;
+  const bool* none_ = nullptr;  // no results
   compiled_program program_{};
 };
 
