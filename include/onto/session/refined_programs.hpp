@@ -23,9 +23,15 @@ class refined_programs {
   /// *Throws* `invalid_argument_error` where one name has two meanings.
   ONTO_NOINLINE meaning resolve(const compiled_program& p, const state* const* states, arena& memory) {
     meaning m;
+    m.program = &p;
+    bool any = false;
+    for (int k = 0; k < p.graph.fetch_count; ++k) any = any || states[k];
+    if (!any) {
+      m.state = stateless(p.graph, memory);
+      return m;
+    }
     const refinement nodes(p.graph, states, memory);
     if (nodes.is_typed()) {
-      m.program = &p;
       m.state = typed_state(p.graph, nodes, memory);
     } else {
       m.refined = find(p, nodes);

@@ -95,12 +95,10 @@ struct refined_node {
 /// The states of fetched expressions, met along a graph's visits.
 class refinement {
  public:
-  /// *Throws* `invalid_argument_error` where one name has two meanings.
-  refinement(const graph_view& g, const state* const* fetched, arena& memory) : g_(g), m_(memory) {
-    bool any = false;
-    for (int k = 0; k < g.fetch_count; ++k) any = any || fetched[k];
-    if (!any) return;
-    states = find_states(g, fetched, memory);
+  /// `fetched`: the states of what is fetched, of which one is there. *Throws* `invalid_argument_error` where one name
+  /// has two meanings.
+  refinement(const graph_view& g, const state* const* fetched, arena& memory)
+      : states(find_states(g, fetched, memory)), g_(g), m_(memory) {
     for (int v = 0; v < g.visit_count && !guard_; ++v)
       if (states[v]) guard_ = states[v]->guard;
     if (guard_ || !is_plain()) refine(fetched);
@@ -117,14 +115,14 @@ class refinement {
   }
 
   /// Whether each node of the graph is one: then `nodes` are in the order of the graph; or there are none, and `states`
-  /// of their visits, if there are any, are theirs.
+  /// of their visits are theirs.
   bool is_typed() const { return typed_; }
   bool has_guards() const { return guard_ != nullptr; }
 
   arena_list<refined_node> nodes;
   arena_list<int> operands;
   int* fetches = nullptr;
-  const state* const* states = nullptr;
+  const state* const* const states;
 
  private:
   /// One scope on the way down.

@@ -32,16 +32,21 @@ struct program_state {
   }
 };
 
+/// What the nodes of a graph ask for, where no expression has a state: neither values nor guards.
+inline program_state stateless(const graph_view& g, arena& memory) {
+  program_state p(g.count, false, memory);
+  for (int n = 0; n < g.count; ++n) p.places[n] = g.nodes[n].request;
+  return p;
+}
+
 /// What the nodes of a graph ask for and hold, where each of them is one.
 inline program_state typed_state(const graph_view& g, const refinement& r, arena& memory) {
   program_state p(g.count, r.has_guards(), memory);
-  for (int n = 0; n < g.count; ++n) {
-    if (r.nodes.size > 0) {
-      p.set(n, r.nodes[n]);
-    } else {
-      p.places[n] = g[n].request;
-      p.values[n] = r.states ? r.states[g[n].visit] : nullptr;
-    }
+  const bool refined = r.nodes.size > 0;
+  for (int n = 0; n < g.count && refined; ++n) p.set(n, r.nodes.items[n]);
+  for (int n = 0; n < g.count && !refined; ++n) {
+    p.places[n] = g.nodes[n].request;
+    p.values[n] = r.states[g.nodes[n].visit];
   }
   return p;
 }
