@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <type_traits>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -26,14 +25,15 @@ class arena {
   /// An array of `count` value-initialized objects. *Throws* `std::bad_alloc`.
   template <class T>
   ONTO_INLINE T* make(int count) {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    // The compilers' own: the standard's two traits are twenty classes for each T.
+    static_assert(__is_trivially_copyable(T));
     static constexpr T one{};
     return static_cast<T*>(repeat(&one, sizeof(T), count));
   }
 
   template <class T>
   ONTO_INLINE T* copy(const T* from, int count) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(__is_trivially_copyable(T));
     return static_cast<T*>(copy_bytes(from, sizeof(T), count));
   }
 

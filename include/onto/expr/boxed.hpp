@@ -75,11 +75,9 @@ constexpr auto spelled_as() {
   }
 }
 
-/// Writes an operation. Its operands' types are deduced: nvcc writes an alias of them out again.
+/// The operation over operands as they are spelled, as a type alone. They are deduced: nvcc writes an alias of them out.
 template <class Op, class... X>
-constexpr auto apply_to(state_ref&& state, type_box<X>...) {
-  return apply_node<Op, X...>{static_cast<state_ref&&>(state)};
-}
+type_box<apply_node<Op, X...>> applied_to(type_box<X>...);
 
 }  // namespace detail
 

@@ -164,7 +164,8 @@ constexpr auto make(const X&... x) {
       if constexpr (fault != shape_fault::none) {
         return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
       } else {
-        return detail::apply_to<Op>(detail::join_states(x.state.get()...), detail::spelled_as<X>()...);
+        using node = typename decltype(detail::applied_to<Op>(detail::spelled_as<X>()...))::type;
+        return node{detail::join_states(x.state.get()...)};
       }
     }
   }

@@ -66,7 +66,7 @@ class small_array {
   ONTO_INLINE const T& operator[](std::int64_t k) const { return data_[k]; }
 
  private:
-  static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_destructible_v<T>);
+  static_assert(__is_trivial(T));
 
   alignas(64) T local_[static_cast<std::size_t>(N)];
   T* data_;
