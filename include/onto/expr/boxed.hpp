@@ -75,7 +75,8 @@ constexpr auto spelled_as() {
   }
 }
 
-/// The operation over operands as they are spelled, as a type alone. They are deduced: nvcc writes an alias of them out.
+/// The operation over operands as they are spelled, as a type alone. They are deduced: nvcc writes an alias of them
+/// out.
 template <class Op, class... X>
 type_box<apply_node<Op, X...>> applied_to(type_box<X>...);
 
