@@ -128,14 +128,6 @@ struct result_pointers {
 template <>
 struct result_pointers<0> {};
 
-template <int Results>
-constexpr result_pointers<Results> result_pointers_of(const kernel_call& call) {
-  result_pointers<Results> r{};
-  if constexpr (Results > 0)
-    for (int k = 0; k < Results; ++k) r.data[k] = call.more_out[k].data;
-  return r;
-}
-
 /// Neighbouring elements, loaded and stored at once where they are aligned so.
 template <class T, int Lanes>
 struct alignas(sizeof(T) * Lanes > 16 ? 16 : sizeof(T) * Lanes) lane_pack {
