@@ -251,13 +251,13 @@ class code_collector {
     const graph_node& x = g_[n];
     const int of = load(g_.operand(n, 0), -1);
     if (x.kind() == op_kind::reduce) {
-      r_.register_of[n] = append(code_line::folded, x, 1, true, of, static_cast<int>(x.op->attribute[0]));
+      r_.register_of[n] = append(code_line::folded, x, 1, true, of, static_cast<int>(fold_of(*x.op)));
       return;
     }
     const int greatest = append(code_line::folded, x, 1, true, of, static_cast<int>(row_maximum));
     const int power = append(code_line::row_exp, x, 11, false, of, greatest);
     const int total = append(code_line::folded, x, 1, true, power, static_cast<int>(fold::sum));
-    if (x.op->attribute[0] != 0) {
+    if (takes_logarithm(*x.op)) {
       const int rest = append(code_line::row_log, x, 10, true, total);
       const int shifted = append(code_line::row_subtract, x, 1, false, of, greatest);
       r_.register_of[n] = append(code_line::row_subtract, x, 1, false, shifted, rest);

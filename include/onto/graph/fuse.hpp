@@ -92,9 +92,7 @@ constexpr bool keeps_index(const graph_view& g, const fusion_view& v, int root, 
 /// docs/adr/0021-index-maps.md.
 inline constexpr int copied_reads = 3;
 
-constexpr bool is_slice(const graph_view& g, int n) {
-  return g[n].op->attribute[0] == static_cast<int>(view_kind::slice);
-}
+constexpr bool is_slice(const graph_view& g, int n) { return view_of(*g[n].op) == view_kind::slice; }
 
 /// Whether the kernel of a view, if it has one, makes what the view is of: nothing else needs that.
 constexpr bool makes_operand(const graph_view& g, const fusion_view& v, int n) {

@@ -18,20 +18,18 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
                                    const extents& shape) {
   view_layout r;
   r.offset = below.offset;
-  if (op.attribute[0] == static_cast<int>(view_kind::permute)) {
-    for (int k = 0; k < shape.rank; ++k)
-      r.stride[k] = below.stride[normalize_axis(static_cast<int>(op.attribute[2 + k]), shape.rank)];
-  } else if (op.attribute[0] == static_cast<int>(view_kind::reshape)) {
+  if (view_of(op) == view_kind::permute) {
+    for (int k = 0; k < shape.rank; ++k) r.stride[k] = below.stride[permuted_axis(op, k, shape.rank)];
+  } else if (view_of(op) == view_kind::reshape) {
     reshape_strides(shape_below, below.stride, shape, r.stride);
   } else {
-    const int ranges = static_cast<int>(op.attribute[1]);
     for (int k = 0; k < shape.rank; ++k) {
       r.stride[k] = below.stride[k];
-      if (k >= ranges) continue;
-      const std::int64_t step = op.attribute[4 + 3 * k];
-      const selection range = select_range(op.attribute[2 + 3 * k], op.attribute[3 + 3 * k], step, shape_below.dims[k]);
+      if (k >= range_count(op)) continue;
+      const slice_range named = range_of(op, k);
+      const selection range = select_range(named.begin, named.end, named.step, shape_below.dims[k]);
       r.offset += range.first * below.stride[k];
-      r.stride[k] *= step;
+      r.stride[k] *= named.step;
     }
   }
   return r;

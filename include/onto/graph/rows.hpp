@@ -15,27 +15,20 @@ namespace onto::detail {
 /// The most folds in one kernel.
 inline constexpr int max_row_folds = 32;
 
-/// Whether `axis`, one of a node's attributes, is the last of `x`.
-constexpr bool is_last_axis(std::int64_t axis, const extents& x) {
-  return normalize_axis(static_cast<int>(axis), x.rank) == x.rank - 1;
-}
-
 /// Whether node `n` is a softmax over rows, or folds each row into one element.
 constexpr bool folds_rows(const graph_view& g, int n) {
   const graph_node& x = g[n];
   if (x.kind() != op_kind::row && x.kind() != op_kind::reduce) return false;
   const extents& over = g[g.operand(n, 0)].shape;
   if (over.rank == 0 || over.dims[over.rank - 1] == 1) return false;
-  if (x.kind() == op_kind::row) return is_last_axis(x.op->attribute[1], over);
+  if (x.kind() == op_kind::row) return softmax_axis(*x.op, over.rank) == over.rank - 1;
   // A fold that goes on in the row is of its elements' type: not a position, not a sum of short integers.
-  return !is_argument(static_cast<fold>(x.op->attribute[0])) && x.type == g[g.operand(n, 0)].type &&
-         x.op->attribute[2] == 1 && is_last_axis(x.op->attribute[3], over);
+  return !is_argument(fold_of(*x.op)) && x.type == g[g.operand(n, 0)].type && !folds_all(*x.op) &&
+         folded_axes(*x.op, over.rank) == 1u << (over.rank - 1);
 }
 
 /// Whether the result of node `n` has one element for each row of its operand, or more.
-constexpr bool keeps_rows(const graph_view& g, int n) {
-  return g[n].kind() == op_kind::row || g[n].op->attribute[1] != 0;
-}
+constexpr bool keeps_rows(const graph_view& g, int n) { return g[n].kind() == op_kind::row || keeps_axes(*g[n].op); }
 
 /// Whether a shape has one element for each row.
 constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }

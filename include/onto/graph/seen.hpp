@@ -5,13 +5,14 @@
 #pragma once
 
 #include <onto/graph/graph.hpp>
+#include <onto/ops/softmax.hpp>
 #include <onto/ops/view.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 constexpr bool is_reshape(const graph_view& g, int n) {
-  return g[n].kind() == op_kind::view && g[n].op->attribute[0] == static_cast<int>(view_kind::reshape);
+  return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::reshape;
 }
 
 /// Strides of the elements of `from` in another shape. *Returns* false where they are no strides there.
@@ -87,8 +88,8 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
     return true;
   }
   int axis = -1;
-  for (int k = 0; k < g[n].op->attribute[1]; ++k) {
-    const std::int64_t e = g[n].op->attribute[2 + k];
+  for (int k = 0; k < named_extents(*g[n].op); ++k) {
+    const std::int64_t e = named_extent(*g[n].op, k);
     if (e == 1) continue;
     if (e > same_as_axis(axis + 1)) return false;  // a number, or an axis that is not after the last one
     axis = static_cast<int>(-2 - e);
@@ -99,13 +100,7 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
 /// Whether the views from `n` down are of contiguous memory, where what is below them is laid out by itself.
 constexpr bool is_flat(const graph_view& g, const int* root, int n) {
   while (g[n].kind() == op_kind::view && root[n] < 0) {
-    const std::int64_t* a = g[n].op->attribute;
-    if (a[0] == static_cast<int>(view_kind::permute)) return false;
-    if (a[0] == static_cast<int>(view_kind::slice)) {  // rows one after the other are
-      if (a[1] > 0 && a[4] != 1) return false;
-      for (int k = 1; k < a[1]; ++k)
-        if (a[2 + 3 * k] != 0 || a[3 + 3 * k] != to_end || a[4 + 3 * k] != 1) return false;
-    }
+    if (view_of(*g[n].op) != view_kind::reshape && !takes_rows(*g[n].op)) return false;
     n = g.operand(n, 0);
   }
   return true;
@@ -124,9 +119,9 @@ constexpr const extents& shape_of_frame(const graph_view& g, int root, int frame
 /// Along which axis of its operand a view walks where it is walked along `axis`; axes count from the last one, as they
 /// do in broadcasting.
 constexpr int walked_axis(const graph_view& g, int view, int axis) {
-  if (axis >= g[view].shape.rank || g[view].op->attribute[0] != static_cast<int>(view_kind::permute)) return axis;
+  if (axis >= g[view].shape.rank || view_of(*g[view].op) != view_kind::permute) return axis;
   const int rank = g[view].shape.rank;
-  return rank - 1 - normalize_axis(static_cast<int>(g[view].op->attribute[2 + rank - 1 - axis]), rank);
+  return rank - 1 - permuted_axis(*g[view].op, rank - 1 - axis, rank);
 }
 constexpr int walked_axis_of_frame(const graph_view& g, const int* via, int frame) {
   return frame < 0 ? 0 : walked_axis(g, frame, walked_axis_of_frame(g, via, via[frame]));
@@ -169,7 +164,7 @@ constexpr bool reads_along_memory(const graph_view& g, const int* via, int view,
 
 /// How often kernels other than products, which take any order, read a turned view `n` element by element.
 constexpr int turned_reads(const graph_view& g, const int* root, int n) {
-  if (g[n].op->attribute[0] != static_cast<int>(view_kind::permute) || walked_axis(g, n, 0) == 0) return 0;
+  if (view_of(*g[n].op) != view_kind::permute || walked_axis(g, n, 0) == 0) return 0;
   int reads = 0;
   int last = -1;
   for (int u = n + 1; u < g.count; ++u) {
@@ -177,8 +172,7 @@ constexpr int turned_reads(const graph_view& g, const int* root, int n) {
       if (g.operand(u, k) != n || root[u] < 0 || root[u] == last || !(g[u].request == g[n].request)) continue;
       const op_kind kind = g[root[u]].kind();
       if (kind == op_kind::row)
-        reads +=
-            normalize_axis(static_cast<int>(g[u].op->attribute[1]), g[n].shape.rank) + 1 == g[n].shape.rank ? 3 : 1;
+        reads += softmax_axis(*g[u].op, g[n].shape.rank) + 1 == g[n].shape.rank ? 3 : 1;
       else if (kind == op_kind::map || kind == op_kind::reduce || kind == op_kind::assign)
         ++reads;
       last = root[u];

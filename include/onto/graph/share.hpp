@@ -11,20 +11,13 @@ namespace onto::detail {
 
 /// Whether a node is rows of the one below it, one after the other: a piece of contiguous memory, whatever the extents.
 constexpr bool is_rows(const graph_view& g, int n) {
-  if (g[n].kind() != op_kind::view) return false;
-  const op_info& op = *g[n].op;
-  if (op.attribute[0] != static_cast<int>(view_kind::slice) || op.attribute[1] < 1 || op.attribute[4] != 1)
-    return false;
-  for (int k = 1; k < op.attribute[1]; ++k)
-    if (op.attribute[2 + 3 * k] != 0 || op.attribute[3 + 3 * k] != to_end || op.attribute[4 + 3 * k] != 1) return false;
-  return true;
+  return g[n].kind() == op_kind::view && takes_rows(*g[n].op) && range_count(*g[n].op) > 0;
 }
 
 /// Whether rows `a` and `b` of one value have no row in common, whatever its extents.
 constexpr bool are_apart(const graph_view& g, int a, int b) {
-  const std::int64_t first_a = g[a].op->attribute[2], end_a = g[a].op->attribute[3];
-  const std::int64_t first_b = g[b].op->attribute[2], end_b = g[b].op->attribute[3];
-  return first_a >= 0 && end_a >= 0 && first_b >= 0 && end_b >= 0 && (end_a <= first_b || end_b <= first_a);
+  const slice_range x = range_of(*g[a].op, 0), y = range_of(*g[b].op, 0);
+  return x.begin >= 0 && x.end >= 0 && y.begin >= 0 && y.end >= 0 && (x.end <= y.begin || y.end <= x.begin);
 }
 
 /// Of the views that operand `o` is, the lowest, right above the base; the base itself where there is none.

@@ -139,6 +139,32 @@ struct reduce {
 
 }  // namespace op
 
+namespace detail {
+
+/// The attributes of a reduction.
+constexpr fold fold_of(const op_info& op) { return static_cast<fold>(op.attribute[0]); }
+constexpr bool keeps_axes(const op_info& op) { return op.attribute[1] != 0; }
+constexpr bool folds_all(const op_info& op) { return op.attribute[2] == 0; }
+
+/// The axes of an operand of `rank` dimensions that a reduction folds, as a set of bits.
+constexpr unsigned folded_axes(const op_info& op, int rank) {
+  if (folds_all(op)) return (1u << rank) - 1;
+  unsigned set = 0;
+  for (int k = 0; k < op.attribute[2]; ++k) set |= 1u << normalize_axis(static_cast<int>(op.attribute[3 + k]), rank);
+  return set;
+}
+
+/// A reduction of the same kind over the axes in `set`; in none, `op` is one of all.
+constexpr op_info with_axes(const op_info& op, unsigned set) {
+  op_info r = op;
+  r.attribute[2] = 0;
+  for (int d = 0; d < max_rank; ++d)
+    if (set >> d & 1u) r.attribute[3 + r.attribute[2]++] = d;
+  return r;
+}
+
+}  // namespace detail
+
 /// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers of fewer
 /// than 64 bits sum to int64 or uint64 as NumPy's do, but int32 to int32; all wrap around. *Returns* a tensor without
 /// the folded axes; with `keep_extents`, with an extent of 1 for each. *Mandates* axes the operand has, none named

@@ -36,6 +36,16 @@ struct softmax : detail::keeps_element<floating_elements> {
 
 }  // namespace op
 
+namespace detail {
+
+/// The attributes of a softmax: whether its logarithm is meant, and the axis of an operand of `rank` dimensions.
+constexpr bool takes_logarithm(const op_info& op) { return op.attribute[0] != 0; }
+constexpr int softmax_axis(const op_info& op, int rank) {
+  return normalize_axis(static_cast<int>(op.attribute[1]), rank);
+}
+
+}  // namespace detail
+
 /// `exp(x) / sum(exp(x))` along one axis, the last unless another is named: `softmax(x)`, `softmax<0>(x)`. The row's
 /// maximum is taken off first, so nothing overflows. *Mandates* a floating-point type, and an axis the operand has.
 template <int Axis = -1, expression E>

@@ -182,6 +182,36 @@ struct slice : view {
 
 namespace detail {
 
+/// The attributes of a view.
+constexpr view_kind view_of(const op_info& op) { return static_cast<view_kind>(op.attribute[0]); }
+/// A transposition: the operand's axis that axis `k` of a result of `rank` dimensions is.
+constexpr int permuted_axis(const op_info& op, int k, int rank) {
+  return normalize_axis(static_cast<int>(op.attribute[2 + k]), rank);
+}
+/// A reshape: how many extents it names, and the one of axis `k` as it is written.
+constexpr int named_extents(const op_info& op) { return static_cast<int>(op.attribute[1]); }
+constexpr std::int64_t named_extent(const op_info& op, int k) { return op.attribute[2 + k]; }
+
+/// A slice: how many axes have a range, and the one of axis `k`.
+struct slice_range {
+  std::int64_t begin;
+  std::int64_t end;
+  std::int64_t step;
+};
+constexpr int range_count(const op_info& op) { return static_cast<int>(op.attribute[1]); }
+constexpr slice_range range_of(const op_info& op, int k) {
+  return {op.attribute[2 + 3 * k], op.attribute[3 + 3 * k], op.attribute[4 + 3 * k]};
+}
+/// Whether a view is rows of its operand, one after the other: contiguous memory, whatever the extents.
+constexpr bool takes_rows(const op_info& op) {
+  if (view_of(op) != view_kind::slice) return false;
+  for (int k = 0; k < range_count(op); ++k) {
+    const slice_range r = range_of(op, k);
+    if (r.step != 1 || (k > 0 && (r.begin != 0 || r.end != to_end))) return false;
+  }
+  return true;
+}
+
 template <int... Dims>
 struct reshape_extents_wrong : mistake {
   static constexpr bool ok = sizeof...(Dims) > 99;

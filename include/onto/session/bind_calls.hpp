@@ -61,9 +61,23 @@ class call_binder {
       bind_concat(s, root);
     else
       bind_plain(s, root);
+    for (int k = 0; k < s.call_count; ++k) bound_products(s.calls[k].call);
   }
 
  private:
+  /// Kernels multiply a space's extents in orders of their own. Where there are no elements, a product of some of the
+  /// extents may be more than any number holds: those of a dimension that is 0 in any case are made 0.
+  static void bound_products(kernel_call& c) {
+    std::int64_t n = 1;
+    for (int k = 0; k < c.space.rank; ++k) n = times(n, c.space.dims[k] == 0 ? 1 : c.space.dims[k]);
+    if (n != most_count) return;
+    const unsigned folded = c.op->kind == op_kind::reduce ? folded_axes(*c.op, c.space.rank) : 0;
+    bool results = true;
+    for (int k = 0; k < c.space.rank; ++k) results = results && (folded >> k & 1u || c.space.dims[k] != 0);
+    for (int k = 0; k < c.space.rank; ++k)
+      if (folded >> k & 1u || !results) c.space.dims[k] = 0;
+  }
+
   int find_value(int node, const place& at) const {
     for (int v = value_of_[node]; v >= 0; v = b_.values[v].next)
       if (b_.values[v].at == at) return v;
@@ -136,15 +150,11 @@ class call_binder {
 
   /// The reduction of a space whose axes are parts of those of another one.
   const op_info* reduce_of(const op_info& op, const int* axis, int rank, const extents& space) {
+    const unsigned folded = folded_axes(op, space.rank);
+    unsigned set = 0;
+    for (int d = 0; d < rank; ++d) set |= (folded >> axis[d] & 1u) << d;
     auto* r = m_.make<op_info>(1);
-    *r = op;
-    if (op.attribute[2] == 0) return r;
-    bool folded[max_rank] = {};
-    for (int k = 0; k < op.attribute[2]; ++k)
-      folded[normalize_axis(static_cast<int>(op.attribute[3 + k]), space.rank)] = true;
-    r->attribute[2] = 0;
-    for (int d = 0; d < rank; ++d)
-      if (folded[axis[d]]) r->attribute[3 + r->attribute[2]++] = d;
+    *r = folds_all(op) ? op : with_axes(op, set);
     return r;
   }
 

@@ -139,7 +139,7 @@ struct kernel_program {
 
   static constexpr kernel_key key() {
     const bool folds = Graph::view[Root].kind() == op_kind::reduce;
-    return {value.lines, value.count, folds ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1, false};
+    return {value.lines, value.count, folds ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, false};
   }
 
   static constexpr bool has_narrow() {
@@ -289,7 +289,7 @@ constexpr keyed_kernel kernel_of() {
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
     return {code::key(), reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
-                                      copies_for<Graph>, static_cast<fold>(Graph::view[Root].op->attribute[0]), gpu>()};
+                                      copies_for<Graph>, fold_of(*Graph::view[Root].op), gpu>()};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
     return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),

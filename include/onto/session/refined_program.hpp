@@ -222,7 +222,7 @@ class refined_program : public counted {
     kernel_operands o{scratch.make<int>(room), scratch.make<int>(room), 0, scratch.make<int>(room), 0};
     const bool* results = result ? result : none_;
     const int count = code_collector(g_, unit, via_, root, nullptr, 0, {lines, registers_}, o, results, how).run();
-    const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(g_[root].op->attribute[0]) : -1;
+    const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(fold_of(*g_[root].op)) : -1;
     return look_up({lines, count, fold, is_row_kernel(g_, unit, root)}, out);
   }
 

@@ -88,11 +88,11 @@ struct row_kernel_program {
   static constexpr code all = collect();
 
   static constexpr kernel_key key() {
-    return {all.lines, all.count, reduces ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1, true};
+    return {all.lines, all.count, reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, true};
   }
 
   static constexpr row_stages<room> stages{all.lines, all.count, all.inputs, all.scalars,
-                                           reduces ? static_cast<int>(Graph::view[Root].op->attribute[0]) : -1};
+                                           reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1};
 
   /// One stage.
   template <int S>

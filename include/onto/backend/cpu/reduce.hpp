@@ -7,6 +7,7 @@
 #include <onto/backend/cpu/fold_span.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/ops/reduce.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -35,14 +36,9 @@ struct reduce_shape {
   std::int64_t folded = 1;
 
   ONTO_COLD explicit reduce_shape(const kernel_call& call) {
-    bool fold_axis[max_rank] = {};
-    const std::int64_t axes = call.op->attribute[2];
-    for (std::int64_t k = 0; k < axes; ++k) {
-      const std::int64_t axis = call.op->attribute[3 + k];
-      fold_axis[axis < 0 ? axis + call.space.rank : axis] = true;
-    }
+    const unsigned folded_set = folded_axes(*call.op, call.space.rank);
     for (int k = 0; k < call.space.rank; ++k) {
-      const bool keep = axes != 0 && !fold_axis[k];
+      const bool keep = (folded_set >> k & 1u) == 0;
       const std::int64_t n = call.space.dims[k];
       (keep ? results : folded) *= n;
       if (n == 1) continue;
@@ -224,7 +220,7 @@ inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& c
 /// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
 /// thread was faster.
 inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
-  if (r.folded && call.op->attribute[2] == 0 && fold_all(pool, r, call)) return;
+  if (r.folded && folds_all(*call.op) && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
   const std::int64_t size = r.fold.accumulator_size;

@@ -6,6 +6,7 @@
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/packs.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/ops/softmax.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cmath>
@@ -101,15 +102,14 @@ void softmax_columns(const T* x, std::int64_t n, std::int64_t columns, std::int6
   }
 }
 
-/// The kernel of softmax (attribute 0 of the operation is 0) and log-softmax (1) over the axis in attribute 1. That of
+/// The kernel of softmax and log-softmax over one axis. That of
 /// float takes half and bfloat16 too.
 template <class T, bool Packs = has_packs>
 void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   const std::int64_t size = call.space.size();
   if (size <= 0) return;
-  const bool log = call.op->attribute[0] != 0;
-  const std::int64_t given = call.op->attribute[1];
-  const int axis = static_cast<int>(given < 0 ? given + call.space.rank : given);
+  const bool log = takes_logarithm(*call.op);
+  const int axis = softmax_axis(*call.op, call.space.rank);
   std::int64_t inner = 1;
   for (int k = axis + 1; k < call.space.rank; ++k) inner *= call.space.dims[k];
   const std::int64_t n = call.space.dims[axis];

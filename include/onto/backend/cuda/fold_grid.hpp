@@ -4,22 +4,11 @@
 #pragma once
 
 #include <onto/backend/cuda/index.hpp>
+#include <onto/ops/reduce.hpp>
 
 #include <cstdint>
 
 namespace onto::detail {
-
-/// The axes that a reduction's attributes name.
-constexpr dimension_set folded_dimensions(const op_info& op, int rank) {
-  const std::int64_t count = op.attribute[2];
-  if (count == 0) return all_dimensions(rank);
-  dimension_set set = 0;
-  for (std::int64_t k = 0; k < count; ++k) {
-    const std::int64_t axis = op.attribute[3 + k];
-    set |= 1u << static_cast<unsigned>(axis < 0 ? axis + rank : axis);
-  }
-  return set;
-}
 
 /// The product of the extents in a set, which may be 0.
 constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set set) {

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class Program, fold F>
 void cuda_reduce(gpu_context& context, const kernel_call& call) {
   using operation = program_accumulation<Program, F>;
-  const dimension_set kept = all_dimensions(call.space.rank) & ~folded_dimensions(*call.op, call.space.rank);
+  const dimension_set kept = all_dimensions(call.space.rank) & ~folded_axes(*call.op, call.space.rank);
   if (size_of_dimensions(call.space, kept) == 0) return;
   const reduce_operands<Program> operands = reduce_operands_of<Program>(call);
   static_assert(sizeof operands <= max_parameter_bytes);

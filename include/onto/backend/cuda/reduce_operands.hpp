@@ -238,7 +238,7 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
 template <class Program>
 reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   constexpr int inputs = reduce_operands<Program>::inputs;
-  const dimension_set folded = folded_dimensions(*call.op, call.space.rank);
+  const dimension_set folded = folded_axes(*call.op, call.space.rank);
   const dimension_set kept = all_dimensions(call.space.rank) & ~folded;
   reduce_operands<Program> r{};
   r.values = operand_values_of<inputs, reduce_operands<Program>::scalars>(call);
@@ -264,7 +264,7 @@ reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
 /// Bytes of device memory that `cuda_reduce` needs for the call.
 template <class Program, fold F>
 std::size_t cuda_reduce_workspace(const kernel_call& call) {
-  const dimension_set kept = all_dimensions(call.space.rank) & ~folded_dimensions(*call.op, call.space.rank);
+  const dimension_set kept = all_dimensions(call.space.rank) & ~folded_axes(*call.op, call.space.rank);
   if (size_of_dimensions(call.space, kept) == 0) return 0;
   const fold_grid grid = reduce_operands_of<Program>(call).grid;
   if (grid.pieces == 1) return 0;

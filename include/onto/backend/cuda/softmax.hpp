@@ -4,24 +4,20 @@
 
 #include <onto/backend/cuda/row.hpp>
 #include <onto/backend/cuda/softmax_rows.hpp>
+#include <onto/ops/softmax.hpp>
 
 #include <cstdint>
 
 namespace onto::detail {
 
-inline int softmax_axis(const kernel_call& call) {
-  const std::int64_t named = call.op->attribute[1];
-  return static_cast<int>(named < 0 ? named + call.space.rank : named);
-}
-
 /// Softmax, or log softmax, of the call's input over the axis that its operation names.
 /// *Throws* `internal_error` where the kernel cannot be launched.
 template <class T>
 void cuda_softmax(gpu_context& context, const kernel_call& call) {
-  const std::uint64_t log = to_bits(static_cast<computed_of<T>>(call.op->attribute[0] != 0));
+  const std::uint64_t log = to_bits(static_cast<computed_of<T>>(takes_logarithm(*call.op)));
   kernel_call rows = call;
   rows.scalars = &log;
-  cuda_row<softmax_rows<element_of<T>>>(context, rows, softmax_axis(call));
+  cuda_row<softmax_rows<element_of<T>>>(context, rows, softmax_axis(*call.op, call.space.rank));
 }
 
 /// Bytes of device memory that `cuda_softmax` needs for the call.
@@ -30,7 +26,7 @@ std::size_t cuda_softmax_workspace(const kernel_call& call) {
   const std::uint64_t log = 0;
   kernel_call rows = call;
   rows.scalars = &log;
-  return cuda_row_workspace<softmax_rows<element_of<T>>>(rows, softmax_axis(call));
+  return cuda_row_workspace<softmax_rows<element_of<T>>>(rows, softmax_axis(*call.op, call.space.rank));
 }
 
 }  // namespace onto::detail
