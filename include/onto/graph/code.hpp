@@ -3,7 +3,8 @@
 // The compiler turns them into a kernel's type; the session reads the same lists to know what to pass.
 #pragma once
 
-#include <onto/graph/fuse.hpp>
+#include <onto/graph/rows.hpp>
+#include <onto/ops/assign.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -76,19 +77,17 @@ struct repeated_evaluations {
   constexpr bool both() const { return possible && lines > 0 && lines <= most_repeated && cost > cheap_repeated; }
 };
 
-/// `times` has room for all nodes, and is filled with 0; `result` are the further results of kernels.
-/// *Complexity* linear in nodes.
-constexpr repeated_evaluations count_repeated(const graph_view& g, const int* unit, int root, const bool* result,
-                                              int* times) {
+/// `times` has room for all nodes, and is filled with 0. *Complexity* linear in nodes.
+constexpr repeated_evaluations count_repeated(const graph_view& g, const kernel_partition& p, int root, int* times) {
   repeated_evaluations r;
   constexpr int limit = 1000;
   constexpr int read_cost = 2;
   times[root] = 1;
   for (int n = root; n >= 0; --n) {
-    if (unit[n] != root) continue;
+    if (p.kernel_of[n] != root) continue;
     const graph_node& x = g[n];
     // Folds over rows are taken apart into stages, and further results are of one evaluation.
-    if (n != root && (x.kind() == op_kind::reduce || result[n])) r.possible = false;
+    if (n != root && (x.kind() == op_kind::reduce || p.result[n])) r.possible = false;
     if (x.kind() == op_kind::row || x.kind() == op_kind::matmul || x.kind() == op_kind::concat) r.possible = false;
     if (!x.holds_values) times[n] = 1;
     const int lines = x.count <= 4 ? 1 : x.count - 1;
@@ -97,9 +96,9 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const int* un
     const bool overwrites = is_operation<op::assign>(x.op);
     for (int k = overwrites ? 1 : 0; k < x.count; ++k) {
       const int o = g.operand(n, k);
-      const int base = base_of(g, unit, o);
+      const int base = base_of(g, p, o);
       if (!g[base].holds_values) continue;
-      if (unit[base] != root) {
+      if (p.kernel_of[base] != root) {
         const bool reads = g[base].kind() != op_kind::scalar;
         const int more = times[n] - (times[base] == 0 ? 1 : 0);
         r.lines += more;
@@ -117,28 +116,16 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const int* un
 
 class code_collector {
  public:
-  /// `via`: the frames of the nodes. `result`: the nodes that are results beside their kernels' roots. `first`: no
-  /// member is before it.
-  constexpr code_collector(const graph_view& g, const int* unit, const int* via, int root, const std::uint64_t* ops,
-                           int op_count, const code_room& room, kernel_operands& operands, const bool* result,
-                           evaluation how, int first = 0)
-      : g_(g),
-        unit_(unit),
-        via_(via),
-        root_(root),
-        ops_(ops),
-        op_count_(op_count),
-        r_(room),
-        o_(operands),
-        result_(result),
-        how_(how),
-        first_(first) {}
+  /// `ops`: the operations of the expression, by hash, or null.
+  constexpr code_collector(const graph_view& g, const kernel_partition& kernels, int root, const std::uint64_t* ops,
+                           int op_count, const code_room& room, kernel_operands& operands, evaluation how)
+      : g_(g), p_(kernels), root_(root), ops_(ops), op_count_(op_count), r_(room), o_(operands), how_(how) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
     if (g_[root_].kind() == op_kind::reduce) {
       const int x = g_.operand(root_, 0);
-      if (unit_[base_of(g_, unit_, x)] == root_) {
+      if (is_member(base_of(g_, p_, x))) {
         members();
       } else {
         load(x, -1);
@@ -153,13 +140,14 @@ class code_collector {
   constexpr void members() {
     if (how_ == evaluation::per_use) {
       const bool sees = g_[root_].kind() == op_kind::reduce || g_[root_].kind() == op_kind::view;
-      compute(sees ? base_of(g_, unit_, g_.operand(root_, 0)) : root_);
+      compute(sees ? base_of(g_, p_, g_.operand(root_, 0)) : root_);
       return;
     }
-    for (int n = first_; n <= root_; ++n)
-      if (unit_[n] == root_ && (n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view)
-        compute(n);
+    for (int n = p_.first_member[root_]; n >= 0; n = p_.next_member[n])
+      if ((n != root_ || g_[n].kind() != op_kind::reduce) && g_[n].kind() != op_kind::view) compute(n);
   }
+
+  constexpr bool is_member(int n) const { return p_.kernel_of[n] == root_; }
 
   /// Whether each use of a node is an evaluation of its own.
   constexpr bool is_repeated(int n) const { return how_ == evaluation::per_use && g_[n].holds_values; }
@@ -167,8 +155,8 @@ class code_collector {
   /// Stores the results beside the root's, all after the last load.
   constexpr void store_results() {
     int slot = 0;
-    for (int n = first_; n < root_; ++n) {
-      if (unit_[n] != root_ || !result_[n]) continue;
+    for (int n = p_.first_member[root_]; n >= 0; n = p_.next_member[n]) {
+      if (!p_.result[n]) continue;
       code_line line;
       line.op = code_line::store;
       line.type = g_[n].type;
@@ -185,7 +173,7 @@ class code_collector {
   }
 
   constexpr int load(int n, int frame) {
-    if (const int base = base_of(g_, unit_, n); unit_[base] == root_) {
+    if (const int base = base_of(g_, p_, n); is_member(base)) {
       if (r_.register_of[base] < 0 || is_repeated(base)) compute(base);
       return r_.register_of[base];
     }
@@ -272,8 +260,8 @@ class code_collector {
   constexpr void evaluate_operands(int n, int* out) {
     const bool overwrites = is_operation<op::assign>(g_[n].op);
     for (int k = 0; k < g_[n].count; ++k) {
-      const int base = base_of(g_, unit_, g_.operand(n, k));
-      if (unit_[base] != root_ || (overwrites && k == 0)) continue;
+      const int base = base_of(g_, p_, g_.operand(n, k));
+      if (!is_member(base) || (overwrites && k == 0)) continue;
       if (r_.register_of[base] < 0 || is_repeated(base)) compute(base);
       out[overwrites ? 0 : k] = r_.register_of[base] + 1;
     }
@@ -295,7 +283,7 @@ class code_collector {
     if (how_ == evaluation::per_use) evaluate_operands(n, evaluated);
     for (int k = 0; k < x.count; ++k) {
       int r = overwrites && k > 0 ? operands[0] : evaluated[k] - 1;
-      if (r < 0) r = load(g_.operand(n, overwrites ? 1 : k), via_[n]);
+      if (r < 0) r = load(g_.operand(n, overwrites ? 1 : k), p_.via[n]);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time
@@ -318,26 +306,15 @@ class code_collector {
   }
 
   const graph_view& g_;
-  const int* unit_;
-  const int* via_;
+  kernel_partition p_;
   int root_;
   const std::uint64_t* ops_;
   int op_count_;
   code_room r_;
   kernel_operands& o_;
-  const bool* result_;
   evaluation how_;
-  int first_;
   int count_ = 0;
 };
-
-/// The node whose kernel a group is: of a matrix product with an epilogue, the product.
-constexpr int kernel_node(const graph_view& g, const int* root, int r) {
-  if (g[r].is_map())
-    for (int n = 0; n < r; ++n)
-      if (root[n] == r && g[n].kind() == op_kind::matmul) return n;
-  return r;
-}
 
 /// What a kernel is: groups of one key can run each other's kernel.
 class kernel_key {
@@ -366,14 +343,6 @@ class kernel_key {
 
   std::uint64_t hash_;
 };
-
-/// Whether the kernel of this root is a program of instructions. A view is a copy, unless what it shows is made in the
-/// same kernel.
-constexpr bool has_code(const graph_view& g, const int* unit, int root) {
-  const op_kind k = g[root].kind();
-  if (k == op_kind::view) return unit[base_of(g, unit, g.operand(root, 0))] == root;
-  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
-}
 
 }  // namespace onto::detail
 

@@ -2,7 +2,7 @@
 // Where a node's elements are: views are strides and an offset into the memory of the node below them.
 #pragma once
 
-#include <onto/graph/fuse.hpp>
+#include <onto/graph/seen.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -36,17 +36,18 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
 }
 
 /// The layout of node `n`'s elements in the memory of node `held` below its views, where that is in memory by itself.
-constexpr view_layout layout_of(const graph_view& g, const int* root, const extents* shapes, int n, int held) {
-  if (n != held && g[n].kind() == op_kind::view && root[n] < 0) {
+constexpr view_layout layout_of(const graph_view& g, const kernel_partition& p, const extents* shapes, int n,
+                                int held) {
+  if (n != held && g[n].kind() == op_kind::view && !p.runs(n)) {
     const int below = g.operand(n, 0);
-    return look_through(*g[n].op, layout_of(g, root, shapes, below, held), shapes[below], shapes[n]);
+    return look_through(*g[n].op, layout_of(g, p, shapes, below, held), shapes[below], shapes[n]);
   }
   view_layout r;
   contiguous_strides(shapes[n], r.stride);
   return r;
 }
 
-/// An operand of a kernel: a node seen in a frame. `root` is the fusion, `via` the frames of the kernel's members.
+/// An operand of a kernel: a node seen in a frame.
 struct seen_operand {
   view_layout layout{};
   extents over{};  // the kernel's space; where the elements are no strides there, another shape of as many elements
@@ -63,12 +64,12 @@ constexpr void broadcast_strides(const extents& from, const std::int64_t* stride
 
 /// Where the elements of node `o`, in the memory of `held`, are in the space of a kernel that sees it in `frame`. `via`
 /// may be null: then no frame is in another.
-constexpr seen_operand see(const graph_view& g, const int* root, const int* via, const extents* shapes, int o, int held,
-                           int frame, const extents& space) {
+constexpr seen_operand see(const graph_view& g, const kernel_partition& p, const int* via, const extents* shapes, int o,
+                           int held, int frame, const extents& space) {
   seen_operand r;
   int seen = o;  // of what views were taken off
-  if (o != held && is_reshape(g, o) && root[o] < 0) seen = g.operand(o, 0);
-  r.layout = layout_of(g, root, shapes, seen, held);
+  if (o != held && is_reshape(g, o) && !p.runs(o)) seen = g.operand(o, 0);
+  r.layout = layout_of(g, p, shapes, seen, held);
   r.over = shapes[seen];
   while (true) {
     const bool turned = seen != o;

@@ -19,18 +19,6 @@ inline constexpr std::int64_t small_map = std::int64_t{64} << 10;
 /// How many kernels back a partner is looked for.
 inline constexpr int merge_window = 64;
 
-/// Marks the results of kernels beside their roots: what other kernels, views and fetches read of them, and
-/// what variables keep. `unit`: per node
-/// the root of its kernel, or -1. What is seen through views inside a kernel (`via`) is none.
-constexpr void mark_results(const graph_view& g, const int* unit, const int* via, bool* result) {
-  for (int n = 0; n < g.count; ++n) result[n] = g[n].kind() == op_kind::assign;
-  for (int n = 0; n < g.count; ++n)
-    for (int k = 0; k < g[n].count; ++k)
-      if (const int o = g.operand(n, k); unit[o] >= 0 && unit[o] != unit[n]) result[o] = via[o] < 0;
-  for (int k = 0; k < g.fetch_count; ++k) result[g.fetches[k]] = true;
-  for (int n = 0; n < g.count; ++n) result[n] = result[n] && unit[n] >= 0 && unit[n] != n;
-}
-
 /// One kernel, or several that were merged.
 struct kernel_group {
   int root = -1;
@@ -50,10 +38,9 @@ struct kernel_group {
 /// others; but small ones that nothing waits for may all be last. So no cycle can arise either.
 class kernel_merger {
  public:
-  /// Room: `next`, `number`, `source` one entry a node; `groups` and `joined` one a kernel; `before` kernels *
+  /// Room: `number`, `source` one entry a node; `groups` and `joined` one a kernel; `before` kernels *
   /// ((kernels + 63) / 64).
   struct room {
-    int* next;
     int* number;
     int* source;
     kernel_group* groups;
@@ -61,33 +48,31 @@ class kernel_merger {
     std::uint64_t* before;
   };
 
-  constexpr kernel_merger(const graph_view& g, int* root, const int* via, int kernels, const room& r)
-      : g_(g), root_(root), via_(via), words_((kernels + 63) / 64), r_(r) {}
+  /// `kernels` of them are in `parts`.
+  constexpr kernel_merger(const graph_view& g, const kernel_partition& parts, int kernels, const room& r)
+      : g_(g), p_(parts), words_((kernels + 63) / 64), r_(r) {}
 
-  /// Rewrites `root`. *Complexity* kernels * (window + kernels / 64) and nodes.
-  constexpr void run() {
+  /// Writes the partition with merged kernels. *Complexity* kernels * (window + kernels / 64) and nodes.
+  constexpr void run(const kernel_arrays& out) {
     prepare();
     for (int n = 0; n < g_.count; ++n)
-      if (root_[n] == n) add(n);
-    for (int n = 0; n < g_.count; ++n)
-      if (root_[n] >= 0) root_[n] = r_.groups[group_of(root_[n])].root;
+      if (p_.kernel_of[n] == n) add(n);
+    for (int n = 0; n < g_.count; ++n) {
+      out.kernel_of[n] = p_.runs(n) ? r_.groups[group_of(p_.kernel_of[n])].root : -1;
+      out.via[n] = p_.via[n];
+    }
+    out.list_members(g_.count);
+    mark_results(g_, out);
   }
 
  private:
   constexpr void prepare() {
-    for (int n = g_.count - 1; n >= 0; --n) {
-      r_.next[n] = -1;
-      r_.number[n] = -1;
-      if (const int r = root_[n]; r >= 0 && r != n) {  // the members of a kernel, its root first
-        r_.next[n] = r_.next[r];
-        r_.next[r] = n;
-      }
-    }
     int first = -1;
     int kernels = 0;
     for (int n = 0; n < g_.count; ++n) {
       r_.source[n] = source_of(n);
-      if (root_[n] != n) continue;
+      r_.number[n] = -1;
+      if (p_.kernel_of[n] != n) continue;
       if (first >= 0 && !(g_[first].request == g_[n].request)) one_request_ = false;
       first = n;
       r_.number[n] = kernels;
@@ -95,8 +80,8 @@ class kernel_merger {
     }
     for (int n = 0; n < g_.count; ++n)
       for (int k = 0; k < g_[n].count; ++k)
-        if (const int o = g_.operand(n, k); root_[o] >= 0 && root_[o] != root_[n])
-          ++r_.groups[r_.number[root_[o]]].readers;
+        if (const int o = g_.operand(n, k); p_.kernel_of[o] >= 0 && p_.kernel_of[o] != p_.kernel_of[n])
+          ++r_.groups[r_.number[p_.kernel_of[o]]].readers;
   }
 
   /// The node whose extents, where they are not known, those of `n` are for certain.
@@ -142,11 +127,11 @@ class kernel_merger {
     kernel_group& x = r_.groups[k];
     describe(x, root);
     for (int w = 0; w < words_; ++w) before(k)[w] = 0;
-    for (int m = root; m >= 0; m = r_.next[m]) {
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
       for (int j = 0; j < g_[m].count; ++j) {
-        const int b = base_of(g_, root_, g_.operand(m, j));
-        if (root_[b] < 0 || root_[b] == root) continue;
-        const int p = group_of(root_[b]);
+        const int b = base_of(g_, p_, g_.operand(m, j));
+        if (p_.kernel_of[b] < 0 || p_.kernel_of[b] == root) continue;
+        const int p = group_of(p_.kernel_of[b]);
         set_before(p, k);
         for (int w = 0; w < words_; ++w) before(k)[w] |= before(p)[w];
       }
@@ -165,14 +150,14 @@ class kernel_merger {
     if (r.kind() == op_kind::assign && g_[g_.operand(root, 0)].request.is_set())
       x.home = g_[g_.operand(root, 0)].request;
     x.small = r.shape.is_static() && r.shape.size() <= small_map;
-    for (int m = root; m >= 0; m = r_.next[m]) {
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
       const graph_node& n = g_[m];
-      x.open = x.open && via_[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
+      x.open = x.open && p_.via[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
       x.packs = x.packs && n.op->packs && (computed_as(n.type) == lane || n.type == element::boolean);
       ++x.size;
       for (int k = 0; k < n.count && x.open; ++k) {
         const int o = g_.operand(m, k);
-        if (root_[o] == root) continue;
+        if (p_.kernel_of[o] == root) continue;
         x.packs = x.packs && computed_as(g_[o].type) == lane;
         if (g_[o].kind() == op_kind::scalar) {
           ++x.size;
@@ -201,10 +186,10 @@ class kernel_merger {
   constexpr bool needs_no_more_copies(const kernel_group& a, const kernel_group& b) const {
     if (a.home.kind != device_kind::gpu) return true;
     for (int k = 0; k < b.load_count; ++k) {
-      const int leaf = base_of(g_, root_, b.loads[k]);
+      const int leaf = base_of(g_, p_, b.loads[k]);
       if (g_[leaf].kind() != op_kind::placeholder && g_[leaf].kind() != op_kind::constant) continue;
       bool known = false;
-      for (int j = 0; j < a.load_count; ++j) known = known || base_of(g_, root_, a.loads[j]) == leaf;
+      for (int j = 0; j < a.load_count; ++j) known = known || base_of(g_, p_, a.loads[j]) == leaf;
       if (!known) return false;
     }
     return true;
@@ -218,7 +203,7 @@ class kernel_merger {
     int count = 0;
     for (int k = 0; k < y.load_count; ++k) {
       const int o = y.loads[k];
-      const bool inside = root_[o] >= 0 && group_of(root_[o]) == a;
+      const bool inside = p_.kernel_of[o] >= 0 && group_of(p_.kernel_of[o]) == a;
       if (!inside && !loads(x, o)) more[count++] = o;
     }
     if (x.load_count + count > most_merged || x.results + y.results > most_merged ||
@@ -229,9 +214,9 @@ class kernel_merger {
     x.size += y.size;
     x.small = x.small && y.small;
     x.readers += y.readers;
-    for (int m = y.root; m >= 0 && b == count_ - 1; m = r_.next[m])
+    for (int m = p_.first_member[y.root]; m >= 0 && b == count_ - 1; m = p_.next_member[m])
       for (int k = 0; k < g_[m].count; ++k)
-        if (const int r = root_[g_.operand(m, k)]; r >= 0 && r != y.root && group_of(r) == a) --x.readers;
+        if (const int r = p_.kernel_of[g_.operand(m, k)]; r >= 0 && r != y.root && group_of(r) == a) --x.readers;
     if (y.root > x.root) x.root = y.root;
     r_.joined[b] = a;
     return true;
@@ -245,13 +230,13 @@ class kernel_merger {
     int count = 0;
     for (int j = 0; j < x.load_count; ++j) {
       const int o = x.loads[j];
-      if (root_[o] < 0) continue;
-      const int p = group_of(root_[o]);
+      if (p_.kernel_of[o] < 0) continue;
+      const int p = group_of(p_.kernel_of[o]);
       bool fits = alike(r_.groups[p], x) && needs_no_more_copies(r_.groups[p], x);
       for (int i = 0; i < count; ++i) fits = fits && made[i] != p;
       for (int i = 0; i < x.load_count; ++i) {  // not through a view
-        const int b = base_of(g_, root_, x.loads[i]);
-        if (b != x.loads[i] && root_[b] >= 0 && group_of(root_[b]) == p) fits = false;
+        const int b = base_of(g_, p_, x.loads[i]);
+        if (b != x.loads[i] && p_.kernel_of[b] >= 0 && group_of(p_.kernel_of[b]) == p) fits = false;
       }
       if (fits) made[count++] = p;
     }
@@ -320,8 +305,7 @@ class kernel_merger {
   }
 
   const graph_view& g_;
-  int* root_;
-  const int* via_;
+  kernel_partition p_;
   int words_;
   room r_;
   int count_ = 0;
@@ -329,10 +313,10 @@ class kernel_merger {
 };
 
 /// How many kernels there are, or 0 where none can be merged.
-constexpr int count_mergeable(const graph_view& g, const int* root) {
+constexpr int count_mergeable(const graph_view& g, const kernel_partition& p) {
   int kernels = 0, maps = 0;
   for (int n = 0; n < g.count; ++n) {
-    if (root[n] != n) continue;
+    if (p.kernel_of[n] != n) continue;
     ++kernels;
     maps += g[n].is_map() || g[n].kind() == op_kind::assign ? 1 : 0;
   }

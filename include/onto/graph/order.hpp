@@ -25,9 +25,7 @@ struct step_order {
 /// What the order is made from.
 struct order_input {
   const graph_view& graph;
-  const int* root;         // fusion, before splitting
-  const int* unit;         // and after
-  kernel_members members;  // of units
+  kernel_partition kernels;  // as they are scheduled
   const plan_step* steps;
   int step_count;
   const plan_value* values;
@@ -57,11 +55,11 @@ class value_finder {
       if (s.source >= 0) f(s.source);
       return;
     }
-    for (int m = in_.members.first[s.node]; m >= 0; m = in_.members.next[m]) {
+    for (int m = in_.kernels.first_member[s.node]; m >= 0; m = in_.kernels.next_member[m]) {
       for (int k = 0; k < in_.graph[m].count; ++k) {
         const int o = in_.graph.operand(m, k);
-        if (in_.unit[base_of(in_.graph, in_.root, o)] == s.node) continue;
-        const int held = find_held(in_.graph, in_.root, o, [&](int node) { return find(node, s.at) >= 0; });
+        if (in_.kernels.kernel_of[base_of(in_.graph, in_.kernels, o)] == s.node) continue;
+        const int held = find_held(in_.graph, in_.kernels, o, [&](int node) { return find(node, s.at) >= 0; });
         if (const int v = find(held, s.at); v >= 0) f(v);
       }
     }
@@ -223,11 +221,12 @@ class step_costs {
     c.bytes = bytes_of(g[s.node].type, shapes_[s.node]);
     if (s.kind != step_kind::kernel) return c;
     for (int v = s.value + 1; v <= s.value + s.more; ++v) c.bytes = known_sum(c.bytes, in_.values[v].bytes);
-    for (int m = in_.members.first[s.node]; m >= 0; m = in_.members.next[m]) {
+    for (int m = in_.kernels.first_member[s.node]; m >= 0; m = in_.kernels.next_member[m]) {
       c.flops = known_sum(c.flops, flops_of(g, shapes_, m));
       for (int k = 0; k < g[m].count; ++k) {
         const int o = g.operand(m, k);
-        if (seen_.get()[o] == step || g[o].kind() == op_kind::scalar || in_.unit[base_of(g, in_.root, o)] == s.node)
+        if (seen_.get()[o] == step || g[o].kind() == op_kind::scalar ||
+            in_.kernels.kernel_of[base_of(g, in_.kernels, o)] == s.node)
           continue;
         seen_.get()[o] = step;
         c.bytes = known_sum(c.bytes, bytes_of(g[o].type, shapes_[o]));

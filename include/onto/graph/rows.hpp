@@ -3,7 +3,7 @@
 // each row once.
 #pragma once
 
-#include <onto/graph/graph.hpp>
+#include <onto/graph/kernels.hpp>
 #include <onto/graph/seen.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/softmax.hpp>
@@ -33,11 +33,11 @@ constexpr bool keeps_rows(const graph_view& g, int n) { return g[n].kind() == op
 /// Whether a shape has one element for each row.
 constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }
 
-/// Whether the kernel of `root`, which `unit` tells the members of, goes over rows in stages.
-constexpr bool is_row_kernel(const graph_view& g, const int* unit, int root) {
+/// Whether the kernel of `root` goes over rows in stages.
+constexpr bool is_row_kernel(const graph_view& g, const kernel_partition& p, int root) {
   if (g[root].kind() == op_kind::row) return folds_rows(g, root);
-  for (int n = 0; n < root; ++n)
-    if (unit[n] == root && (g[n].kind() == op_kind::reduce || g[n].kind() == op_kind::row)) return true;
+  for (int m = p.first_member[root]; m >= 0 && m != root; m = p.next_member[m])
+    if (g[m].kind() == op_kind::reduce || g[m].kind() == op_kind::row) return true;
   return false;
 }
 
@@ -63,25 +63,25 @@ class row_finder {
   /// Whether there is anything to find.
   constexpr bool any() const { return any_; }
 
-  /// Whether node `n` folds rows of the kernel with this root, whose members so far `unit` tells.
-  constexpr bool joins(int n, int root, const int* unit) const {
+  /// Whether node `n` folds rows of the kernel with this root, whose members so far `p` tells.
+  constexpr bool joins(int n, int root, const kernel_partition& p) const {
     if (!any() || !folds_rows(g_, n) || !keeps_rows(g_, n)) return false;
     const op_kind kind = g_[root].kind();
     if (kind != op_kind::map && kind != op_kind::assign && !folds_rows(g_, root)) return false;
     if (!are_same(g_.operand(n, 0), space_of(g_, root))) return false;
     int folds = 2;
-    for (int m = n + 1; m <= root; ++m)
-      if (unit[m] == root && !g_[m].is_map()) folds += g_[m].kind() == op_kind::row ? 2 : 1;
+    for (int m = p.first_member[root]; m >= 0; m = p.next_member[m])
+      if (!g_[m].is_map()) folds += g_[m].kind() == op_kind::row ? 2 : 1;
     return folds <= max_row_folds;
   }
 
   /// Whether the map `n` will be computed once for each row: from folds that join it in the kernel, if its other users
   /// let them.
-  constexpr bool once_a_row(int n, int root, const int* unit, int depth = 4) const {
+  constexpr bool once_a_row(int n, int root, const kernel_partition& p, int depth = 4) const {
     if (!any() || depth == 0 || !is_column(g_[n].shape)) return false;
     for (int k = 0; k < g_[n].count; ++k) {
       const int o = g_.operand(n, k);
-      if (g_[o].is_map() ? once_a_row(o, root, unit, depth - 1) : joins(o, root, unit) && is_used_in(o, n, root, unit))
+      if (g_[o].is_map() ? once_a_row(o, root, p, depth - 1) : joins(o, root, p) && is_used_in(o, n, root, p))
         return true;
     }
     return false;
@@ -96,10 +96,10 @@ class row_finder {
     return set_of(a) == set_of(b) || (g_[a].shape == g_[b].shape && g_[a].shape.is_static());
   }
   /// Whether the users of `o` above `n` are in the kernel.
-  constexpr bool is_used_in(int o, int n, int root, const int* unit) const {
+  constexpr bool is_used_in(int o, int n, int root, const kernel_partition& p) const {
     for (int u = n + 1; u < g_.count; ++u)
       for (int k = 0; k < g_[u].count; ++k)
-        if (g_.operand(u, k) == o && unit[u] != root) return false;
+        if (g_.operand(u, k) == o && p.kernel_of[u] != root) return false;
     return true;
   }
 

@@ -56,12 +56,9 @@ namespace detail {
 struct schedule_room {
   plan_step* steps = nullptr;
   plan_value* values = nullptr;
-  int* unit = nullptr;  // per node: the root of the kernel it runs in, after splitting; or -1
-  int* first_member = nullptr;
-  int* next_member = nullptr;
+  kernel_arrays units;      // kernels as they are run: some are split
   int* value_of = nullptr;  // per node: its first value; or -1
   bool* done = nullptr;     // while kernels are split
-  bool* result = nullptr;   // per node: a result beside its unit's root
   bool* broken = nullptr;   // per root: whether its kernel lost members to other units
 };
 
@@ -76,10 +73,17 @@ struct schedule_counts {
 
 class scheduler {
  public:
-  /// `part`: the roots before kernels were merged; `via`: the frames of nodes in their kernels.
-  constexpr scheduler(const graph_view& g, const int* root, const int* part, const int* via, const extents* shapes,
-                      const node_placement* where, const schedule_room& room)
-      : g_(g), root_(root), part_(part), via_(via), shapes_(shapes), where_(where), readers_(g, root), r_(room) {}
+  /// `parts`: the kernels before some were merged.
+  constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
+                      const extents* shapes, const node_placement* where, const schedule_room& room)
+      : g_(g),
+        whole_(whole),
+        parts_(parts),
+        units_(room.units),
+        shapes_(shapes),
+        where_(where),
+        readers_(g, whole),
+        r_(room) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -109,23 +113,23 @@ class scheduler {
     int* const waiting = waits.get();
     int left = 0;
     for (int n = 0; n < g_.count; ++n) {
-      if (r_.unit[n] < 0) continue;
+      if (units_.kernel_of[n] < 0) continue;
       for (const int* m = readers_.begin(n); m != readers_.end(n); ++m)
-        if (r_.unit[*m] != r_.unit[n]) ++waiting[r_.unit[*m]];
-      if (r_.unit[n] != n) continue;
+        if (units_.kernel_of[*m] != units_.kernel_of[n]) ++waiting[units_.kernel_of[*m]];
+      if (units_.kernel_of[n] != n) continue;
       ++left;
       if (where_[n].where.kind != device_kind::cpu) gpus.add(where_[n].where);
     }
     ready_units ready(g_.count, gpus.count());
     for (int n = 0; n < g_.count; ++n)
-      if (r_.unit[n] == n && waiting[n] == 0) ready.add(n, where_[n].where);
+      if (units_.kernel_of[n] == n && waiting[n] == 0) ready.add(n, where_[n].where);
     const auto issue = [&](int unit) {
       ready.remove(unit, where_[unit].where);
       emit(unit);
       --left;
-      for (int made = r_.first_member[unit]; made >= 0; made = r_.next_member[made])
+      for (int made = units_.first_member[unit]; made >= 0; made = units_.next_member[made])
         for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
-          if (const int u = r_.unit[*m]; u != unit && --waiting[u] == 0) ready.add(u, where_[u].where);
+          if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) ready.add(u, where_[u].where);
     };
     const bool turns = gpus.count() > 1;
     while (left > 0) {
@@ -165,32 +169,37 @@ class scheduler {
     }
   }
 
+  /// Splits kernels: one operation at a time where `split` says so, or where their members are on several devices and
+  /// so are those of what they were merged from.
   constexpr void form_units(const bool* split) {
+    const kernel_arrays& units = r_.units;
+    units.copy(whole_, g_.count);
     for (int n = 0; n < g_.count; ++n) {
-      r_.unit[n] = root_[n];
       r_.value_of[n] = -1;
       r_.done[n] = false;
-      r_.result[n] = false;
       r_.broken[n] = false;
+      units.result[n] = false;
     }
     bool* const apart = r_.done;  // per root: members on several devices
-    bool* const part_apart = r_.result;
+    bool* const part_apart = units.result;
+    bool any = split != nullptr;
     for (int n = 0; n < g_.count; ++n) {
-      if (root_[n] < 0) continue;
-      if (!(where_[n].where == where_[root_[n]].where)) apart[root_[n]] = true;
-      if (!(where_[n].where == where_[part_[n]].where)) part_apart[part_[n]] = true;
+      if (!whole_.runs(n)) continue;
+      const int root = whole_.kernel_of[n], part = parts_.kernel_of[n];
+      if (!(where_[n].where == where_[root].where)) any = apart[root] = true;
+      if (!(where_[n].where == where_[part].where)) part_apart[part] = true;
     }
-    for (int n = g_.count - 1; n >= 0; --n) {
-      const int root = root_[n];
+    for (int n = 0; n < g_.count && any; ++n) {
+      const int root = whole_.kernel_of[n];
       if (root < 0) continue;
       if (split && split[root])
-        r_.unit[n] = n;
+        units.kernel_of[n] = n;
       else if (apart[root])
-        r_.unit[n] = part_apart[part_[n]] ? n : part_[n];
-      if (r_.unit[n] != root) r_.broken[root] = true;
+        units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
+      if (units.kernel_of[n] != root) r_.broken[root] = true;
     }
-    list_members(r_.unit, g_.count, r_.first_member, r_.next_member);
-    mark_results(g_, r_.unit, via_, r_.result);
+    if (any) units.list_members(g_.count);
+    mark_results(g_, units);
   }
 
   constexpr int find_value(int node, const place& at) const {
@@ -214,13 +223,13 @@ class scheduler {
 
   /// Makes what is read of `o` at a place available there; the value's number, or -1 where it is the caller's memory.
   constexpr int bring(int o, const place& at) {
-    const int base = base_of(g_, root_, o);
+    const int base = base_of(g_, units_, o);
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
     if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
     const place from = in_host_memory(n) ? host : where_[base].where;
     if (n.kind() == op_kind::variable && from == at) return -1;
-    const int share = share_of(g_, root_, r_.unit, where_, readers_, o, at);
+    const int share = share_of(g_, units_, where_, readers_, o, at);
     if (const int v = find_value(share, at); v >= 0) return v;
     plan_step s;
     s.kind = step_kind::transfer;
@@ -241,31 +250,31 @@ class scheduler {
 
   constexpr void emit(int unit) {
     const place at = where_[unit].where;
-    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
         if (g_[o].kind() == op_kind::scalar) continue;
-        const int b = base_of(g_, root_, o);
-        if (r_.unit[b] != unit) bring(o, at);
+        const int b = base_of(g_, units_, o);
+        if (units_.kernel_of[b] != unit) bring(o, at);
       }
       c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
     // Only now is the number of this step known: what it reads lives until here.
-    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
-        if (r_.unit[base_of(g_, root_, o)] == unit) continue;
-        const int held = find_held(g_, root_, o, [&](int n) { return find_value(n, at) >= 0; });
+        if (units_.kernel_of[base_of(g_, units_, o)] == unit) continue;
+        const int held = find_held(g_, units_, o, [&](int n) { return find_value(n, at) >= 0; });
         if (const int v = find_value(held, at); v >= 0) r_.values[v].death = c_.steps;
       }
     }
     plan_step s;
     s.node = unit;
     s.at = at;
-    s.whole = r_.unit[unit] == root_[unit] && r_.first_member[unit] >= 0 && !r_.broken[unit];
+    s.whole = whole_.kernel_of[unit] == unit && !r_.broken[unit];
     s.value = new_result(unit, at);
-    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m])
-      if (r_.result[m]) s.more = new_result(m, at) - s.value;
+    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m])
+      if (units_.result[m]) s.more = new_result(m, at) - s.value;
     r_.steps[c_.steps++] = s;
     ++c_.kernels;
   }
@@ -285,7 +294,7 @@ class scheduler {
     for (int v = s.value; v <= s.value + s.more; ++v) {
       plan_value& x = r_.values[v];
       if (x.fetch >= 0 || x.variable || x.bytes <= 0) continue;
-      for (int m = r_.first_member[s.node]; m >= 0 && x.reuses < 0; m = r_.next_member[m]) {
+      for (int m = units_.first_member[s.node]; m >= 0 && x.reuses < 0; m = units_.next_member[m]) {
         for (int k = 0; k < g_[m].count && x.reuses < 0; ++k) {
           const int o = g_.operand(m, k);
           const int old = find_value(o, s.at);
@@ -309,14 +318,15 @@ class scheduler {
   /// then replaces.
   constexpr bool is_read_in_place(int unit, int o) const {
     // Stages of a row kernel may read an operand again when the row of the result has been written to.
-    const bool one = r_.first_member[unit] == unit && r_.next_member[unit] < 0;
-    if (!one && is_row_kernel(g_, {r_.first_member, r_.next_member}, unit)) return false;
-    for (int m = r_.first_member[unit]; m >= 0; m = r_.next_member[m]) {
+    const bool one = units_.is_single(unit);
+    if (!one && is_row_kernel(g_, units_, unit)) return false;
+    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       const op_kind kind = g_[m].kind();
       for (int k = 0; k < g_[m].count; ++k) {
         const int other = g_.operand(m, k);
-        if (base_of(g_, root_, other) != base_of(g_, root_, o)) continue;
-        if (other != o || via_[m] >= 0 || !(g_[m].is_map() || kind == op_kind::assign || (kind == op_kind::row && one)))
+        if (base_of(g_, units_, other) != base_of(g_, units_, o)) continue;
+        if (other != o || units_.via[m] >= 0 ||
+            !(g_[m].is_map() || kind == op_kind::assign || (kind == op_kind::row && one)))
           return false;
       }
       if (kind != op_kind::matmul) continue;
@@ -328,7 +338,7 @@ class scheduler {
 
   constexpr void deliver(int fetch) {
     const int node = g_.fetches[fetch];
-    const bool runs = r_.unit[node] >= 0;
+    const bool runs = units_.kernel_of[node] >= 0;
     const place at = where_[node].where;
     int v = find_value(node, at.kind == device_kind::cpu ? at : host);
     if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = bring(node, host);
@@ -350,9 +360,9 @@ class scheduler {
   }
 
   const graph_view& g_;
-  const int* root_;
-  const int* part_;
-  const int* via_;
+  kernel_partition whole_;
+  kernel_partition parts_;
+  kernel_partition units_;  // of room's arrays
   const extents* shapes_;
   const node_placement* where_;
   base_readers readers_;

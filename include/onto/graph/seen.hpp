@@ -4,7 +4,7 @@
 // its kernel: the view right above it or above what it is an operand of; -1 is the kernel's own space.
 #pragma once
 
-#include <onto/graph/graph.hpp>
+#include <onto/graph/kernels.hpp>
 #include <onto/ops/softmax.hpp>
 #include <onto/ops/view.hpp>
 
@@ -98,8 +98,8 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
 }
 
 /// Whether the views from `n` down are of contiguous memory, where what is below them is laid out by itself.
-constexpr bool is_flat(const graph_view& g, const int* root, int n) {
-  while (g[n].kind() == op_kind::view && root[n] < 0) {
+constexpr bool is_flat(const graph_view& g, const kernel_partition& p, int n) {
+  while (g[n].kind() == op_kind::view && !p.runs(n)) {
     if (view_of(*g[n].op) != view_kind::reshape && !takes_rows(*g[n].op)) return false;
     n = g.operand(n, 0);
   }
@@ -163,19 +163,20 @@ constexpr bool reads_along_memory(const graph_view& g, const int* via, int view,
 }
 
 /// How often kernels other than products, which take any order, read a turned view `n` element by element.
-constexpr int turned_reads(const graph_view& g, const int* root, int n) {
+constexpr int turned_reads(const graph_view& g, const kernel_partition& p, int n) {
   if (view_of(*g[n].op) != view_kind::permute || walked_axis(g, n, 0) == 0) return 0;
   int reads = 0;
   int last = -1;
   for (int u = n + 1; u < g.count; ++u) {
     for (int k = 0; k < g[u].count; ++k) {
-      if (g.operand(u, k) != n || root[u] < 0 || root[u] == last || !(g[u].request == g[n].request)) continue;
-      const op_kind kind = g[root[u]].kind();
+      const int kernel = p.kernel_of[u];
+      if (g.operand(u, k) != n || kernel < 0 || kernel == last || !(g[u].request == g[n].request)) continue;
+      const op_kind kind = g[kernel].kind();
       if (kind == op_kind::row)
         reads += softmax_axis(*g[u].op, g[n].shape.rank) + 1 == g[n].shape.rank ? 3 : 1;
       else if (kind == op_kind::map || kind == op_kind::reduce || kind == op_kind::assign)
         ++reads;
-      last = root[u];
+      last = kernel;
     }
   }
   return reads;

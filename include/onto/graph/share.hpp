@@ -2,9 +2,10 @@
 // Shares: where a device reads only some rows of a value that is elsewhere, only those rows are copied there.
 #pragma once
 
-#include <onto/graph/fuse.hpp>
+#include <onto/graph/kernels.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/graph/readers.hpp>
+#include <onto/ops/view.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -21,16 +22,16 @@ constexpr bool are_apart(const graph_view& g, int a, int b) {
 }
 
 /// Of the views that operand `o` is, the lowest, right above the base; the base itself where there is none.
-constexpr int lowest_view(const graph_view& g, const int* root, int o) {
-  const int base = base_of(g, root, o);
+constexpr int lowest_view(const graph_view& g, const kernel_partition& p, int o) {
+  const int base = base_of(g, p, o);
   while (o != base && g.operand(o, 0) != base) o = g.operand(o, 0);
   return o;
 }
 
 /// The first of `o` and the nodes below its views for which `held(node)` is true; the base where there is none.
 template <class Held>
-constexpr int find_held(const graph_view& g, const int* root, int o, const Held& held) {
-  const int base = base_of(g, root, o);
+constexpr int find_held(const graph_view& g, const kernel_partition& p, int o, const Held& held) {
+  const int base = base_of(g, p, o);
   while (o != base && !held(o)) o = g.operand(o, 0);
   return o;
 }
@@ -38,17 +39,17 @@ constexpr int find_held(const graph_view& g, const int* root, int o, const Held&
 /// What of operand `o` is copied to a place that does not have its base: some rows, where all that is read there of the
 /// base is rows and none of them twice, so that no byte is copied twice; else all of it. Asks for no extent, so that
 /// the number of copies is known without.
-constexpr int share_of(const graph_view& g, const int* root, const int* unit, const node_placement* where,
+constexpr int share_of(const graph_view& g, const kernel_partition& p, const node_placement* where,
                        const base_readers& readers, int o, const place& at) {
-  const int base = base_of(g, root, o);
-  const int rows = lowest_view(g, root, o);
+  const int base = base_of(g, p, o);
+  const int rows = lowest_view(g, p, o);
   if (rows == base || !is_rows(g, rows)) return base;
   for (const int* reader = readers.begin(base); reader != readers.end(base); ++reader) {
     const int m = *reader;
-    if (unit[m] < 0 || !(where[unit[m]].where == at)) continue;
+    if (!p.runs(m) || !(where[p.kernel_of[m]].where == at)) continue;
     for (int k = 0; k < g[m].count; ++k) {
-      if (base_of(g, root, g.operand(m, k)) != base) continue;
-      const int other = lowest_view(g, root, g.operand(m, k));
+      if (base_of(g, p, g.operand(m, k)) != base) continue;
+      const int other = lowest_view(g, p, g.operand(m, k));
       if (other != rows && (other == base || !is_rows(g, other) || !are_apart(g, rows, other))) return base;
     }
   }

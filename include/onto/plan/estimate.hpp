@@ -182,11 +182,8 @@ constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Dev
     if (!shapes[n].is_static()) detail::estimate_needs_known_extents(p.graph, n);
   }
   for (int d = 0; d < Devices; ++d) t.devices[d].where = p.devices[d];
-  // What has no kernel of its own before kernels are split has none after.
-  int first[Nodes > 0 ? Nodes : 1]{}, next[Nodes > 0 ? Nodes : 1]{};
-  const detail::kernel_members members = detail::list_members(p.unit, Nodes, first, next);
-  const detail::order_input in{p.graph,      p.unit,   p.unit,        members,   p.steps,
-                               p.step_count, p.values, p.value_count, p.devices, Devices};
+  const detail::order_input in{p.graph,  p.units.view(), p.steps,   p.step_count,
+                               p.values, p.value_count,  p.devices, Devices};
   t.seconds = detail::step_timer(in, shapes, model).run(t.steps, t.devices);
   return t;
 }

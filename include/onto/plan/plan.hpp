@@ -47,7 +47,7 @@ struct plan {
 
   graph_view graph{};
   node_placement placement[Nodes > 0 ? Nodes : 1]{};
-  int unit[Nodes > 0 ? Nodes : 1]{};  ///< per node: the root of the kernel it runs in, or -1
+  detail::stored_kernels<(Nodes > 0 ? Nodes : 1)> units{};  ///< which nodes run together
   plan_step steps[Steps]{};
   int step_count = 0;
   plan_value values[Values]{};
@@ -63,46 +63,42 @@ template <class Graph>
 struct fused {
   static constexpr int count = Graph::view.count;
   static constexpr int room = count > 0 ? count : 1;
+  static constexpr int products = count_products(Graph::view);
+
   struct data {
-    int root[room]{};
-    int via[room]{};
-    int kernels = 0;  // that merging looks at
+    stored_kernels<room> kernels;
+    matmul_epilogue epilogues[products + 1]{};
+    int mergeable = 0;  // kernels that merging looks at
   };
-  static constexpr data run() {
+  static constexpr data fuse_nodes() {
     data d;
     int uses[room]{};
+    int users[room]{};
     int target[room]{};
     int split[room]{};
-    fuse(Graph::view, {d.root, uses, target, d.via, split});
-    d.kernels = count_mergeable(Graph::view, d.root);
+    fuser(Graph::view, {d.kernels.arrays(), uses, users, target, split, d.epilogues}).run();
+    d.mergeable = count_mergeable(Graph::view, d.kernels.view());
     return d;
   }
+  static constexpr data before = fuse_nodes();
   /// Before merging: what runs as one kernel where a merged one is on several devices.
-  static constexpr data parts = run();
+  static constexpr kernel_partition parts = before.kernels.view();
 
-  struct merged_data {
-    int root[room]{};
-    bool result[room]{};  // per node: a result beside its kernel's root
-    bool merged = false;
-  };
-  static constexpr merged_data merge() {
-    merged_data d;
-    for (int n = 0; n < count; ++n) d.root[n] = parts.root[n];
-    if constexpr (parts.kernels > 0) {
-      constexpr int kernels = parts.kernels;
-      int next[room]{};
+  static constexpr stored_kernels<room> merge() {
+    stored_kernels<room> d = before.kernels;
+    if constexpr (before.mergeable > 0) {
+      constexpr int kernels = before.mergeable;
       int number[room]{};
       int source[room]{};
       kernel_group groups[kernels]{};
       int joined[kernels]{};
-      std::uint64_t before[kernels * ((kernels + 63) / 64)]{};
-      kernel_merger(Graph::view, d.root, parts.via, kernels, {next, number, source, groups, joined, before}).run();
-      mark_results(Graph::view, d.root, parts.via, d.result);
-      for (int n = 0; n < count; ++n) d.merged = d.merged || d.root[n] != parts.root[n];
+      std::uint64_t waits[kernels * ((kernels + 63) / 64)]{};
+      kernel_merger(Graph::view, parts, kernels, {number, source, groups, joined, waits}).run(d.arrays());
     }
     return d;
   }
-  static constexpr merged_data value = merge();
+  static constexpr stored_kernels<room> merged = merge();
+  static constexpr kernel_partition value = merged.view();
 };
 
 /// The devices a program names, and the CPU: the world in which it runs as it is written.
@@ -189,14 +185,11 @@ struct planned {
     if (!p.placeable) return p;
     extents shapes[nodes > 0 ? nodes : 1]{};
     for (int n = 0; n < nodes; ++n) shapes[n] = Graph::view[n].shape;
-    int first[nodes > 0 ? nodes : 1]{};
-    int next[nodes > 0 ? nodes : 1]{};
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
-    bool result[nodes > 0 ? nodes : 1]{};
     bool broken[nodes > 0 ? nodes : 1]{};
-    scheduler s(Graph::view, fused<Graph>::value.root, fused<Graph>::parts.root, fused<Graph>::parts.via, shapes,
-                p.placement, {p.steps, p.values, p.unit, first, next, value_of, done, result, broken});
+    scheduler s(Graph::view, fused<Graph>::value, fused<Graph>::parts, shapes, p.placement,
+                {p.steps, p.values, p.units.arrays(), value_of, done, broken});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;

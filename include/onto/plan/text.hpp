@@ -34,7 +34,7 @@ namespace detail {
 struct plan_view {
   graph_view graph;
   const node_placement* placement;
-  const int* unit;
+  kernel_partition kernels;
   const plan_step* steps;
   int step_count;
   const plan_value* values;
@@ -52,10 +52,9 @@ ONTO_COLD inline void write_value(message& m, const graph_view& g, const node_na
 }
 
 /// The operations of a kernel, in order: `Mul, Add, Relu`.
-ONTO_COLD inline void write_members(message& m, const plan_view& p, int unit) {
+ONTO_COLD inline void write_members(message& m, const plan_view& p, int root) {
   const char* comma = "";
-  for (int n = 0; n < p.graph.count; ++n) {
-    if (p.unit[n] != unit) continue;
+  for (int n = p.kernels.first_member[root]; n >= 0; n = p.kernels.next_member[n]) {
     m << comma << p.graph[n].op->name;
     comma = ", ";
   }
@@ -70,7 +69,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
     if (s.kind == step_kind::transfer) {
       m << "transfer ";
       write_value(m, p.graph, names, s.node);
-      if (const int base = base_of(p.graph, p.unit, s.node); base != s.node) names.write(m << " of ", base);
+      if (const int base = base_of(p.graph, p.kernels, s.node); base != s.node) names.write(m << " of ", base);
       m << " from ";
       write_place(m, s.from);
       m << " to ";
@@ -138,7 +137,7 @@ class plan_picture {
       if (is_box(k)) draw_copy(k);
     }
     for (int n = 0; n < g_.count; ++n)
-      if (p_.unit[n] >= 0) draw_operands(n);
+      if (p_.kernels.runs(n)) draw_operands(n);
     for (int k = 0; k < g_.fetch_count; ++k) draw_result(k);
   }
 
@@ -156,8 +155,7 @@ class plan_picture {
     m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"";
     write_place(m_, s.at);
     m_ << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
-    for (int n = 0; n < g_.count; ++n) {
-      if (p_.unit[n] != s.node) continue;
+    for (int n = p_.kernels.first_member[s.node]; n >= 0; n = p_.kernels.next_member[n]) {
       m_ << "    n" << n << " [label=\"";
       write_label(n);
       m_ << "\"];\n";
@@ -171,8 +169,8 @@ class plan_picture {
     m_ << "  t" << (step + 1) << " [label=\"";
     write_text(name(s.node));
     write_place(m_ << "\\n", s.at);
-    m_ << "\", shape=ellipse, fillcolor=\"" << color_of(s.at) << "\"];\n  n" << base_of(g_, p_.unit, s.node) << " -> t"
-       << (step + 1);
+    m_ << "\", shape=ellipse, fillcolor=\"" << color_of(s.at) << "\"];\n  n" << base_of(g_, p_.kernels, s.node)
+       << " -> t" << (step + 1);
     finish_arrow(step, -1, -1);
   }
 
@@ -182,9 +180,11 @@ class plan_picture {
       bool again = g_[o].kind() == op_kind::scalar;
       for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
       if (again) continue;
-      const int b = base_of(g_, p_.unit, o);
-      const int transfer = p_.unit[b] == p_.unit[n] ? -1 : start_arrow(o, p_.placement[p_.unit[n]].where);
-      if (p_.unit[b] == p_.unit[n]) m_ << "  n" << b;
+      const int b = base_of(g_, p_.kernels, o);
+      const int kernel = p_.kernels.kernel_of[n];
+      const bool inside = p_.kernels.kernel_of[b] == kernel;
+      const int transfer = inside ? -1 : start_arrow(o, p_.placement[kernel].where);
+      if (inside) m_ << "  n" << b;
       m_ << " -> n" << n;
       finish_arrow(transfer, o, b, g_[n].kind() == op_kind::assign && k == 0 ? n : -1);
     }
@@ -206,7 +206,7 @@ class plan_picture {
       m_ << "t" << (step + 1);
       return -1;
     }
-    m_ << "n" << base_of(g_, p_.unit, operand);
+    m_ << "n" << base_of(g_, p_.kernels, operand);
     return step;
   }
 
@@ -244,7 +244,7 @@ class plan_picture {
 
   /// What of an operand a device has in memory.
   ONTO_COLD int held_at(int operand, const place& at) const {
-    return find_held(g_, p_.unit, operand, [&](int n) { return transfer_to(n, at) >= 0; });
+    return find_held(g_, p_.kernels, operand, [&](int n) { return transfer_to(n, at) >= 0; });
   }
 
   /// The step that copies the value of a node to a device, or -1.
@@ -262,13 +262,13 @@ class plan_picture {
     if (s.kind != step_kind::transfer) return false;
     int readers = 0;
     for (int n = 0; n < g_.count; ++n) {
-      const int u = p_.unit[n];
+      const int u = p_.kernels.kernel_of[n];
       if (u < 0 || !(p_.placement[u].where == s.at)) continue;
       for (int k = 0; k < g_[n].count; ++k) {
         const int o = g_.operand(n, k);
         bool again = false;
         for (int j = 0; j < k; ++j) again = again || g_.operand(n, j) == o;
-        if (!again && held_at(o, s.at) == s.node && p_.unit[s.node] != u) ++readers;
+        if (!again && held_at(o, s.at) == s.node && p_.kernels.kernel_of[s.node] != u) ++readers;
       }
     }
     for (int k = 0; k < g_.fetch_count && s.at == host; ++k) readers += g_.fetches[k] == s.node ? 1 : 0;
@@ -300,12 +300,12 @@ class plan_picture {
 
 template <int Nodes, int Steps, int Values, int Devices>
 std::string plan<Nodes, Steps, Values, Devices>::text() const {
-  return detail::plan_text({graph, placement, unit, steps, step_count, values});
+  return detail::plan_text({graph, placement, units.view(), steps, step_count, values});
 }
 
 template <int Nodes, int Steps, int Values, int Devices>
 std::string plan<Nodes, Steps, Values, Devices>::dot() const {
-  return detail::plan_picture({graph, placement, unit, steps, step_count, values}).draw();
+  return detail::plan_picture({graph, placement, units.view(), steps, step_count, values}).draw();
 }
 
 }  // namespace onto

@@ -17,9 +17,10 @@ struct value_dependence;  // session/refined_program.hpp
 
 struct compiled_program {
   graph_view graph;
-  const int* root = nullptr;            // fusion: per node the root of its kernel, or -1
-  const int* part = nullptr;            // and what it was before kernels were merged
-  const int* via = nullptr;             // per node the frame it has in its kernel, see graph/seen.hpp
+  kernel_partition kernels;
+  kernel_partition unmerged;                   // before some were merged
+  const matmul_epilogue* epilogues = nullptr;  // of each product
+  int products = 0;
   const kernel_entry* whole = nullptr;  // per node: the kernel it is the root of
   const kernel_entry* parts = nullptr;  // per node: the kernel before merging it was the root of, where that is another
   const kernel_entry* single = nullptr;    // per node: the operation alone, for kernels that are split

@@ -26,18 +26,14 @@ class binder {
     arena scratch;
     auto* steps = scratch.make<plan_step>(room);
     b_.values = m_.make<plan_value>(room);
-    auto* unit = m_.make<int>(g_.count);
+    const kernel_arrays units{m_.make<int>(g_.count), m_.make<int>(g_.count), m_.make<int>(g_.count),
+                              m_.make<int>(g_.count), m_.make<bool>(g_.count)};
     auto* value_of = m_.make<int>(g_.count);
-    auto* result = m_.make<bool>(g_.count);
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n)
-      if (p_.root[n] >= 0 && !fits(n)) split[p_.root[n]] = true;
-    auto* first = m_.make<int>(g_.count);
-    auto* next = m_.make<int>(g_.count);
-    members_ = {first, next};
-    scheduler s(
-        g_, p_.root, p_.part, p_.via, b_.shapes, b_.where,
-        {steps, b_.values, unit, first, next, value_of, m_.make<bool>(g_.count), result, m_.make<bool>(g_.count)});
+      if (p_.kernels.runs(n) && !fits(n)) split[p_.kernels.kernel_of[n]] = true;
+    scheduler s(g_, p_.kernels, p_.unmerged, b_.shapes, b_.where,
+                {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)});
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -54,9 +50,9 @@ class binder {
     b_.written = m_.make<device_block*>(b_.counts.values);
     b_.spare = m_.make<device_block*>(b_.counts.values);
     b_.steps = m_.make<bound_step>(b_.counts.steps);
-    call_binder calls(devices_, products_, b_, {unit, value_of, result, members_});
+    call_binder calls(devices_, products_, b_, units, value_of);
     for (int k = 0; k < b_.counts.steps; ++k) calls.bind(b_.steps[k], steps[k]);
-    order(steps, unit);
+    order(steps, units);
     find_replay();
     provide_workspace();
   }
@@ -65,7 +61,7 @@ class binder {
   /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known: it was
   /// found from types, where one unknown extent is taken for another that it is combined with.
   bool fits(int n) const {
-    const int root = p_.root[n];
+    const int root = p_.kernels.kernel_of[n];
     const op_kind kind = g_[n].kind();
     if (kind == op_kind::matmul) return n == root || b_.shapes[n] == b_.shapes[root];
     if (kind != op_kind::reduce && kind != op_kind::row) return true;
@@ -73,14 +69,13 @@ class binder {
   }
 
   /// Streams, waits, events and labels.
-  void order(const plan_step* steps, const int* unit) {
+  void order(const plan_step* steps, const kernel_partition& units) {
     int* families = m_.make<int>(b_.devices);
     for (int d = 0; d < b_.devices; ++d)
       for (int c = d; c >= 0; --c)
         if (devices_[c].family() == devices_[d].family()) families[d] = c;
-    const order_input in{
-        g_,         p_.root, unit, members_, steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
-        b_.devices, families};
+    const order_input in{g_,         units,   steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+                         b_.devices, families};
     arena scratch;
     const int streams = stream_count(b_.devices);
     auto* orders = scratch.make<step_order>(b_.counts.steps);
@@ -95,7 +90,7 @@ class binder {
       s.waits = m_.copy(waits + orders[k].first, orders[k].count);
       s.wait_count = orders[k].count;
       if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / lane_count].make_event().leave();
-      label_step(s, g_, members_, names, costs.of(k), m_);
+      label_step(s, g_, units, names, costs.of(k), m_);
     }
   }
 
@@ -151,7 +146,6 @@ class binder {
   matmul_form products_;  // of all products: what the session says of them
   bound_program& b_;
   arena& m_;
-  kernel_members members_;
 };
 
 }  // namespace onto::detail

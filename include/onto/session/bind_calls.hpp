@@ -9,28 +9,20 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// What the schedule has made of the nodes of a program: entries per node.
-struct scheduled_nodes {
-  int* unit = nullptr;      // the root of the kernel it runs in, after splitting; or -1
-  int* value_of = nullptr;  // its first value; or -1
-  bool* result = nullptr;   // a result beside its unit's root
-  kernel_members members;
-};
-
 class call_binder {
  public:
-  /// `products`: what the session says of all matrix products.
-  call_binder(const device_list& devices, const matmul_form& products, bound_program& b, const scheduled_nodes& nodes)
+  /// `products`: what the session says of all matrix products. `units`: kernels as they are scheduled. `value_of`: per
+  /// node its first value, or -1.
+  call_binder(const device_list& devices, const matmul_form& products, bound_program& b, const kernel_partition& units,
+              const int* value_of)
       : p_(*b.program),
         g_(p_.graph),
         devices_(devices),
         products_(products),
         b_(b),
         m_(b.memory),
-        unit_(nodes.unit),
-        value_of_(nodes.value_of),
-        result_(nodes.result),
-        members_(nodes.members),
+        units_(units),
+        value_of_(value_of),
         registers_(m_.make<int>(g_.count)) {}
 
   /// Finds the kernel of a step, and what it is called with.
@@ -40,23 +32,18 @@ class call_binder {
     if (step.kind != step_kind::kernel) {
       if (step.kind != step_kind::transfer) return;
       s.from_device = devices_.index_of(step.from);
-      s.from_node = base_of(g_, p_.root, step.node);
+      s.from_node = base_of(g_, units_, step.node);
       if (s.from_node != step.node)
-        s.from_offset = layout_of(g_, p_.root, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
+        s.from_offset = layout_of(g_, units_, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
       return;
     }
     const int root = step.node;
-    int product = -1;
-    int members = 0;
-    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
-      ++members;
-      if (g_[n].kind() == op_kind::matmul) product = n;
-    }
-    s.kernel = step.whole ? &p_.whole[root] : members > 1 ? &p_.parts[root] : &p_.single[root];
+    const int product = product_of(g_, units_, root);
+    s.kernel = step.whole ? &p_.whole[root] : units_.is_single(root) ? &p_.single[root] : &p_.parts[root];
     if (product >= 0)
       bind_product(s, product);
-    else if (has_code(g_, unit_, root) || (step.whole && is_row_kernel(g_, members_, root) && !is_lone_softmax(root)))
-      bind_program(s, root, how_of(s, members));
+    else if (has_code(g_, units_, root) || (step.whole && is_row_kernel(g_, units_, root) && !is_lone_softmax(root)))
+      bind_program(s, root);
     else if (g_[root].kind() == op_kind::concat)
       bind_concat(s, root);
     else
@@ -98,7 +85,7 @@ class call_binder {
 
   /// The node whose memory on the device of a step holds the elements of `o`.
   int held_at(const bound_step& s, int o) const {
-    return find_held(g_, p_.root, o, [&](int n) { return find_value(n, s.step.at) >= 0; });
+    return find_held(g_, units_, o, [&](int n) { return find_value(n, s.step.at) >= 0; });
   }
 
   /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it
@@ -119,7 +106,7 @@ class call_binder {
   }
 
   void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
-    add_operand(s, c, o, layout_of(g_, p_.root, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
+    add_operand(s, c, o, layout_of(g_, units_, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
   /// Adds the operands of a kernel, each seen in its frame, and the space of the call.
@@ -131,7 +118,7 @@ class call_binder {
     arena scratch;
     auto* seen = scratch.make<seen_operand>(o.input_count);
     for (int k = 0; k < o.input_count; ++k) {
-      seen[k] = see(g_, p_.root, via, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.frames[k], space);
+      seen[k] = see(g_, units_, via, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.frames[k], space);
       if (!seen[k].split || space.size() == 0) continue;
       int of[max_rank], source[max_rank];
       refine(all, seen[k].over, all, of);
@@ -161,14 +148,14 @@ class call_binder {
   bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
 
   /// How the kernel of a step evaluates what may be several nodes; an operation alone, always per use.
-  evaluation how_of(const bound_step& s, int members) const {
+  evaluation how_of(const bound_step& s) const {
     const int root = s.step.node;
-    return s.step.whole ? p_.how[root] : members > 1 ? p_.part_how[root] : evaluation::per_use;
+    return s.step.whole ? p_.how[root] : units_.is_single(root) ? evaluation::per_use : p_.part_how[root];
   }
 
-  void bind_program(bound_step& s, int root, evaluation how) {
+  void bind_program(bound_step& s, int root) {
     int room = 4 + 3 * most_repeated;
-    for (int n = members_.first[root]; n >= 0; n = members_.next[n]) {
+    for (int n = units_.first_member[root]; n >= 0; n = units_.next_member[n]) {
       room += code_room_for(g_, n);
       registers_[n] = -1;
       for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
@@ -177,15 +164,14 @@ class call_binder {
     auto* frames = m_.make<int>(room);
     auto* scalars = m_.make<int>(room);
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    const int* const via = s.step.whole ? p_.via : no_frames();
+    kernel_partition kernels = units_;
+    if (!s.step.whole) kernels.via = no_frames();
     arena scratch;
-    code_collector(g_, unit_, via, root, nullptr, 0, {scratch.make<code_line>(room), registers_}, o, result_, how,
-                   members_.first[root])
-        .run();
+    code_collector(g_, kernels, root, nullptr, 0, {scratch.make<code_line>(room), registers_}, o, how_of(s)).run();
 
     open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);
-    add_seen(s, c, root, o, via);
+    add_seen(s, c, root, o, kernels.via);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.make<std::uint64_t>(o.scalar_count);  // set in each run
@@ -215,8 +201,7 @@ class call_binder {
     }
     if (s.step.node != product) {
       // The schedule kept the group whole, so the pattern is as the compiler found it.
-      matmul_epilogue e;
-      match_epilogue(g_, uses(), product, e);
+      const matmul_epilogue& e = epilogue_of(p_.epilogues, p_.products, product);
       c.alpha_sign = e.sign_product;
       c.call.form.relu = e.relu;
       if (e.addend >= 0) {
@@ -239,12 +224,6 @@ class call_binder {
       for (int n = 0; n < g_.count; ++n) no_frames_[n] = -1;
     }
     return no_frames_;
-  }
-
-  /// How often nodes are used, and by whom last.
-  node_uses uses() {
-    if (!uses_.count) uses_ = count_uses(g_, m_.make<int>(g_.count), m_.make<int>(g_.count));
-    return uses_;
   }
 
   void bind_concat(bound_step& s, int root) {
@@ -284,13 +263,10 @@ class call_binder {
   const matmul_form& products_;
   bound_program& b_;
   arena& m_;
-  const int* unit_;
+  kernel_partition units_;
   const int* value_of_;
-  const bool* result_;
-  kernel_members members_;
   int* registers_;
   int* no_frames_ = nullptr;
-  node_uses uses_;
 };
 
 }  // namespace onto::detail

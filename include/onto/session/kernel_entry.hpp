@@ -116,23 +116,20 @@ struct kernel_program {
 
   static constexpr code collect() {
     code c;
-    int unit[nodes]{};
     int registers[nodes]{};
     int inputs[loads]{};
     int frames[loads]{};
     int scalars[loads]{};
-    int via[nodes]{};
-    bool result[nodes]{};
-    for (int n = 0; n < nodes; ++n) {
-      registers[n] = -1;
-      via[n] = Whole ? fused<Graph>::parts.via[n] : -1;
-      result[n] = Whole && !Part && fused<Graph>::value.result[n];
-      unit[n] = Part ? fused<Graph>::parts.root[n] : Whole ? fused<Graph>::value.root[n] : n == Root ? Root : -1;
+    for (int n = 0; n < nodes; ++n) registers[n] = -1;
+    stored_kernels<nodes> alone;
+    if constexpr (!Whole) {
+      alone.arrays().clear(nodes);
+      alone.arrays().prepend(Root, Root);
     }
+    const kernel_partition kernels = Part ? fused<Graph>::parts : Whole ? fused<Graph>::value : alone.view();
     kernel_operands o{inputs, frames, 0, scalars, 0};
     c.count =
-        code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result, How)
-            .run();
+        code_collector(Graph::view, kernels, Root, Table::hashes, Table::count, {c.lines, registers}, o, How).run();
     return c;
   }
   static constexpr code value = collect();
@@ -273,7 +270,7 @@ constexpr kernel_entry copy_entry() {
 template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
   if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
-  return has_code(Graph::view, fused<Graph>::value.root, Root);
+  return has_code(Graph::view, fused<Graph>::value, Root);
 }
 
 template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
@@ -282,7 +279,7 @@ constexpr keyed_kernel kernel_of() {
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
   constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
-  if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value.root, Root)) {
+  if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value, Root)) {
     using code = row_kernel_program<Graph, Table, Root>;
     return {code::key(),
             row_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()), gpu>()};

@@ -24,16 +24,15 @@ struct evaluations {
     if constexpr (Graph::lowered::sizes.values_decide) {
       const auto& fusion = fused<Graph>::value;
       for (int n = 0; n < nodes; ++n) {
-        if (fusion.root[n] == n) {
+        if (fusion.kernel_of[n] == n) {
           int times[nodes]{};
-          const repeated_evaluations r = count_repeated(Graph::view, fusion.root, n, fusion.result, times);
+          const repeated_evaluations r = count_repeated(Graph::view, fusion, n, times);
           d.whole[n] = r.preferred();
           d.both[n] = r.both();
         }
-        if (fused<Graph>::parts.root[n] == n) {
+        if (fused<Graph>::parts.kernel_of[n] == n) {
           int times[nodes]{};
-          const bool no_results[nodes]{};
-          d.part[n] = count_repeated(Graph::view, fused<Graph>::parts.root, n, no_results, times).preferred();
+          d.part[n] = count_repeated(Graph::view, fused<Graph>::parts, n, times).preferred();
         }
       }
     }
@@ -47,8 +46,8 @@ template <class Graph, class Table>
 struct compiled {
   static constexpr int nodes = Graph::view.count;
   static constexpr bool values_decide = Graph::lowered::sizes.values_decide;
-  static constexpr const auto& root = fused<Graph>::value.root;
-  static constexpr const auto& part = fused<Graph>::parts.root;
+  static constexpr const kernel_partition& whole = fused<Graph>::value;
+  static constexpr const kernel_partition& parts = fused<Graph>::parts;
   static constexpr const auto& how = evaluations<Graph>::value;
 
   struct plan_of_kernels {
@@ -95,20 +94,15 @@ struct compiled {
 
   static constexpr plan_of_kernels plan_kernels() {
     plan_of_kernels p;
-    int members[nodes]{};
-    int part_members[nodes]{};
-    for (int n = 0; n < nodes; ++n) {
-      if (root[n] < 0) continue;
-      ++members[root[n]];
-      ++part_members[part[n]];
-    }
     for (int n = 0; n < nodes; ++n) {
       p.single_of[n] = -1;
-      if (root[n] < 0) continue;
-      if (root[n] == n) p.whole[p.whole_count++] = n;
+      if (!whole.runs(n)) continue;
+      const int root = whole.kernel_of[n];
+      if (root == n) p.whole[p.whole_count++] = n;
       if (how.both[n]) p.both[p.both_count++] = n;
-      if (members[root[n]] < 2 && !may_come_apart(n)) continue;
-      if (part[n] == n && part_members[n] > 1 && part_members[n] < members[root[n]]) p.part[p.part_count++] = n;
+      if (whole.is_single(root) && !may_come_apart(n)) continue;
+      if (parts.kernel_of[n] == n && !parts.is_single(n) && count_members(parts, n) < count_members(whole, root))
+        p.part[p.part_count++] = n;
       int k = 0;
       while (k < p.single_count && !alike(p.single[k], n)) ++k;
       if (k == p.single_count) p.single[p.single_count++] = n;
@@ -126,8 +120,9 @@ struct compiled {
 
   template <int Root>
   static constexpr keyed_kernel whole_kernel() {
-    constexpr int node = kernel_node(Graph::view, root, Root);
-    constexpr auto extent = node == Root ? extent_of_kernel::whole : extent_of_kernel::single;
+    constexpr int product = product_of(Graph::view, whole, Root);
+    constexpr int node = product < 0 ? Root : product;
+    constexpr auto extent = product < 0 ? extent_of_kernel::whole : extent_of_kernel::single;
     return kernel_of<Graph, Table, node, extent, how.whole[Root]>();
   }
   static constexpr int kernel_count =
@@ -187,9 +182,19 @@ struct compiled {
     else
       return nullptr;
   }
-  static constexpr compiled_program program{Graph::view,   root,          part,           fused<Graph>::parts.via,
-                                            entries.whole, entries.parts, entries.single, how.whole,
-                                            how.part,      nullptr,       narrow(),       dependence_if_any()};
+  static constexpr compiled_program program{Graph::view,
+                                            whole,
+                                            parts,
+                                            fused<Graph>::before.epilogues,
+                                            fused<Graph>::products,
+                                            entries.whole,
+                                            entries.parts,
+                                            entries.single,
+                                            how.whole,
+                                            how.part,
+                                            nullptr,
+                                            narrow(),
+                                            dependence_if_any()};
 };
 
 }  // namespace ONTO_ABI

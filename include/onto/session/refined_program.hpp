@@ -65,9 +65,10 @@ class refined_program : public counted {
     find_kernels();
     program_.narrow = typed.narrow;
     program_.graph = g_;
-    program_.root = root_;
-    program_.part = part_;
-    program_.via = via_;
+    program_.kernels = kernels_;
+    program_.unmerged = unmerged_;
+    program_.epilogues = epilogues_;
+    program_.products = count_products(g_);
     program_.whole = whole_;
     program_.parts = parts_;
     program_.single = single_;
@@ -116,19 +117,22 @@ class refined_program : public counted {
   }
 
   void fuse_nodes() {
-    root_ = per_node<int>();
-    via_ = per_node<int>();
-    result_ = per_node<bool>();
-    fuse(g_, {root_, per_node<int>(), per_node<int>(), via_, per_node<int>()});
-    part_ = m_.copy(root_, count_);
-    const int kernels = count_mergeable(g_, root_);
-    if (kernels > 0) {
-      kernel_merger(g_, root_, via_, kernels,
-                    {per_node<int>(), per_node<int>(), per_node<int>(), m_.make<kernel_group>(kernels),
-                     m_.make<int>(kernels), m_.make<std::uint64_t>(kernels * ((kernels + 63) / 64))})
-          .run();
-      mark_results(g_, root_, via_, result_);
-    }
+    kernels_ = make_arrays();
+    unmerged_ = make_arrays();
+    epilogues_ = m_.make<matmul_epilogue>(count_products(g_));
+    fuser(g_, {unmerged_, per_node<int>(), per_node<int>(), per_node<int>(), per_node<int>(), epilogues_}).run();
+    const int kernels = count_mergeable(g_, unmerged_);
+    if (kernels > 0)
+      kernel_merger(g_, unmerged_, kernels,
+                    {per_node<int>(), per_node<int>(), m_.make<kernel_group>(kernels), m_.make<int>(kernels),
+                     m_.make<std::uint64_t>(kernels * ((kernels + 63) / 64))})
+          .run(kernels_);
+    else
+      kernels_.copy(unmerged_, count_);
+  }
+
+  kernel_arrays make_arrays() {
+    return {per_node<int>(), per_node<int>(), per_node<int>(), per_node<int>(), per_node<bool>()};
   }
 
   /// Finds for each group a kernel that was compiled: for all of it, for what was merged, or for each operation.
@@ -139,40 +143,48 @@ class refined_program : public counted {
     how_ = per_node<evaluation>();
     part_how_ = per_node<evaluation>();
     lone_softmax_ = per_node<bool>();
-    unit_ = per_node<int>();
+    alone_ = make_arrays();
+    alone_.clear(count_);
     registers_ = per_node<int>();
     times_ = per_node<int>();
-    none_ = per_node<bool>();
     for (int r = 0; r < count_; ++r)
-      if (root_[r] == r && !find_group(root_, result_, r, whole_[r], how_[r])) take_apart(r);
+      if (kernels_.kernel_of[r] == r && !find_group(kernels_, r, whole_[r], how_[r])) take_apart(r);
+    const kernel_partition whole = kernels_, parts = unmerged_;
     for (int n = 0; n < count_; ++n) {
-      if (root_[n] < 0 || members_of(g_, root_, root_[n]) < 2) continue;
-      if (part_[n] == n && part_[n] != root_[n]) find_group(part_, nullptr, n, parts_[n], part_how_[n]);
+      if (!whole.runs(n) || whole.is_single(whole.kernel_of[n])) continue;
+      if (parts.kernel_of[n] == n && whole.kernel_of[n] != n) find_group(parts, n, parts_[n], part_how_[n]);
       find_single(n, single_[n]);
     }
   }
 
   /// A merged kernel goes back to what it was made of, and what has no kernel then is done one operation at a time.
   void take_apart(int r) {
-    for (int n = 0; n <= r; ++n)
-      if (root_[n] == r) root_[n] = part_[n];
-    for (int p = 0; p <= r; ++p) {
-      if (root_[p] != p || part_[p] != p || whole_[p].on_cpu) continue;
-      if (find_group(root_, nullptr, p, whole_[p], how_[p])) continue;
-      for (int n = 0; n <= p; ++n) {
-        if (root_[n] != p) continue;
-        root_[n] = part_[n] = n;
-        via_[n] = -1;
-        how_[n] = evaluation::per_use;
-        if (find_single(n, whole_[n])) {
-          lone_softmax_[n] = g_[n].kind() == op_kind::row;
-        } else {
-          for (int k = 0; k < count_; ++k) unit_[k] = k == n ? n : -1;
-          if (!find_group(unit_, nullptr, n, whole_[n], how_[n]))
-            throw internal_error("[onto.internal] an operation has no kernel of its own");
-        }
-      }
+    for (int m = kernels_.first_member[r]; m >= 0; m = kernels_.next_member[m]) {
+      kernels_.kernel_of[m] = unmerged_.kernel_of[m];
+      kernels_.result[m] = false;
     }
+    kernels_.list_members(count_);
+    for (int p = 0; p <= r; ++p) {
+      if (kernels_.kernel_of[p] != p || unmerged_.kernel_of[p] != p || whole_[p].on_cpu) continue;
+      if (!find_group(kernels_, p, whole_[p], how_[p])) take_out(p);
+    }
+  }
+
+  /// Makes each member of a kernel one of its own.
+  void take_out(int root) {
+    int next = -1;
+    for (int m = kernels_.first_member[root]; m >= 0; m = next) {
+      next = kernels_.next_member[m];
+      kernels_.kernel_of[m] = unmerged_.kernel_of[m] = m;
+      kernels_.via[m] = unmerged_.via[m] = -1;
+      how_[m] = evaluation::per_use;
+      if (find_single(m, whole_[m]))
+        lone_softmax_[m] = g_[m].kind() == op_kind::row;
+      else if (!find_alone(m, whole_[m], how_[m]))
+        throw internal_error("[onto.internal] an operation has no kernel of its own");
+    }
+    kernels_.list_members(count_);
+    unmerged_.list_members(count_);
   }
 
   bool look_up(const kernel_key& key, kernel_entry& out) const {
@@ -185,24 +197,37 @@ class refined_program : public counted {
     return false;
   }
 
-  bool find_group(const int* unit, const bool* result, int root, kernel_entry& out, evaluation& how) {
-    const int node = kernel_node(g_, unit, root);
-    if (node != root || !(has_code(g_, unit, root) || is_row_kernel(g_, unit, root))) return find_operation(node, out);
+  bool find_group(const kernel_partition& p, int root, kernel_entry& out, evaluation& how) {
+    if (const int product = product_of(g_, p, root); product >= 0) return find_operation(product, out);
+    if (!has_code(g_, p, root) && !is_row_kernel(g_, p, root)) return find_operation(root, out);
     for (int n = 0; n < count_; ++n) times_[n] = 0;
-    const repeated_evaluations r = count_repeated(g_, unit, root, result ? result : none_, times_);
+    const repeated_evaluations r = count_repeated(g_, p, root, times_);
     how = r.preferred();
-    if (find_code(unit, result, root, how, out)) return true;
+    if (find_code(p, root, how, out)) return true;
     if (!r.possible || r.lines <= 0) return false;
     how = how == evaluation::once ? evaluation::per_use : evaluation::once;
-    return find_code(unit, result, root, how, out);
+    return find_code(p, root, how, out);
+  }
+
+  /// Calls `f` with a partition that has one kernel, of one operation.
+  template <class F>
+  bool with_alone(int n, const F& f) {
+    alone_.prepend(n, n);
+    const bool found = f(kernel_partition(alone_));
+    alone_.kernel_of[n] = alone_.first_member[n] = -1;
+    return found;
   }
 
   /// An operation alone: each operand that may be another node is loaded for itself.
   bool find_single(int n, kernel_entry& out) {
-    for (int k = 0; k < count_; ++k) unit_[k] = k == n ? n : -1;
-    if (g_[n].kind() != op_kind::view && has_code(g_, unit_, n))
-      return find_code(unit_, nullptr, n, evaluation::per_use, out);
-    return find_operation(n, out);
+    return with_alone(n, [&](const kernel_partition& p) {
+      if (g_[n].kind() != op_kind::view && has_code(g_, p, n)) return find_code(p, n, evaluation::per_use, out);
+      return find_operation(n, out);
+    });
+  }
+  /// The same as the kernel that it is by itself.
+  bool find_alone(int n, kernel_entry& out, evaluation& how) {
+    return with_alone(n, [&](const kernel_partition& p) { return find_group(p, n, out, how); });
   }
 
   bool find_operation(int n, kernel_entry& out) const {
@@ -211,19 +236,16 @@ class refined_program : public counted {
     return look_up({op_kind::view, element::boolean}, out);
   }
 
-  bool find_code(const int* unit, const bool* result, int root, evaluation how, kernel_entry& out) {
+  bool find_code(const kernel_partition& p, int root, evaluation how, kernel_entry& out) {
     arena scratch;
     int room = 4 + 3 * most_repeated;
-    for (int n = 0; n < count_; ++n) {
-      registers_[n] = -1;
-      if (unit[n] == root) room += code_room_for(g_, n);
-    }
+    for (int n = 0; n < count_; ++n) registers_[n] = -1;
+    for (int m = p.first_member[root]; m >= 0; m = p.next_member[m]) room += code_room_for(g_, m);
     auto* lines = scratch.make<code_line>(room);
     kernel_operands o{scratch.make<int>(room), scratch.make<int>(room), 0, scratch.make<int>(room), 0};
-    const bool* results = result ? result : none_;
-    const int count = code_collector(g_, unit, via_, root, nullptr, 0, {lines, registers_}, o, results, how).run();
+    const int count = code_collector(g_, p, root, nullptr, 0, {lines, registers_}, o, how).run();
     const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(fold_of(*g_[root].op)) : -1;
-    return look_up({lines, count, fold, is_row_kernel(g_, unit, root)}, out);
+    return look_up({lines, count, fold, is_row_kernel(g_, p, root)}, out);
   }
 
   const compiled_program& typed_;
@@ -237,10 +259,9 @@ class refined_program : public counted {
 
   int* at_ = nullptr;  // where a node is in the graph
   graph_view g_;
-  int* root_ = nullptr;
-  int* part_ = nullptr;
-  int* via_ = nullptr;
-  bool* result_ = nullptr;
+  kernel_arrays kernels_;
+  kernel_arrays unmerged_;  // before some were merged
+  matmul_epilogue* epilogues_ = nullptr;
   kernel_entry* whole_ = nullptr;
   kernel_entry* parts_ = nullptr;
   kernel_entry* single_ = nullptr;
@@ -248,10 +269,9 @@ class refined_program : public counted {
   evaluation* part_how_ = nullptr;
   bool* lone_softmax_ = nullptr;
   // Room.
-  int* unit_ = nullptr;
+  kernel_arrays alone_;
   int* registers_ = nullptr;
   int* times_ = nullptr;
-  const bool* none_ = nullptr;  // no results
   compiled_program program_{};
 };
 

@@ -49,8 +49,8 @@ struct row_kernel_program {
 
   static constexpr int find_room() {
     int lines = 2;
-    for (int n = 0; n <= Root; ++n)
-      if (fused<Graph>::value.root[n] == Root) lines += code_room_for(Graph::view, n);
+    const kernel_partition& kernels = fused<Graph>::value;
+    for (int n = kernels.first_member[Root]; n >= 0; n = kernels.next_member[n]) lines += code_room_for(Graph::view, n);
     return lines;
   }
   static constexpr int room = find_room();
@@ -64,21 +64,14 @@ struct row_kernel_program {
   };
   static constexpr code collect() {
     code c;
-    int unit[nodes]{};
     int registers[nodes]{};
     int inputs[nodes]{};
     int scalars[nodes]{};
-    int via[nodes]{};
-    bool result[nodes]{};
-    for (int n = 0; n < nodes; ++n) {
-      registers[n] = -1;
-      unit[n] = fused<Graph>::value.root[n];
-      via[n] = -1;
-    }
+    for (int n = 0; n < nodes; ++n) registers[n] = -1;
     int frames[nodes]{};
     kernel_operands o{inputs, frames, 0, scalars, 0};
-    c.count = code_collector(Graph::view, unit, via, Root, Table::hashes, Table::count, {c.lines, registers}, o, result,
-                             evaluation::once)
+    c.count = code_collector(Graph::view, fused<Graph>::value, Root, Table::hashes, Table::count, {c.lines, registers},
+                             o, evaluation::once)
                   .run();
     c.inputs = o.input_count;
     c.scalars = o.scalar_count;

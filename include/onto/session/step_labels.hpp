@@ -13,7 +13,7 @@ inline std::string_view kept_text(const std::string& text, arena& memory) {
   return {memory.copy(text.data(), static_cast<int>(text.size())), text.size()};
 }
 
-inline void label_step(bound_step& s, const graph_view& g, const kernel_members& members, const node_names& names,
+inline void label_step(bound_step& s, const graph_view& g, const kernel_partition& kernels, const node_names& names,
                        const step_cost& cost, arena& memory) {
   message m;
   s.label.name = kept_text(names.text(s.step.node), memory);
@@ -23,7 +23,7 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_members&
     m << "copy to the result";
   } else {
     const char* comma = "";
-    for (int n = members.first[s.step.node]; n >= 0; n = members.next[n]) {
+    for (int n = kernels.first_member[s.step.node]; n >= 0; n = kernels.next_member[n]) {
       m << comma << g[n].op->name;
       comma = ", ";
     }

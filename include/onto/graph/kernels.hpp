@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSL-1.0
+// The kernels of a graph: which nodes run together, in which order, and what each kernel makes. Fusion makes the
+// partition, while compiling; schedule, order, memory, cost, text, binding and code generation read it.
+#pragma once
+
+#include <onto/graph/graph.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// An operation dearer than this is not recomputed for each element of a broadcast.
+inline constexpr int recompute_limit = 8;
+
+/// A partition of the nodes that run. A kernel is named by its root, the last of its members. Entries are per node.
+struct kernel_partition {
+  const int* kernel_of = nullptr;     // the root of the kernel a node runs in; -1: leaves, and views that only show
+  const int* first_member = nullptr;  // of a root
+  const int* next_member = nullptr;   // of a member: `for (int m = first_member[root]; m >= 0; m = next_member[m])`
+  const int* via = nullptr;           // the frame of a node in its kernel, see seen.hpp; -1: the kernel's own space
+  const bool* result = nullptr;       // a result beside the root
+
+  constexpr bool runs(int n) const { return kernel_of[n] >= 0; }
+  /// Whether a kernel has one member.
+  constexpr bool is_single(int root) const { return first_member[root] == root; }
+};
+
+/// The same while it is made.
+struct kernel_arrays {
+  int* kernel_of = nullptr;
+  int* first_member = nullptr;
+  int* next_member = nullptr;
+  int* via = nullptr;
+  bool* result = nullptr;
+
+  constexpr operator kernel_partition() const { return {kernel_of, first_member, next_member, via, result}; }
+
+  constexpr void clear(int nodes) const {
+    for (int n = 0; n < nodes; ++n) {
+      kernel_of[n] = first_member[n] = next_member[n] = via[n] = -1;
+      result[n] = false;
+    }
+  }
+  /// Adds a member that is before all others.
+  constexpr void prepend(int n, int root) const {
+    kernel_of[n] = root;
+    next_member[n] = first_member[root];
+    first_member[root] = n;
+  }
+  /// Lists the members as `kernel_of` has them.
+  constexpr void list_members(int nodes) const {
+    for (int n = 0; n < nodes; ++n) first_member[n] = next_member[n] = -1;
+    for (int n = nodes - 1; n >= 0; --n)
+      if (kernel_of[n] >= 0) prepend(n, kernel_of[n]);
+  }
+  constexpr void copy(const kernel_partition& from, int nodes) const {
+    for (int n = 0; n < nodes; ++n) {
+      kernel_of[n] = from.kernel_of[n];
+      first_member[n] = from.first_member[n];
+      next_member[n] = from.next_member[n];
+      via[n] = from.via[n];
+      result[n] = from.result[n];
+    }
+  }
+};
+
+/// The arrays of a partition that is a constant.
+template <int Nodes>
+struct stored_kernels {
+  int kernel_of[Nodes]{};
+  int first_member[Nodes]{};
+  int next_member[Nodes]{};
+  int via[Nodes]{};
+  bool result[Nodes]{};
+
+  constexpr kernel_arrays arrays() { return {kernel_of, first_member, next_member, via, result}; }
+  constexpr kernel_partition view() const { return {kernel_of, first_member, next_member, via, result}; }
+};
+
+/// What is left of a node once views are taken off: the node whose memory is looked at.
+constexpr int base_of(const graph_view& g, const kernel_partition& p, int n) {
+  while (g[n].kind() == op_kind::view && p.kernel_of[n] < 0) n = g.operand(n, 0);
+  return n;
+}
+
+/// How many members a kernel has.
+constexpr int count_members(const kernel_partition& p, int root) {
+  int count = 0;
+  for (int m = p.first_member[root]; m >= 0; m = p.next_member[m]) ++count;
+  return count;
+}
+
+/// The matrix product of a kernel, or -1.
+constexpr int product_of(const graph_view& g, const kernel_partition& p, int root) {
+  for (int m = p.first_member[root]; m >= 0; m = p.next_member[m])
+    if (g[m].kind() == op_kind::matmul) return m;
+  return -1;
+}
+
+/// Whether the kernel of this root is a program of instructions. A view is a copy, unless what it shows is made in the
+/// same kernel.
+constexpr bool has_code(const graph_view& g, const kernel_partition& p, int root) {
+  const op_kind k = g[root].kind();
+  if (k == op_kind::view) return p.kernel_of[base_of(g, p, g.operand(root, 0))] == root;
+  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
+}
+
+/// Marks the results of kernels beside their roots: what other kernels, views and fetches read of them, and what
+/// variables keep. What is seen through views inside a kernel is none.
+constexpr void mark_results(const graph_view& g, const kernel_arrays& p) {
+  for (int n = 0; n < g.count; ++n) p.result[n] = g[n].kind() == op_kind::assign;
+  for (int n = 0; n < g.count; ++n)
+    for (int k = 0; k < g[n].count; ++k)
+      if (const int o = g.operand(n, k); p.kernel_of[o] >= 0 && p.kernel_of[o] != p.kernel_of[n])
+        p.result[o] = p.via[o] < 0;
+  for (int k = 0; k < g.fetch_count; ++k) p.result[g.fetches[k]] = true;
+  for (int n = 0; n < g.count; ++n) p.result[n] = p.result[n] && p.kernel_of[n] >= 0 && p.kernel_of[n] != n;
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
