@@ -20,6 +20,20 @@ using namespace onto;
 
 namespace {
 
+/// Room for a partition into kernels.
+struct partition_arrays {
+  std::vector<int> kernel_of, first_member, next_member, via;
+  std::unique_ptr<bool[]> result;
+
+  void resize(std::size_t nodes) {
+    for (auto* a : {&kernel_of, &first_member, &next_member, &via}) a->resize(nodes);
+    result.reset(new bool[nodes]{});
+  }
+  detail::kernel_arrays arrays() {
+    return {kernel_of.data(), first_member.data(), next_member.data(), via.data(), result.get()};
+  }
+};
+
 /// A program that is made node by node.
 class handmade_program {
  public:
@@ -46,15 +60,18 @@ class handmade_program {
     for (std::size_t n = 0; n < count; ++n) nodes_[n].name = names_[n];
     const graph_view g{nodes_.data(), static_cast<int>(count), operands_.data(), fetches_.data(),
                        static_cast<int>(fetches_.size())};
-    part_.assign(count, 0);
-    via_ = uses_ = target_ = split_ = part_;
-    detail::fuse(g, {part_.data(), uses_.data(), target_.data(), via_.data(), split_.data()});
+    arrays_.resize(count);
+    std::vector<int> uses(count), users(count), target(count), split(count);
+    epilogues_.resize(count + 1);
+    detail::fuser(g, {arrays_.arrays(), uses.data(), users.data(), target.data(), split.data(), epilogues_.data()})
+        .run();
     entries_.assign(count, {});
     how_.assign(count, {});
     program_ = std::make_unique<detail::compiled_program>();
     program_->graph = g;
-    program_->root = program_->part = part_.data();
-    program_->via = via_.data();
+    program_->kernels = program_->unmerged = arrays_.arrays();
+    program_->epilogues = epilogues_.data();
+    program_->products = detail::count_products(g);
     program_->whole = program_->parts = program_->single = entries_.data();
     program_->how = program_->part_how = how_.data();
     return *program_;
@@ -62,7 +79,7 @@ class handmade_program {
 
   int kernels() const {
     int count = 0;
-    for (std::size_t n = 0; n < part_.size(); ++n) count += part_[n] == static_cast<int>(n) ? 1 : 0;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) count += arrays_.kernel_of[n] == static_cast<int>(n) ? 1 : 0;
     return count;
   }
 
@@ -81,7 +98,9 @@ class handmade_program {
   }
 
   std::vector<graph_node> nodes_;
-  std::vector<int> operands_, fetches_, part_, via_, uses_, target_, split_;
+  std::vector<int> operands_, fetches_;
+  partition_arrays arrays_;
+  std::vector<detail::matmul_epilogue> epilogues_;
   std::vector<std::string> names_;
   std::vector<detail::kernel_entry> entries_;
   std::vector<detail::evaluation> how_;
@@ -201,18 +220,18 @@ class subject {
     REQUIRE(place_nodes(g, {requests.data(), nullptr, nullptr, devices, device_count, false}, where.data()));
     std::vector<plan_step> steps(4 * count);
     std::vector<plan_value> values(4 * count);
-    std::vector<int> unit(count), first(count), next(count), value_of(count);
-    const std::unique_ptr<bool[]> done(new bool[count]), result(new bool[count]), broken(new bool[count]);
-    detail::scheduler s(g, compiled_->root, compiled_->part, compiled_->via, shapes.data(), where.data(),
-                        {steps.data(), values.data(), unit.data(), first.data(), next.data(), value_of.data(),
-                         done.get(), result.get(), broken.get()});
+    std::vector<int> value_of(count);
+    const std::unique_ptr<bool[]> done(new bool[count]), broken(new bool[count]);
+    partition_arrays units;
+    units.resize(count);
+    detail::scheduler s(g, compiled_->kernels, compiled_->unmerged, shapes.data(), where.data(),
+                        {steps.data(), values.data(), units.arrays(), value_of.data(), done.get(), broken.get()});
     const detail::schedule_counts c = s.run(nullptr);
     std::vector<timed_step> timed(4 * count);
     std::vector<device_time> times(static_cast<std::size_t>(device_count));
     for (int d = 0; d < device_count; ++d) times[static_cast<std::size_t>(d)].where = devices[d];
-    const detail::order_input in{
-        g,        compiled_->root, unit.data(), {first.data(), next.data()}, steps.data(), c.steps, values.data(),
-        c.values, devices,         device_count};
+    const detail::order_input in{g,        units.arrays(), steps.data(), c.steps, values.data(),
+                                 c.values, devices,        device_count};
     const double begin = seconds();
     const double all = detail::step_timer(in, shapes.data(), h200).run(timed.data(), times.data());
     const double end = seconds();
