@@ -128,7 +128,7 @@ struct compiled {
   static constexpr keyed_kernel whole_kernel() {
     constexpr int node = kernel_node(Graph::view, root, Root);
     constexpr auto extent = node == Root ? extent_of_kernel::whole : extent_of_kernel::single;
-    return kernel_of<Graph, Table, node, extent, how.whole[Root]>();
+    return kernel_of<Graph, Table, node, extent, how.whole[Root]>(backends{});
   }
   static constexpr int kernel_count =
       kernels.whole_count + kernels.both_count + kernels.part_count + kernels.single_count;
@@ -140,7 +140,7 @@ struct compiled {
   /// What only types leave as a view may be copied.
   static constexpr kernel_entry copy_if_refined() {
     if constexpr (values_decide)
-      return copy_entry();
+      return copy_kernel(backends{});
     else
       return {};
   }
@@ -148,9 +148,9 @@ struct compiled {
   static constexpr kernel_list list_kernels(std::integer_sequence<int, W...>, std::integer_sequence<int, B...>,
                                             std::integer_sequence<int, P...>, std::integer_sequence<int, S...>) {
     return {{whole_kernel<kernels.whole[W]>()...,
-             kernel_of<Graph, Table, kernels.both[B], extent_of_kernel::whole, evaluation::per_use>()...,
-             kernel_of<Graph, Table, kernels.part[P], extent_of_kernel::part, how.part[kernels.part[P]]>()...,
-             kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>()...,
+             kernel_of<Graph, Table, kernels.both[B], extent_of_kernel::whole, evaluation::per_use>(backends{})...,
+             kernel_of<Graph, Table, kernels.part[P], extent_of_kernel::part, how.part[kernels.part[P]]>(backends{})...,
+             kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>(backends{})...,
              {{op_kind::view, element::boolean}, copy_if_refined()}}};
   }
   static constexpr kernel_list all = list_kernels(

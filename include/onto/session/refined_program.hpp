@@ -157,7 +157,7 @@ class refined_program : public counted {
     for (int n = 0; n <= r; ++n)
       if (root_[n] == r) root_[n] = part_[n];
     for (int p = 0; p <= r; ++p) {
-      if (root_[p] != p || part_[p] != p || whole_[p].on_cpu) continue;
+      if (root_[p] != p || part_[p] != p || whole_[p].launch[kernel_entry::host].run) continue;
       if (find_group(root_, nullptr, p, whole_[p], how_[p])) continue;
       for (int n = 0; n <= p; ++n) {
         if (root_[n] != p) continue;
