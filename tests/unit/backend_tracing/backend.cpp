@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A program with a backend of its own: its devices are there, its kernels run, and what it has no kernel for is
-// refused. [program]
+// refused.
+
+// [program]
 #define ONTO_BACKEND "backend_tracing/backend.hpp"
 #include <onto/onto.hpp>
 // [program]

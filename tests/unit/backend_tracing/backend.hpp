@@ -3,11 +3,9 @@
 // CPU's kernels do it. A program has it with `#define ONTO_BACKEND "backend_tracing/backend.hpp"`.
 #pragma once
 
-// [includes]
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/runtime/backend.hpp>
 #include <onto/runtime/device.hpp>
-// [includes]
 
 #include <cstdlib>
 #include <cstring>
