@@ -5,7 +5,7 @@
 #include <onto/device/world.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/graph/memory.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/passes.hpp>
 #include <onto/graph/schedule.hpp>
 
 #include <boost/hana/tuple.hpp>
@@ -66,43 +66,24 @@ struct fused {
   struct data {
     int root[room]{};
     int via[room]{};
-    int kernels = 0;  // that merging looks at
+    bool result[room]{};  // per node: a result beside its kernel's root
+
+    constexpr found_kernels arrays() { return {root, via, result}; }
   };
-  static constexpr data run() {
+  static constexpr data fuse() {
     data d;
-    int uses[room]{};
-    int target[room]{};
-    int split[room]{};
-    fuse(Graph::view, {d.root, uses, target, d.via, split});
-    d.kernels = count_mergeable(Graph::view, d.root);
+    fusion_passes::run(Graph::view, d.arrays());
     return d;
   }
   /// Before merging: what runs as one kernel where a merged one is on several devices.
-  static constexpr data parts = run();
+  static constexpr data parts = fuse();
 
-  struct merged_data {
-    int root[room]{};
-    bool result[room]{};  // per node: a result beside its kernel's root
-    bool merged = false;
-  };
-  static constexpr merged_data merge() {
-    merged_data d;
-    for (int n = 0; n < count; ++n) d.root[n] = parts.root[n];
-    if constexpr (parts.kernels > 0) {
-      constexpr int kernels = parts.kernels;
-      int next[room]{};
-      int number[room]{};
-      int source[room]{};
-      kernel_group groups[kernels]{};
-      int joined[kernels]{};
-      std::uint64_t before[kernels * ((kernels + 63) / 64)]{};
-      kernel_merger(Graph::view, d.root, parts.via, kernels, {next, number, source, groups, joined, before}).run();
-      mark_results(Graph::view, d.root, parts.via, d.result);
-      for (int n = 0; n < count; ++n) d.merged = d.merged || d.root[n] != parts.root[n];
-    }
+  static constexpr data merge() {
+    data d = parts;
+    merging_passes::run(Graph::view, d.arrays());
     return d;
   }
-  static constexpr merged_data value = merge();
+  static constexpr data value = merge();
 };
 
 /// The devices a program names, and the CPU: the world in which it runs as it is written.

@@ -5,7 +5,7 @@
 
 #include <onto/core/ref.hpp>
 #include <onto/graph/builder.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/requests.hpp>
 
@@ -119,16 +119,10 @@ class refined_program : public counted {
     root_ = per_node<int>();
     via_ = per_node<int>();
     result_ = per_node<bool>();
-    fuse(g_, {root_, per_node<int>(), per_node<int>(), via_, per_node<int>()});
+    const found_kernels found{root_, via_, result_};
+    fusion_passes::run(g_, found);
     part_ = m_.copy(root_, count_);
-    const int kernels = count_mergeable(g_, root_);
-    if (kernels > 0) {
-      kernel_merger(g_, root_, via_, kernels,
-                    {per_node<int>(), per_node<int>(), per_node<int>(), m_.make<kernel_group>(kernels),
-                     m_.make<int>(kernels), m_.make<std::uint64_t>(kernels * ((kernels + 63) / 64))})
-          .run();
-      mark_results(g_, root_, via_, result_);
-    }
+    merging_passes::run(g_, found);
   }
 
   /// Finds for each group a kernel that was compiled: for all of it, for what was merged, or for each operation.
