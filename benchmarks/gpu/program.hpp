@@ -106,7 +106,7 @@ class kernels {
 
   void launch(cudaStream_t s) {
     context_.stream = s;
-    for (const call& c : calls_) c.entry->on_gpu(context_, *c.given);
+    for (const call& c : calls_) c.entry->launch[onto::detail::cuda_slot].run(context_, *c.given);
   }
   /// Where the last kernel writes.
   template <class T>

@@ -48,6 +48,10 @@ void spin(gpu_context& context, const kernel_call& call) {
 void trap(gpu_context& context, const kernel_call&) {
   launch(context.stream, "launching a test kernel", &trap_kernel, {1, 0, 1});
 }
+/// What cannot be recorded.
+void wait_for_stream(gpu_context& context, const kernel_call&) {
+  cuda_check(cudaStreamSynchronize(context.stream), "waiting while recording");
+}
 /// Doubles `call.inner` floats.
 void twice(gpu_context& context, const kernel_call& call) {
   launch(context.stream, "launching a test kernel", &twice_kernel, {grid_blocks((call.inner + 255) / 256), 0, 256},
@@ -137,7 +141,7 @@ struct doubling {
   ref<device_block> block;
   ref<device_event> in, out;
   host_slot from, to;
-  kernel_entry kernel{nullptr, &twice, nullptr};
+  kernel_entry kernel = cuda_entry(&run_in_stream<&twice>);
   kernel_call call;
   run_state run;
   work_label label{"Double_1", "Double"};
@@ -432,7 +436,7 @@ TEST_CASE("copies to and from the GPU run under a kernel, and the trace shows it
   call.inner = 500;
   const auto begun = trace.now();
   b.run.trace = &trace;
-  b.gpu.launch(work{b.run, busy}, kernel_entry{nullptr, &spin, nullptr}, call);
+  b.gpu.launch(work{b.run, busy}, cuda_entry(&run_in_stream<&spin>), call);
   b.gpu.record(b.run, lane::compute, *computed);
   b.gpu.copy_in(work{b.run, comes}, to, from, 16 * MiB);
   b.gpu.copy_out(work{b.run, goes}, result, there, 16 * MiB);
@@ -534,7 +538,7 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
   run_state run;
   kernel_call call;
   call.inner = 100;
-  other.launch(work{run, here.label}, kernel_entry{nullptr, &spin, nullptr}, call);  // the graph comes after it
+  other.launch(work{run, here.label}, cuda_entry(&run_in_stream<&spin>), call);  // the graph comes after it
   graph->perform(run);
   other.launch(work{run, here.label}, there.kernel, there.call);  // and this after the graph: 4 times the data
   other.record(run, lane::compute, *kernels);
@@ -554,17 +558,15 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
 TEST_CASE("what cannot be recorded gives no graph, and does no harm", "[cuda][graph]") {
   bench b;
   doubling program(b.gpu, 1000);
-  program.kernel.on_gpu = nullptr;
+  program.kernel = {};
   CHECK_FALSE(b.gpu.record_graph(&doubling::issue_it, &program));
   CHECK_FALSE(program.run.failed());
-  program.kernel.on_gpu = [](gpu_context& context, const kernel_call&) {
-    cuda_check(cudaStreamSynchronize(context.stream), "waiting while recording");
-  };
+  program.kernel = cuda_entry(&run_in_stream<&wait_for_stream>);
   CHECK_FALSE(b.gpu.record_graph(&doubling::issue_it, &program));
   CHECK_FALSE(program.run.failed());
   CHECK_THROWS_AS((void)b.gpu.record_graph([](void*) { throw not_found_error("for the test"); }, nullptr),
                   not_found_error);
-  program.kernel.on_gpu = &twice;
+  program.kernel = cuda_entry(&run_in_stream<&twice>);
   std::vector<float> x(1000, 4), y(1000);
   program.from.data = x.data();
   program.to.data = y.data();
@@ -656,7 +658,7 @@ TEST_CASE("a device that a hook takes away says so, and others go on", "[cuda][d
 TEST_CASE("a kernel that takes the GPU with it", "[.][cuda_lost]") {
   bench b;
   const ref<device_event> event = b.gpu.make_event();
-  b.gpu.launch(work{b.run, b.label}, kernel_entry{nullptr, &trap, nullptr}, {});
+  b.gpu.launch(work{b.run, b.label}, cuda_entry(&run_in_stream<&trap>), {});
   b.gpu.record(b.run, lane::compute, *event);
   const std::string why = what_is_thrown<internal_error>([&] {
     event->wait();
@@ -667,7 +669,7 @@ TEST_CASE("a kernel that takes the GPU with it", "[.][cuda_lost]") {
   CHECK(has(why, "the device is lost to this process"));
   REQUIRE(b.gpu.lost() != nullptr);
   run_state next;
-  b.gpu.launch(work{next, b.label}, kernel_entry{nullptr, &spin, nullptr}, {});
+  b.gpu.launch(work{next, b.label}, cuda_entry(&run_in_stream<&spin>), {});
   CHECK(next.failed());
   CHECK(has(what_of(next), "[onto.device] /device:GPU:0 was lost (cudaError"));
   CHECK_THROWS_AS((void)b.gpu.reserve({4, "test", "block"}), internal_error);

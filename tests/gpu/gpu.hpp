@@ -24,6 +24,13 @@ inline extents shape_of(std::initializer_list<int> dims) {
   return e;
 }
 
+/// A kernel that only CUDA has.
+constexpr kernel_entry cuda_entry(void (*run)(kernel_context&, const kernel_call&)) {
+  kernel_entry e;
+  e.launch[cuda_slot] = {run};
+  return e;
+}
+
 /// Whether something has been set up on a GPU. Through the driver, since the runtime would set it up to answer.
 inline bool is_in_use(int ordinal) {
   void* entry = nullptr;
@@ -95,7 +102,8 @@ class bench {
       else
         spaces_.push_back(gpu.workspace(call.workspace_bytes, call.workspace));
     }
-    gpu.launch(work{run, label}, kernel_entry{nullptr, kernel, workspace}, call);
+    launched_ = kernel;
+    gpu.launch(work{run, label}, cuda_entry(&run_launched), call);
     if (run.failed()) run.rethrow();
   }
 
@@ -124,6 +132,11 @@ class bench {
   work_label label{"Test_1", "Test"};
 
  private:
+  static void run_launched(kernel_context& context, const kernel_call& call) {
+    launched_(static_cast<gpu_context&>(context), call);
+  }
+  static inline thread_local void (*launched_)(gpu_context&, const kernel_call&) = nullptr;
+
   ref<device_event> event_ = gpu.make_event();
   std::vector<ref<device_block>> blocks_;
   std::vector<ref<counted>> spaces_;

@@ -2,22 +2,29 @@
 // The only macros of onto: where a function may run, and how cold it is.
 #pragma once
 
+// With a backend of the program's own, session/backends.hpp, kernels have other entry points, and so other names.
+#if defined(ONTO_BACKEND)
+#define ONTO_ABI_OF(backends) backends##_and_own
+#else
+#define ONTO_ABI_OF(backends) backends
+#endif
+
 #if defined(__CUDACC__)
 #define ONTO_HD __host__ __device__
 #define ONTO_CUDA 1
-#define ONTO_ABI abi_with_cuda
+#define ONTO_ABI ONTO_ABI_OF(abi_with_cuda)
 // Before a template for host and device that calls what its arguments bring, which may be for the host alone.
 #define ONTO_HOST_DEVICE_EITHER _Pragma("nv_exec_check_disable")
 #elif defined(ONTO_CUDA_EMULATION)
 // The CUDA backend as the tests run it without a GPU: compiled for the host, over a CUDA runtime of the tests' own.
 #define ONTO_HD
 #define ONTO_CUDA 1
-#define ONTO_ABI abi_with_emulated_cuda
+#define ONTO_ABI ONTO_ABI_OF(abi_with_emulated_cuda)
 #define ONTO_HOST_DEVICE_EITHER
 #else
 #define ONTO_HD
 #define ONTO_CUDA 0
-#define ONTO_ABI abi_host
+#define ONTO_ABI ONTO_ABI_OF(abi_host)
 #define ONTO_HOST_DEVICE_EITHER
 #endif
 

@@ -3,29 +3,13 @@
 // every machine.
 #pragma once
 
-#include <onto/graph/matmul_epilogue.hpp>
+#include <onto/core/scratch_array.hpp>
+#include <onto/graph/kernels.hpp>
 #include <onto/graph/rows.hpp>
 #include <onto/graph/seen.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
-
-/// Fusion's room: entries per node, and for each product its epilogue.
-struct fusion_room {
-  kernel_arrays kernels;
-  int* use_count = nullptr;
-  int* last_user = nullptr;
-  int* target = nullptr;  // while fusing: the one kernel all consumers are in
-  int* split = nullptr;   // while fusing: of some reshapes, the kernel they are in
-  matmul_epilogue* epilogues = nullptr;
-};
-
-/// How many matrix products there are.
-constexpr int count_products(const graph_view& g) {
-  int products = 0;
-  for (int n = 0; n < g.count; ++n) products += g[n].kind() == op_kind::matmul ? 1 : 0;
-  return products;
-}
 
 /// Whether `small` certainly has fewer elements than `large`, to which it broadcasts.
 constexpr bool stretches(const extents& small, const extents& large) {
@@ -68,22 +52,21 @@ inline constexpr int copied_reads = 3;
 /// Groups nodes into kernels.
 class fuser {
  public:
-  constexpr fuser(const graph_view& g, const fusion_room& room)
+  constexpr fuser(const graph_view& g, const kernel_arrays& out)
       : g_(g),
-        room_(room),
-        k_(room.kernels),
-        p_(room.kernels),
-        uses_(count_uses(g, room.use_count, room.last_user)),
+        k_(out),
+        p_(out),
+        use_count_(g.count),
+        last_user_(g.count),
+        targets_(g.count, unset),
+        splits_(g.count, -1),
+        uses_(count_uses(g, use_count_.get(), last_user_.get())),
         rows_(g) {}
 
   /// *Complexity* linear in nodes and edges, but for views that are read turned and for reshapes.
   constexpr void run() {
     k_.clear(g_.count);
-    for (int n = 0; n < g_.count; ++n) {
-      room_.target[n] = unset;
-      room_.split[n] = -1;
-    }
-    for (int k = 0; k < g_.fetch_count; ++k) room_.target[g_.fetches[k]] = fetched;
+    for (int k = 0; k < g_.fetch_count; ++k) target(g_.fetches[k]) = fetched;
     fuse_products();
     for (int n = g_.count - 1; n >= 0; --n) {
       if (g_[n].is_leaf()) continue;
@@ -104,11 +87,13 @@ class fuser {
     int frame = -1;
   };
 
-  constexpr bool is_fetched(int n) const { return room_.target[n] == fetched; }
+  /// The one kernel all consumers of a node are in, so far.
+  constexpr int& target(int n) const { return targets_.get()[n]; }
+  constexpr bool is_fetched(int n) const { return target(n) == fetched; }
 
   /// Products first: what follows them is theirs before it is anyone else's.
   constexpr void fuse_products() {
-    matmul_epilogue* out = room_.epilogues;
+    matmul_epilogue* out = k_.epilogues;
     for (int m = 0; m < g_.count; ++m) {
       if (g_[m].kind() != op_kind::matmul) continue;
       matmul_epilogue e;
@@ -136,14 +121,14 @@ class fuser {
 
   /// A view is an index map where its one consumer can read through it, or is shown; else it is a copy.
   constexpr operand_space fuse_view(int n) {
-    const int wanted = room_.target[n], below = g_.operand(n, 0);
+    const int wanted = target(n), below = g_.operand(n, 0);
     const bool flat = is_flat(g_, p_, below);
     const bool strides = !is_reshape(g_, n) || keeps_axes(g_, n) || (flat && !g_[base_of(g_, p_, below)].is_map());
     const bool in_rows = rows_.any() && wanted >= 0 && is_row_kernel(g_, p_, wanted);
     const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : turned_reads(g_, p_, n);
     if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.via, n, p_.via[n]) &&
-        (strides || (p_.via[n] < 0 && may_split(g_, room_.split, n, wanted)))) {
-      if (!strides) room_.split[n] = wanted;
+        (strides || (p_.via[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
+      if (!strides) splits_.get()[n] = wanted;
       return {wanted, n};
     }
     const bool copied = is_fetched(n) || (!strides && !flat) || reads >= copied_reads ||
@@ -165,7 +150,7 @@ class fuser {
   /// over rows, when that kernel goes over the same rows. All else is a kernel of its own.
   constexpr operand_space fuse_map(int n) {
     const graph_node& x = g_[n];
-    const int wanted = room_.target[n];
+    const int wanted = target(n);
     bool joins = wanted >= 0 && same_devices(g_, n, wanted);
     if (joins) {
       if (x.is_map())
@@ -191,18 +176,25 @@ class fuser {
 
   /// Notes for an operand what one of its consumers lets it join: all of them must agree.
   constexpr void offer(int o, const operand_space& s) {
-    int& target = room_.target[o];
-    if (target != fetched)
-      target = s.kernel >= 0 && (target == unset || (target == s.kernel && k_.via[o] == s.frame)) ? s.kernel : none;
-    k_.via[o] = target >= 0 ? s.frame : -1;
+    int& wanted = target(o);
+    if (wanted != fetched)
+      wanted = s.kernel >= 0 && (wanted == unset || (wanted == s.kernel && k_.via[o] == s.frame)) ? s.kernel : none;
+    k_.via[o] = wanted >= 0 ? s.frame : -1;
   }
 
   const graph_view& g_;
-  fusion_room room_;
   kernel_arrays k_;
   kernel_partition p_;  // the same, to be read
+  scratch_array<int> use_count_, last_user_;
+  scratch_array<int> targets_;
+  scratch_array<int> splits_;  // of some reshapes, the kernel they are in
   node_uses uses_;
   row_finder rows_;
+};
+
+/// The pass: nodes become kernels.
+struct fuse_nodes {
+  static constexpr void run(const graph_view& g, const kernel_arrays& out) { fuser(g, out).run(); }
 };
 
 }  // namespace onto::detail

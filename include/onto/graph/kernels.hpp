@@ -3,7 +3,7 @@
 // partition, while compiling; schedule, order, memory, cost, text, binding and code generation read it.
 #pragma once
 
-#include <onto/graph/graph.hpp>
+#include <onto/graph/matmul_epilogue.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -18,10 +18,22 @@ struct kernel_partition {
   const int* next_member = nullptr;   // of a member: `for (int m = first_member[root]; m >= 0; m = next_member[m])`
   const int* via = nullptr;           // the frame of a node in its kernel, see seen.hpp; -1: the kernel's own space
   const bool* result = nullptr;       // a result beside the root
+  const matmul_epilogue* epilogues = nullptr;  // of the products, in their order
+  int products = 0;
 
   constexpr bool runs(int n) const { return kernel_of[n] >= 0; }
   /// Whether a kernel has one member.
   constexpr bool is_single(int root) const { return first_member[root] == root; }
+  /// What the kernel of a product does beside multiplying.
+  constexpr const matmul_epilogue& epilogue_of(int product) const {
+    int first = 0;
+    for (int n = products; n > 1;) {
+      const int half = n / 2;
+      if (epilogues[first + half].product <= product) first += half;
+      n -= half;
+    }
+    return epilogues[first];
+  }
 };
 
 /// The same while it is made.
@@ -31,8 +43,12 @@ struct kernel_arrays {
   int* next_member = nullptr;
   int* via = nullptr;
   bool* result = nullptr;
+  matmul_epilogue* epilogues = nullptr;
+  int products = 0;
 
-  constexpr operator kernel_partition() const { return {kernel_of, first_member, next_member, via, result}; }
+  constexpr operator kernel_partition() const {
+    return {kernel_of, first_member, next_member, via, result, epilogues, products};
+  }
 
   constexpr void clear(int nodes) const {
     for (int n = 0; n < nodes; ++n) {
@@ -60,20 +76,31 @@ struct kernel_arrays {
       via[n] = from.via[n];
       result[n] = from.result[n];
     }
+    for (int k = 0; k < products; ++k) epilogues[k] = from.epilogues[k];
   }
 };
 
+/// How many matrix products there are.
+constexpr int count_products(const graph_view& g) {
+  int products = 0;
+  for (int n = 0; n < g.count; ++n) products += g[n].kind() == op_kind::matmul ? 1 : 0;
+  return products;
+}
+
 /// The arrays of a partition that is a constant.
-template <int Nodes>
+template <int Nodes, int Products = 0>
 struct stored_kernels {
   int kernel_of[Nodes]{};
   int first_member[Nodes]{};
   int next_member[Nodes]{};
   int via[Nodes]{};
   bool result[Nodes]{};
+  matmul_epilogue epilogues[Products + 1]{};
 
-  constexpr kernel_arrays arrays() { return {kernel_of, first_member, next_member, via, result}; }
-  constexpr kernel_partition view() const { return {kernel_of, first_member, next_member, via, result}; }
+  constexpr kernel_arrays arrays() { return {kernel_of, first_member, next_member, via, result, epilogues, Products}; }
+  constexpr kernel_partition view() const {
+    return {kernel_of, first_member, next_member, via, result, epilogues, Products};
+  }
 };
 
 /// What is left of a node once views are taken off: the node whose memory is looked at.

@@ -89,17 +89,6 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
   return top;
 }
 
-/// The epilogue of a product among those of a graph, which are in the order of products.
-constexpr const matmul_epilogue& epilogue_of(const matmul_epilogue* epilogues, int count, int product) {
-  int first = 0;
-  for (int n = count; n > 1;) {
-    const int half = n / 2;
-    if (epilogues[first + half].product <= product) first += half;
-    n -= half;
-  }
-  return epilogues[first];
-}
-
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

@@ -3,6 +3,7 @@
 // load, read each other element by element, or are so small that launching them is what they cost.
 #pragma once
 
+#include <onto/core/scratch_array.hpp>
 #include <onto/graph/fuse.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -38,31 +39,27 @@ struct kernel_group {
 /// others; but small ones that nothing waits for may all be last. So no cycle can arise either.
 class kernel_merger {
  public:
-  /// Room: `number`, `source` one entry a node; `groups` and `joined` one a kernel; `before` kernels *
-  /// ((kernels + 63) / 64).
-  struct room {
-    int* number;
-    int* source;
-    kernel_group* groups;
-    int* joined;
-    std::uint64_t* before;
-  };
+  /// `kernels` of them are in `k`, which is rewritten.
+  constexpr kernel_merger(const graph_view& g, const kernel_arrays& k, int kernels)
+      : g_(g),
+        k_(k),
+        p_(k),
+        words_((kernels + 63) / 64),
+        numbers_(g.count, -1),
+        sources_(g.count),
+        groups_(kernels, kernel_group{}),  // nvcc leaves out members' initializers in an array
+        joined_(kernels, -1),
+        before_(kernels * words_) {}
 
-  /// `kernels` of them are in `parts`.
-  constexpr kernel_merger(const graph_view& g, const kernel_partition& parts, int kernels, const room& r)
-      : g_(g), p_(parts), words_((kernels + 63) / 64), r_(r) {}
-
-  /// Writes the partition with merged kernels. *Complexity* kernels * (window + kernels / 64) and nodes.
-  constexpr void run(const kernel_arrays& out) {
+  /// *Complexity* kernels * (window + kernels / 64) and nodes.
+  constexpr void run() {
     prepare();
     for (int n = 0; n < g_.count; ++n)
       if (p_.kernel_of[n] == n) add(n);
-    for (int n = 0; n < g_.count; ++n) {
-      out.kernel_of[n] = p_.runs(n) ? r_.groups[group_of(p_.kernel_of[n])].root : -1;
-      out.via[n] = p_.via[n];
-    }
-    out.list_members(g_.count);
-    mark_results(g_, out);
+    for (int n = 0; n < g_.count; ++n)
+      if (p_.runs(n)) k_.kernel_of[n] = group(group_of(p_.kernel_of[n])).root;
+    k_.list_members(g_.count);
+    mark_results(g_, k_);
   }
 
  private:
@@ -70,18 +67,17 @@ class kernel_merger {
     int first = -1;
     int kernels = 0;
     for (int n = 0; n < g_.count; ++n) {
-      r_.source[n] = source_of(n);
-      r_.number[n] = -1;
+      extents_of(n) = source_of(n);
       if (p_.kernel_of[n] != n) continue;
       if (first >= 0 && !(g_[first].request == g_[n].request)) one_request_ = false;
       first = n;
-      r_.number[n] = kernels;
-      r_.joined[kernels++] = -1;
+      number(n) = kernels;
+      ++kernels;
     }
     for (int n = 0; n < g_.count; ++n)
       for (int k = 0; k < g_[n].count; ++k)
         if (const int o = g_.operand(n, k); p_.kernel_of[o] >= 0 && p_.kernel_of[o] != p_.kernel_of[n])
-          ++r_.groups[r_.number[p_.kernel_of[o]]].readers;
+          ++group(number(p_.kernel_of[o])).readers;
   }
 
   /// The node whose extents, where they are not known, those of `n` are for certain.
@@ -93,20 +89,25 @@ class kernel_merger {
     for (int k = 0; k < x.count; ++k) {
       const int o = g_.operand(n, k);
       if (g_[o].shape.rank == 0) continue;
-      if (source >= 0 && r_.source[o] != source) return n;
-      source = r_.source[o];
+      if (source >= 0 && extents_of(o) != source) return n;
+      source = extents_of(o);
     }
     return source < 0 ? n : source;
   }
 
+  constexpr int& number(int root) const { return numbers_.get()[root]; }
+  constexpr int& extents_of(int n) const { return sources_.get()[n]; }
+  constexpr kernel_group& group(int k) const { return groups_.get()[k]; }
+  constexpr int& joined(int k) const { return joined_.get()[k]; }
+
   constexpr int group_of(int root) const {
-    int k = r_.number[root];
-    while (r_.joined[k] >= 0) k = r_.joined[k];
+    int k = number(root);
+    while (joined(k) >= 0) k = joined(k);
     return k;
   }
 
   // The kernels that kernel `k` waits for, directly or not; merged ones by their group.
-  constexpr std::uint64_t* before(int k) const { return r_.before + k * words_; }
+  constexpr std::uint64_t* before(int k) const { return before_.get() + k * words_; }
   constexpr bool is_before(int a, int b) const { return (before(b)[a / 64] >> (a % 64) & 1) != 0; }
   constexpr void set_before(int a, int b) const { before(b)[a / 64] |= std::uint64_t{1} << (a % 64); }
   constexpr bool same_before(int a, int b) const {
@@ -124,7 +125,7 @@ class kernel_merger {
   /// Adds the next kernel and merges it with earlier ones.
   constexpr void add(int root) {
     const int k = count_++;
-    kernel_group& x = r_.groups[k];
+    kernel_group& x = group(k);
     describe(x, root);
     for (int w = 0; w < words_; ++w) before(k)[w] = 0;
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
@@ -145,7 +146,7 @@ class kernel_merger {
     x.root = root;
     x.open = true;
     x.packs = is_floating(r.type);
-    x.source = r_.source[root];
+    x.source = extents_of(root);
     x.home = r.request;
     if (r.kind() == op_kind::assign && g_[g_.operand(root, 0)].request.is_set())
       x.home = g_[g_.operand(root, 0)].request;
@@ -197,8 +198,8 @@ class kernel_merger {
 
   /// Makes kernel `b`, which is the latest or was read by the latest alone, part of `a`. *Returns* whether it fits.
   constexpr bool merge(int a, int b) {
-    kernel_group& x = r_.groups[a];
-    const kernel_group& y = r_.groups[b];
+    kernel_group& x = group(a);
+    const kernel_group& y = group(b);
     int more[most_merged]{};
     int count = 0;
     for (int k = 0; k < y.load_count; ++k) {
@@ -218,21 +219,21 @@ class kernel_merger {
       for (int k = 0; k < g_[m].count; ++k)
         if (const int r = p_.kernel_of[g_.operand(m, k)]; r >= 0 && r != y.root && group_of(r) == a) --x.readers;
     if (y.root > x.root) x.root = y.root;
-    r_.joined[b] = a;
+    joined(b) = a;
     return true;
   }
 
   /// Merges kernel `k` with those whose results it reads element by element, where it waits for nothing else than they
   /// do. *Returns* whether it did.
   constexpr bool merge_below(int k) {
-    const kernel_group& x = r_.groups[k];
+    const kernel_group& x = group(k);
     int made[most_merged]{};
     int count = 0;
     for (int j = 0; j < x.load_count; ++j) {
       const int o = x.loads[j];
       if (p_.kernel_of[o] < 0) continue;
       const int p = group_of(p_.kernel_of[o]);
-      bool fits = alike(r_.groups[p], x) && needs_no_more_copies(r_.groups[p], x);
+      bool fits = alike(group(p), x) && needs_no_more_copies(group(p), x);
       for (int i = 0; i < count; ++i) fits = fits && made[i] != p;
       for (int i = 0; i < x.load_count; ++i) {  // not through a view
         const int b = base_of(g_, p_, x.loads[i]);
@@ -243,14 +244,14 @@ class kernel_merger {
     if (count == 0) return false;
     bool all = true;  // of them become one
     for (int j = 1; j < count; ++j)
-      all = all && same_before(made[0], made[j]) && needs_no_more_copies(r_.groups[made[0]], r_.groups[made[j]]) &&
-            needs_no_more_copies(r_.groups[made[j]], r_.groups[made[0]]);
+      all = all && same_before(made[0], made[j]) && needs_no_more_copies(group(made[0]), group(made[j])) &&
+            needs_no_more_copies(group(made[j]), group(made[0]));
     if (all && waits_only(k, made, count)) {
       for (int j = 1; j < count; ++j)
         if (merge(made[0], made[j])) rename(made[j], made[0]);
       // Where not all of them fitted, the latest waits for one beside the other.
       bool one = true;
-      for (int j = 1; j < count; ++j) one = one && r_.joined[made[j]] == made[0];
+      for (int j = 1; j < count; ++j) one = one && joined(made[j]) == made[0];
       return one && merge(made[0], k);
     }
     for (int j = 0; j < count; ++j)
@@ -281,16 +282,16 @@ class kernel_merger {
   constexpr void merge_beside(int k) {
     for (int pass = 0; pass < 2; ++pass) {
       const bool sharing = pass == 0;
-      if (!sharing && !r_.groups[k].small) return;
+      if (!sharing && !group(k).small) return;
       int tries = merge_window;
       for (int p = k - 1; p >= 0 && tries > 0; --p) {
-        if (r_.joined[p] >= 0) continue;
+        if (joined(p) >= 0) continue;
         --tries;
-        const kernel_group& x = r_.groups[p];
-        if (!alike(x, r_.groups[k]) || (sharing && !share(x, r_.groups[k]))) continue;
-        const bool last = one_request_ && x.small && x.readers == 0 && r_.groups[k].readers == 0;
+        const kernel_group& x = group(p);
+        if (!alike(x, group(k)) || (sharing && !share(x, group(k)))) continue;
+        const bool last = one_request_ && x.small && x.readers == 0 && group(k).readers == 0;
         if (!last && !same_before(p, k)) continue;
-        if (!needs_no_more_copies(x, r_.groups[k]) || !needs_no_more_copies(r_.groups[k], x)) continue;
+        if (!needs_no_more_copies(x, group(k)) || !needs_no_more_copies(group(k), x)) continue;
         if (!merge(p, k)) continue;
         for (int w = 0; w < words_; ++w) before(p)[w] |= before(k)[w];
         return;
@@ -305,9 +306,14 @@ class kernel_merger {
   }
 
   const graph_view& g_;
-  kernel_partition p_;
+  kernel_arrays k_;
+  kernel_partition p_;  // the same, to be read
   int words_;
-  room r_;
+  scratch_array<int> numbers_;  // of a root among the kernels
+  scratch_array<int> sources_;  // per node: whose extents, where they are not known, its own are
+  scratch_array<kernel_group> groups_;
+  scratch_array<int> joined_;  // per kernel: the one it became part of, or -1
+  scratch_array<std::uint64_t> before_;
   int count_ = 0;
   bool one_request_ = true;
 };
@@ -322,6 +328,13 @@ constexpr int count_mergeable(const graph_view& g, const kernel_partition& p) {
   }
   return maps > 1 ? kernels : 0;
 }
+
+/// The pass: kernels beside each other become one.
+struct merge_kernels {
+  static constexpr void run(const graph_view& g, const kernel_arrays& k) {
+    if (const int kernels = count_mergeable(g, k); kernels > 0) kernel_merger(g, k, kernels).run();
+  }
+};
 
 }  // namespace onto::detail
 

@@ -5,7 +5,7 @@
 #include <onto/device/world.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/graph/memory.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/passes.hpp>
 #include <onto/graph/schedule.hpp>
 
 #include <boost/hana/tuple.hpp>
@@ -64,40 +64,23 @@ struct fused {
   static constexpr int count = Graph::view.count;
   static constexpr int room = count > 0 ? count : 1;
   static constexpr int products = count_products(Graph::view);
+  using data = stored_kernels<room, products>;
 
-  struct data {
-    stored_kernels<room> kernels;
-    matmul_epilogue epilogues[products + 1]{};
-    int mergeable = 0;  // kernels that merging looks at
-  };
-  static constexpr data fuse_nodes() {
+  static constexpr data fuse() {
     data d;
-    int uses[room]{};
-    int users[room]{};
-    int target[room]{};
-    int split[room]{};
-    fuser(Graph::view, {d.kernels.arrays(), uses, users, target, split, d.epilogues}).run();
-    d.mergeable = count_mergeable(Graph::view, d.kernels.view());
+    fusion_passes::run(Graph::view, d.arrays());
     return d;
   }
-  static constexpr data before = fuse_nodes();
+  static constexpr data before = fuse();
   /// Before merging: what runs as one kernel where a merged one is on several devices.
-  static constexpr kernel_partition parts = before.kernels.view();
+  static constexpr kernel_partition parts = before.view();
 
-  static constexpr stored_kernels<room> merge() {
-    stored_kernels<room> d = before.kernels;
-    if constexpr (before.mergeable > 0) {
-      constexpr int kernels = before.mergeable;
-      int number[room]{};
-      int source[room]{};
-      kernel_group groups[kernels]{};
-      int joined[kernels]{};
-      std::uint64_t waits[kernels * ((kernels + 63) / 64)]{};
-      kernel_merger(Graph::view, parts, kernels, {number, source, groups, joined, waits}).run(d.arrays());
-    }
+  static constexpr data merge() {
+    data d = before;
+    merging_passes::run(Graph::view, d.arrays());
     return d;
   }
-  static constexpr stored_kernels<room> merged = merge();
+  static constexpr data merged = merge();
   static constexpr kernel_partition value = merged.view();
 };
 

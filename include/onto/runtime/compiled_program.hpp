@@ -18,9 +18,7 @@ struct value_dependence;  // session/refined_program.hpp
 struct compiled_program {
   graph_view graph;
   kernel_partition kernels;
-  kernel_partition unmerged;                   // before some were merged
-  const matmul_epilogue* epilogues = nullptr;  // of each product
-  int products = 0;
+  kernel_partition unmerged;            // before some were merged
   const kernel_entry* whole = nullptr;  // per node: the kernel it is the root of
   const kernel_entry* parts = nullptr;  // per node: the kernel before merging it was the root of, where that is another
   const kernel_entry* single = nullptr;    // per node: the operation alone, for kernels that are split

@@ -14,17 +14,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class thread_pool;   // of the CPU backend
-struct gpu_context;  // of a GPU backend: its stream and library handles
-
-/// A kernel's entry points: one for each kind of backend in this translation unit.
-struct kernel_entry {
-  void (*on_cpu)(thread_pool&, const kernel_call&) = nullptr;
-  void (*on_gpu)(gpu_context&, const kernel_call&) = nullptr;
-  std::size_t (*gpu_workspace)(const kernel_call&) = nullptr;        // bytes of device memory; null: none
-  std::size_t (*gpu_least_workspace)(const kernel_call&) = nullptr;  // those it cannot do without; null: all
-};
-
 /// A point in a device's stream that others can wait for. Used again in each run of the program that has it.
 class device_event : public counted {
  public:
@@ -62,12 +51,14 @@ struct device_counters {
 /// Labels, calls and slots must live until the run is over.
 class device {
  public:
-  explicit device(place where) : where_(where) {}
+  /// `slot` is where kernels have what is launched here, see kernel_entry.
+  explicit device(place where, int slot = kernel_entry::host) : where_(where), slot_(slot) {}
   device(const device&) = delete;
   device& operator=(const device&) = delete;
   virtual ~device() = default;
 
   place where() const { return where_; }
+  int slot() const { return slot_; }
   /// `device: 0, name: NVIDIA H200, pci bus id: 0000:05:00.0, compute capability: 9.0`; empty for the CPU.
   virtual std::string description() const = 0;
   /// Whether its memory is the host's, so that the host computes in it directly.
@@ -196,6 +187,7 @@ class device {
   }
 
   place where_;
+  int slot_;
   memory_account account_;
   std::atomic<const char*> lost_{nullptr};
 };

@@ -55,8 +55,26 @@ struct kernel_call {
   matmul_form form{};
   const narrow_kernels* narrow = nullptr;  // where the program has elements of type half or bfloat16
   bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
-  void* workspace = nullptr;               // device memory, as the kernel's `gpu_workspace` asked for
-  std::int64_t workspace_bytes = 0;        // of it: so many, or where memory is short at least `gpu_least_workspace`
+  void* workspace = nullptr;               // device memory, as the kernel's `workspace` asked for
+  std::int64_t workspace_bytes = 0;        // of it: so many, or where memory is short at least `least_workspace`
+};
+
+/// What a backend's kernels are launched with: threads, or a stream and handles. Each backend's own derives from it.
+struct kernel_context {};
+
+/// A kernel as one backend has it.
+struct backend_kernel {
+  void (*run)(kernel_context&, const kernel_call&) = nullptr;    // null: the backend has none
+  std::size_t (*workspace)(const kernel_call&) = nullptr;        // bytes of device memory; null: none
+  std::size_t (*least_workspace)(const kernel_call&) = nullptr;  // those it cannot do without; null: all
+};
+
+/// A kernel as every backend has it. A backend's slot is the same in every translation unit, whichever backends it has.
+struct kernel_entry {
+  static constexpr int host = 0;  // the slot of the CPU, which has every kernel
+  static constexpr int own = 2;   // of a backend of the program's own, ONTO_BACKEND
+  static constexpr int slots = 3;
+  backend_kernel launch[slots];
 };
 
 }  // namespace onto::detail

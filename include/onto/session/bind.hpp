@@ -51,7 +51,11 @@ class binder {
     b_.spare = m_.make<device_block*>(b_.counts.values);
     b_.steps = m_.make<bound_step>(b_.counts.steps);
     call_binder calls(devices_, products_, b_, units, value_of);
-    for (int k = 0; k < b_.counts.steps; ++k) calls.bind(b_.steps[k], steps[k]);
+    for (int k = 0; k < b_.counts.steps; ++k) {
+      calls.bind(b_.steps[k], steps[k]);
+      const bound_step& s = b_.steps[k];
+      if (s.kernel && !s.kernel->launch[devices_[s.device].slot()].run) throw_no_kernel(s);
+    }
     order(steps, units);
     find_replay();
     provide_workspace();
@@ -66,6 +70,15 @@ class binder {
     if (kind == op_kind::matmul) return n == root || b_.shapes[n] == b_.shapes[root];
     if (kind != op_kind::reduce && kind != op_kind::row) return true;
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
+  }
+
+  /// A backend need not have every kind of kernel that operations have on devices of its kind.
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE void throw_no_kernel(const bound_step& s) const {
+    message m("[onto.placement] Cannot assign a device for operation ");
+    const node_names names(g_);
+    write_short(m << names.text(s.step.node) << ": the backend of ", s.step.at);
+    fail<invalid_argument_error>(m << " (" << devices_[s.device].description()
+                                   << ") has no such kernel; place it on another device, as with on<cpu<0>>(...)");
   }
 
   /// Streams, waits, events and labels.
@@ -118,12 +131,13 @@ class binder {
       std::size_t most = 0, least = 0;
       for (int k = 0; k < b_.counts.steps; ++k) {
         bound_step& s = b_.steps[k];
-        if (s.device != d || !s.kernel || !s.kernel->gpu_workspace) continue;
+        if (s.device != d || !s.kernel) continue;
+        const backend_kernel& kernel = s.kernel->launch[devices_[d].slot()];
+        if (!kernel.workspace) continue;
         for (int c = 0; c < s.call_count; ++c) {
           s.calls[c].call.in = s.calls[c].views;
-          const std::size_t wanted = s.kernel->gpu_workspace(s.calls[c].call);
-          const std::size_t needed =
-              s.kernel->gpu_least_workspace ? s.kernel->gpu_least_workspace(s.calls[c].call) : wanted;
+          const std::size_t wanted = kernel.workspace(s.calls[c].call);
+          const std::size_t needed = kernel.least_workspace ? kernel.least_workspace(s.calls[c].call) : wanted;
           if (wanted > most) most = wanted;
           if (needed > least) least = needed;
         }

@@ -201,7 +201,7 @@ class call_binder {
     }
     if (s.step.node != product) {
       // The schedule kept the group whole, so the pattern is as the compiler found it.
-      const matmul_epilogue& e = epilogue_of(p_.epilogues, p_.products, product);
+      const matmul_epilogue& e = p_.kernels.epilogue_of(product);
       c.alpha_sign = e.sign_product;
       c.call.form.relu = e.relu;
       if (e.addend >= 0) {

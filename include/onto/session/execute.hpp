@@ -10,7 +10,7 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Copies contiguous elements on the host.
-ONTO_COLD inline void deliver_elements(thread_pool&, const kernel_call& c) {
+ONTO_COLD inline void deliver_elements(kernel_context&, const kernel_call& c) {
   const std::int64_t bytes = c.inner * size_of(c.out.type);
   if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
 }
@@ -292,7 +292,7 @@ class execution {
   }
 
   void deliver(const bound_step& s, device& at) {
-    static constexpr kernel_entry copy{&deliver_elements, nullptr, nullptr};
+    static constexpr kernel_entry copy{{{&deliver_elements}}};
     operand_view in;
     in.data = address_of(s.step.source, s.step.node, 0);
     kernel_call c;

@@ -2,13 +2,6 @@
 // From a fused group of nodes to a kernel: the group becomes a program type, and that an entry point on every backend.
 #pragma once
 
-#include <onto/backend/cpu/copy.hpp>
-#include <onto/backend/cpu/map.hpp>
-#include <onto/backend/cpu/matmul.hpp>
-#include <onto/backend/cpu/narrow.hpp>
-#include <onto/backend/cpu/reduce.hpp>
-#include <onto/backend/cpu/row.hpp>
-#include <onto/backend/cpu/softmax.hpp>
 #include <onto/expr/named.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/graph/code.hpp>
@@ -17,10 +10,8 @@
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/runtime/program.hpp>
+#include <onto/session/backends.hpp>
 #include <onto/session/row_kernels.hpp>
-#if ONTO_CUDA
-#include <onto/backend/cuda/kernels.hpp>
-#endif
 
 #include <cstdint>
 #include <type_traits>
@@ -93,9 +84,6 @@ template <>
 struct op_in_floats<op::cast<bfloat16>, true> {
   using type = op::cast<float>;
 };
-
-/// What a kernel is made of: all of a group, what a group was before kernels were merged, or one operation.
-enum class extent_of_kernel { whole, part, single };
 
 /// The program of the kernel with this root. The CPU's is made with `Floats`: half and bfloat16 are float there, and so
 /// a program over them is the one over float.
@@ -189,81 +177,11 @@ constexpr bool has_views(const graph_view& g) {
   return false;
 }
 
-/// What brings the operands of a graph's kernels together on the CPU.
-template <class Graph>
-using copies_for = copies<element_sizes(Graph::view), has_views(Graph::view)>;
-
-/// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel
-/// apart, which is rare, and every program compiles them. `Gpu`: whether the operations are for GPUs at all; one of the
-/// user's may be for the host alone.
-template <class Floats, class Program, class Copies, extent_of_kernel Extent, bool Gpu>
-constexpr kernel_entry map_entry() {
+/// The kernel that copies, on every backend.
+template <class... B>
+constexpr kernel_entry copy_kernel(backend_list<B...>) {
   kernel_entry e;
-  constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Floats::packable;
-  e.on_cpu = &cpu_map<Floats, packs, Copies>;
-#if ONTO_CUDA
-  if constexpr (Gpu) e.on_gpu = &cuda_map<Program, Extent != extent_of_kernel::single>;
-#endif
-  return e;
-}
-
-template <class Floats, class Program, class Copies, fold F, bool Gpu>
-constexpr kernel_entry reduce_entry() {
-  kernel_entry e;
-  e.on_cpu = &cpu_reduce<Floats, F, Copies>;
-#if ONTO_CUDA
-  if constexpr (Gpu) {
-    e.on_gpu = &cuda_reduce<Program, F>;
-    e.gpu_workspace = &cuda_reduce_workspace<Program, F>;
-  }
-#endif
-  return e;
-}
-
-template <class T>
-constexpr kernel_entry matmul_entry() {
-  kernel_entry e;
-  e.on_cpu = &cpu_matmul<computed_of<T>>;
-#if ONTO_CUDA
-  if constexpr (is_floating(element_of<T>)) {
-    e.on_gpu = &cuda_matmul<T>;
-    e.gpu_workspace = &cuda_matmul_workspace<T>;
-    e.gpu_least_workspace = &cuda_matmul_least_workspace<T>;
-  }
-#endif
-  return e;
-}
-
-template <class Floats, class Program, bool Gpu>
-constexpr kernel_entry row_entry() {
-  kernel_entry e;
-  e.on_cpu = &cpu_row<Floats>;
-#if ONTO_CUDA
-  if constexpr (Gpu) {
-    e.on_gpu = &cuda_row<Program>;
-    e.gpu_workspace = &cuda_row_workspace<Program>;
-  }
-#endif
-  return e;
-}
-
-template <class T>
-constexpr kernel_entry softmax_entry() {
-  kernel_entry e;
-  e.on_cpu = &cpu_softmax<computed_of<T>>;
-#if ONTO_CUDA
-  e.on_gpu = &cuda_softmax<T>;
-  e.gpu_workspace = &cuda_softmax_workspace<T>;
-#endif
-  return e;
-}
-
-constexpr kernel_entry copy_entry() {
-  kernel_entry e;
-  e.on_cpu = &cpu_copy;
-#if ONTO_CUDA
-  e.on_gpu = &cuda_copy;
-#endif
+  ((e.launch[B::slot] = backend_kernels<B>::copy()), ...);
   return e;
 }
 
@@ -273,30 +191,41 @@ constexpr bool runs_code() {
   return has_code(Graph::view, fused<Graph>::value, Root);
 }
 
-template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How>
-constexpr keyed_kernel kernel_of() {
+/// The kernel with this root on every backend.
+template <class Graph, class Table, int Root, extent_of_kernel Extent, evaluation How, class... B>
+constexpr keyed_kernel kernel_of(backend_list<B...>) {
   constexpr op_kind kind = Graph::view[Root].kind();
   constexpr element type = Graph::view[Root].type;
   constexpr bool gpu = has_kernel(Graph::view, Root, device_kind::gpu);
-  constexpr bool floats = !ONTO_CUDA;  // without a GPU there is one program, the CPU's
+  kernel_entry e;
   if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value, Root)) {
     using code = row_kernel_program<Graph, Table, Root>;
-    return {code::key(),
-            row_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()), gpu>()};
+    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
+      B > ::template row<decltype(code::template make<B::computes_in_floats>())>()),
+     ...);
+    return {code::key(), e};
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    return {code::key(), reduce_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
-                                      copies_for<Graph>, fold_of(*Graph::view[Root].op), gpu>()};
+    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
+      B > ::template reduce<decltype(code::template make<B::computes_in_floats>()), fold_of(*Graph::view[Root].op),
+                            element_sizes(Graph::view), has_views(Graph::view)>()),
+     ...);
+    return {code::key(), e};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
-                                   copies_for<Graph>, Extent, gpu>()};
+    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
+      B > ::template map<decltype(code::template make<B::computes_in_floats>()), Extent, element_sizes(Graph::view),
+                         has_views(Graph::view)>()),
+     ...);
+    return {code::key(), e};
   } else if constexpr (kind == op_kind::row) {
-    return {{kind, type}, softmax_entry<element_t<type>>()};
+    ((e.launch[B::slot] = backend_kernels<B>::template softmax<element_t<type>>()), ...);
+    return {{kind, type}, e};
   } else if constexpr (kind == op_kind::matmul) {
-    return {{kind, type}, matmul_entry<element_t<type>>()};
+    ((e.launch[B::slot] = backend_kernels<B>::template matmul<element_t<type>>()), ...);
+    return {{kind, type}, e};
   } else {
-    return {{op_kind::view, element::boolean}, copy_entry()};
+    return {{op_kind::view, element::boolean}, copy_kernel(backends{})};
   }
 }
 

@@ -123,7 +123,7 @@ struct compiled {
     constexpr int product = product_of(Graph::view, whole, Root);
     constexpr int node = product < 0 ? Root : product;
     constexpr auto extent = product < 0 ? extent_of_kernel::whole : extent_of_kernel::single;
-    return kernel_of<Graph, Table, node, extent, how.whole[Root]>();
+    return kernel_of<Graph, Table, node, extent, how.whole[Root]>(backends{});
   }
   static constexpr int kernel_count =
       kernels.whole_count + kernels.both_count + kernels.part_count + kernels.single_count;
@@ -135,7 +135,7 @@ struct compiled {
   /// What only types leave as a view may be copied.
   static constexpr kernel_entry copy_if_refined() {
     if constexpr (values_decide)
-      return copy_entry();
+      return copy_kernel(backends{});
     else
       return {};
   }
@@ -143,9 +143,9 @@ struct compiled {
   static constexpr kernel_list list_kernels(std::integer_sequence<int, W...>, std::integer_sequence<int, B...>,
                                             std::integer_sequence<int, P...>, std::integer_sequence<int, S...>) {
     return {{whole_kernel<kernels.whole[W]>()...,
-             kernel_of<Graph, Table, kernels.both[B], extent_of_kernel::whole, evaluation::per_use>()...,
-             kernel_of<Graph, Table, kernels.part[P], extent_of_kernel::part, how.part[kernels.part[P]]>()...,
-             kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>()...,
+             kernel_of<Graph, Table, kernels.both[B], extent_of_kernel::whole, evaluation::per_use>(backends{})...,
+             kernel_of<Graph, Table, kernels.part[P], extent_of_kernel::part, how.part[kernels.part[P]]>(backends{})...,
+             kernel_of<Graph, Table, kernels.single[S], extent_of_kernel::single, evaluation::per_use>(backends{})...,
              {{op_kind::view, element::boolean}, copy_if_refined()}}};
   }
   static constexpr kernel_list all = list_kernels(
@@ -182,18 +182,8 @@ struct compiled {
     else
       return nullptr;
   }
-  static constexpr compiled_program program{Graph::view,
-                                            whole,
-                                            parts,
-                                            fused<Graph>::before.epilogues,
-                                            fused<Graph>::products,
-                                            entries.whole,
-                                            entries.parts,
-                                            entries.single,
-                                            how.whole,
-                                            how.part,
-                                            nullptr,
-                                            narrow(),
+  static constexpr compiled_program program{Graph::view,        whole,     parts,    entries.whole, entries.parts,
+                                            entries.single,     how.whole, how.part, nullptr,       narrow(),
                                             dependence_if_any()};
 };
 

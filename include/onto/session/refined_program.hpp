@@ -5,7 +5,7 @@
 
 #include <onto/core/ref.hpp>
 #include <onto/graph/builder.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/requests.hpp>
 
@@ -67,8 +67,6 @@ class refined_program : public counted {
     program_.graph = g_;
     program_.kernels = kernels_;
     program_.unmerged = unmerged_;
-    program_.epilogues = epilogues_;
-    program_.products = count_products(g_);
     program_.whole = whole_;
     program_.parts = parts_;
     program_.single = single_;
@@ -117,22 +115,18 @@ class refined_program : public counted {
   }
 
   void fuse_nodes() {
+    products_ = count_products(g_);
     kernels_ = make_arrays();
     unmerged_ = make_arrays();
-    epilogues_ = m_.make<matmul_epilogue>(count_products(g_));
-    fuser(g_, {unmerged_, per_node<int>(), per_node<int>(), per_node<int>(), per_node<int>(), epilogues_}).run();
-    const int kernels = count_mergeable(g_, unmerged_);
-    if (kernels > 0)
-      kernel_merger(g_, unmerged_, kernels,
-                    {per_node<int>(), per_node<int>(), m_.make<kernel_group>(kernels), m_.make<int>(kernels),
-                     m_.make<std::uint64_t>(kernels * ((kernels + 63) / 64))})
-          .run(kernels_);
-    else
-      kernels_.copy(unmerged_, count_);
+    fusion_passes::run(g_, unmerged_);
+    kernels_.copy(unmerged_, count_);
+    merging_passes::run(g_, kernels_);
   }
 
   kernel_arrays make_arrays() {
-    return {per_node<int>(), per_node<int>(), per_node<int>(), per_node<int>(), per_node<bool>()};
+    return {per_node<int>(), per_node<int>(),  per_node<int>(),
+            per_node<int>(), per_node<bool>(), m_.make<matmul_epilogue>(products_),
+            products_};
   }
 
   /// Finds for each group a kernel that was compiled: for all of it, for what was merged, or for each operation.
@@ -165,7 +159,8 @@ class refined_program : public counted {
     }
     kernels_.list_members(count_);
     for (int p = 0; p <= r; ++p) {
-      if (kernels_.kernel_of[p] != p || unmerged_.kernel_of[p] != p || whole_[p].on_cpu) continue;
+      if (kernels_.kernel_of[p] != p || unmerged_.kernel_of[p] != p || whole_[p].launch[kernel_entry::host].run)
+        continue;
       if (!find_group(kernels_, p, whole_[p], how_[p])) take_out(p);
     }
   }
@@ -261,7 +256,7 @@ class refined_program : public counted {
   graph_view g_;
   kernel_arrays kernels_;
   kernel_arrays unmerged_;  // before some were merged
-  matmul_epilogue* epilogues_ = nullptr;
+  int products_ = 0;
   kernel_entry* whole_ = nullptr;
   kernel_entry* parts_ = nullptr;
   kernel_entry* single_ = nullptr;

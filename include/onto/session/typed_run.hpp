@@ -66,6 +66,12 @@ struct unfed_name {
   using type = decltype(spell_name<value>(std::make_index_sequence<value.size()>{}));
 };
 
+template <class T, int... Dims>
+void* allocate_tensor(tensor<T, Dims...>& t, const extents& shape) {
+  t = tensor<T, Dims...>(uninitialized, shape);
+  return t.data();
+}
+
 inline namespace ONTO_ABI {
 
 template <class... E>
@@ -74,7 +80,7 @@ struct typed_run {
   using results = std::tuple<result_of<E>...>;
 
   static constexpr const compiled_program& program() {
-    report_mistake<graph>();
+    if constexpr (!graph::well_formed) report_mistake<graph>();
     using table = op_table<typename merge_ops<typename E::ops...>::type>;
     return compiled<graph, table>::program;
   }
@@ -118,12 +124,6 @@ struct typed_run {
     void* memory = nullptr;
     (void)((static_cast<int>(K) == fetch ? (memory = allocate_tensor(std::get<K>(r), shape), true) : false) || ...);
     return memory;
-  }
-
-  template <class T, int... Dims>
-  static void* allocate_tensor(tensor<T, Dims...>& t, const extents& shape) {
-    t = tensor<T, Dims...>(uninitialized, shape);
-    return t.data();
   }
 };
 

@@ -163,7 +163,7 @@ TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") 
         p.b.order(lane::in, lane::compute);
         kernel_call call;
         call.out.data = p.there;
-        p.b.gpu.launch(w, kernel_entry{nullptr, &invert, nullptr}, call);
+        p.b.gpu.launch(w, cuda_entry(&run_in_stream<&invert>), call);
         p.b.order(lane::compute, lane::out);
         p.b.gpu.copy_out(w, p.to, p.there, size);
         p.b.order(lane::out, lane::in);

@@ -237,7 +237,7 @@ TEST_CASE("a recording of which a call fails is none, or its replay fails", "[fa
       const ref<device_event> sent = b.gpu.make_event();
       b.gpu.copy_in(w, here, in, large * 4);
       b.order(lane::in, lane::compute);
-      b.gpu.launch(w, kernel_entry{nullptr, &twice, nullptr}, call);
+      b.gpu.launch(w, cuda_entry(&run_in_stream<&twice>), call);
       b.order(lane::compute, lane::out);
       b.gpu.copy_to(w, second, there->data(), here, large * 4);
       b.gpu.record(b.run, lane::out, *sent);

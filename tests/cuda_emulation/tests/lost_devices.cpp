@@ -199,7 +199,7 @@ TEST_CASE("a GPU that is lost while it does its part of a replay is found out", 
     bench& near;
     cuda_device& other;
     run_state run;
-    kernel_entry kernel{nullptr, &break_on_demand, nullptr};
+    kernel_entry kernel = cuda_entry(&run_in_stream<&break_on_demand>);
     static void issue(void* self) {
       auto& p = *static_cast<program*>(self);
       p.near.gpu.launch(work{p.run, p.near.label}, p.kernel, {});

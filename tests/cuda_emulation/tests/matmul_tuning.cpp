@@ -184,7 +184,7 @@ TEST_CASE("nothing is tried while a graph is recorded", "[cuda][matmul]") {
   const ref<device_graph> graph = r.b.gpu.record_graph(
       [](void* self) {
         auto& it = *static_cast<recorded*>(self);
-        it.b.gpu.launch(work{it.b.run, it.b.label}, kernel_entry{nullptr, &cuda_matmul<float>}, it.call);
+        it.b.gpu.launch(work{it.b.run, it.b.label}, cuda_entry(&run_in_stream<&cuda_matmul<float>>), it.call);
       },
       &r);
   REQUIRE(graph);

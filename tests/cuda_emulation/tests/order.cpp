@@ -48,8 +48,9 @@ struct numbers_on {
     gpu.record(run, lane::in, *issued);
     gpu.wait(run, lane::compute, *issued);
   }
-  void apply(void (*kernel)(gpu_context&, const kernel_call&)) {
-    gpu.launch(work{run, label}, kernel_entry{nullptr, kernel, nullptr}, call);
+  template <void (*Kernel)(gpu_context&, const kernel_call&)>
+  void apply() {
+    gpu.launch(work{run, label}, cuda_entry(&run_in_stream<Kernel>), call);
   }
   std::vector<float> read() {
     std::vector<float> result(count);
@@ -90,8 +91,8 @@ TEST_CASE("kernels before and after a replay keep their places, on one GPU and o
     struct programs {
       numbers_on here, there;
       static void issue(void* self) {
-        static_cast<programs*>(self)->here.apply(&twice);
-        static_cast<programs*>(self)->there.apply(&twice);
+        static_cast<programs*>(self)->here.apply<&twice>();
+        static_cast<programs*>(self)->there.apply<&twice>();
       }
     } p{numbers_on(first), numbers_on(second)};
     const ref<device_graph> graph = first.record_graph(&programs::issue, &p);
@@ -99,13 +100,13 @@ TEST_CASE("kernels before and after a replay keep their places, on one GPU and o
     p.here.fill(1);
     p.there.fill(2);
     for (int k = 0; k < 3; ++k) {
-      p.here.apply(&plus_one);
-      p.there.apply(&plus_one);
+      p.here.apply<&plus_one>();
+      p.there.apply<&plus_one>();
       run_state run;
       graph->perform(run);
       REQUIRE_FALSE(run.failed());
-      p.there.apply(&plus_one);
-      p.here.apply(&plus_one);
+      p.there.apply<&plus_one>();
+      p.here.apply<&plus_one>();
     }
     // x -> 2 (x + 1) + 1, three times
     CHECK(all_are(p.here.read(), 29));
@@ -153,7 +154,7 @@ TEST_CASE("a device that is waited for has done everything", "[emulator][device]
     cuda_device gpu(place{device_kind::gpu, 0}, 0);
     numbers_on n(gpu);
     n.fill(1);
-    n.apply(&plus_one);
+    n.apply<&plus_one>();
     std::vector<float> result(count, -1.f);
     const host_slot slot{result.data()};
     gpu.record(n.run, lane::compute, *n.issued);
@@ -187,13 +188,13 @@ TEST_CASE("GPUs that cannot reach each other copy all the same", "[emulator][dev
     cuda_device first(place{device_kind::gpu, 0}, 0), second(place{device_kind::gpu, 1}, 1);
     numbers_on here(first), there(second);
     here.fill(5);
-    here.apply(&twice);
+    here.apply<&twice>();
     first.record(here.run, lane::compute, *here.issued);
     first.wait(here.run, lane::out, *here.issued);
     first.copy_to(work{here.run, here.label}, second, there.block->data(), here.block->data(), count * 4);
     first.record(here.run, lane::out, *here.issued);
     second.wait(there.run, lane::compute, *here.issued);
-    there.apply(&plus_one);
+    there.apply<&plus_one>();
     CHECK(all_are(there.read(), 11));
     CHECK_FALSE(here.run.failed());
   }

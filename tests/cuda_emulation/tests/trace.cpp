@@ -53,7 +53,7 @@ class recorder final : public trace_sink {
 void issue_spin(bench& b, std::int64_t nanoseconds) {
   kernel_call call;
   call.inner = nanoseconds;
-  b.gpu.launch(work{b.run, b.label}, kernel_entry{nullptr, &spin, nullptr}, call);
+  b.gpu.launch(work{b.run, b.label}, cuda_entry(&run_in_stream<&spin>), call);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ class cpu_device final : public device {
     try {
       expect_alive();
       before("kernel");
-      kernel.on_cpu(threads_->pool, call);
+      kernel.launch[slot()].run(threads_->pool, call);
       count_kernel(call);
     } catch (...) {
       w.run.fail(named_failure(w.label, where()));

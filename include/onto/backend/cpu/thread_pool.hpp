@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/core/config.hpp>
+#include <onto/runtime/kernel.hpp>
 
 #include <pthread.h>
 #include <time.h>
@@ -72,7 +73,7 @@ ONTO_INLINE void spin_pause() {
 /// A fixed number of threads, of which the caller is one; the others start at the first call that needs them. One call
 /// has the threads at a time: a call from inside a piece of work, or while another thread's call runs, does its work
 /// alone.
-class thread_pool {
+class thread_pool : public kernel_context {
  public:
   using range_body = void (*)(void* context, std::int64_t lo, std::int64_t hi);
 

@@ -12,13 +12,22 @@
 
 namespace onto::detail {
 
+/// Where kernels have CUDA's, see kernel_entry.
+inline constexpr int cuda_slot = 1;
+
 /// The stream of a device. It is current on the calling thread while a kernel is launched.
-struct gpu_context {
+struct gpu_context : kernel_context {
   cudaStream_t stream = nullptr;
   bool recording = false;  // the stream leads into a graph
   mutex blas_mutex;
   ref<counted> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
 };
+
+/// A kernel of CUDA's, as backend_kernel has it.
+template <void (*Kernel)(gpu_context&, const kernel_call&)>
+ONTO_COLD void run_in_stream(kernel_context& context, const kernel_call& call) {
+  Kernel(static_cast<gpu_context&>(context), call);
+}
 
 /// Blocks for so many units of work; kernels go on in steps of the grid where these are not enough.
 constexpr unsigned grid_blocks(std::int64_t units) {

@@ -121,10 +121,10 @@ class cuda_device final : public guarded_gpu, private workspace_source {
 
   void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
     issue(w, "kernel", lane::compute, [&](cuda_streams& s, graph_part* part) {
-      if (!kernel.on_gpu)
-        fail<internal_error>(message("[onto.cuda] a program without GPU kernels was launched on a GPU"));
+      const backend_kernel& k = kernel.launch[cuda_slot];
+      if (!k.run) fail<internal_error>(message("[onto.cuda] a program without GPU kernels was launched on a GPU"));
       const cudaStream_t stream = s.compute();
-      kernel.on_gpu(s.context, call);
+      k.run(s.context, call);
       if (!part)
         count_kernel(call);
       else if (!call.continues)

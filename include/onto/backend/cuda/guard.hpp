@@ -27,7 +27,7 @@ class guarded_gpu : public device, protected cuda_owner {
 
  protected:
   guarded_gpu(place where, int ordinal, const cuda_facts& facts, memory_limit limit)
-      : device(where), gpu_(ordinal), facts_(facts), pool_(where, gpu_, limit, facts_), streams_(false) {}
+      : device(where, cuda_slot), gpu_(ordinal), facts_(facts), pool_(where, gpu_, limit, facts_), streams_(false) {}
 
   /// Sets up what was not. The GPU is current.
   cuda_streams& ready() {

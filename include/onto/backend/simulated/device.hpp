@@ -255,7 +255,7 @@ class simulated_device final : public device {
         count_transfer(c.bytes);
       } else {
         before("kernel");
-        c.entry->on_cpu(pool_, *c.call);
+        c.entry->launch[slot()].run(pool_, *c.call);
         count_kernel(*c.call);
       }
     } catch (...) {

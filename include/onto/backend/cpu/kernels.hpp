@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+// The CPU as a backend: all its kernels.
+#pragma once
+
+#include <onto/backend/cpu/copy.hpp>
+#include <onto/backend/cpu/map.hpp>
+#include <onto/backend/cpu/matmul.hpp>
+#include <onto/backend/cpu/narrow.hpp>
+#include <onto/backend/cpu/reduce.hpp>
+#include <onto/backend/cpu/row.hpp>
+#include <onto/backend/cpu/softmax.hpp>
+#include <onto/runtime/backend.hpp>
+
+namespace onto::detail {
+
+struct cpu_backend {
+  static constexpr int slot = kernel_entry::host;
+  static constexpr bool runs_host_code = true;
+  static constexpr bool computes_in_floats = true;
+};
+template <>
+struct backend_at<cpu_backend::slot> {
+  using list = backend_list<cpu_backend>;
+};
+
+/// A kernel of the CPU's, as backend_kernel has it.
+template <void (*Kernel)(thread_pool&, const kernel_call&)>
+void run_on_pool(kernel_context& context, const kernel_call& call) {
+  Kernel(static_cast<thread_pool&>(context), call);
+}
+
+template <>
+struct backend_kernels<cpu_backend> : no_kernels {
+  /// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel
+  /// apart, which is rare, and every program compiles them.
+  template <class Program, extent_of_kernel Extent, int Sizes, bool Views>
+  static constexpr backend_kernel map() {
+    constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Program::packable;
+    return {&run_on_pool<&cpu_map<Program, packs, copies<Sizes, Views>>>};
+  }
+  template <class Program, fold F, int Sizes, bool Views>
+  static constexpr backend_kernel reduce() {
+    return {&run_on_pool<&cpu_reduce<Program, F, copies<Sizes, Views>>>};
+  }
+  template <class RowProgram>
+  static constexpr backend_kernel row() {
+    return {&run_on_pool<&cpu_row<RowProgram>>};
+  }
+  template <class T>
+  static constexpr backend_kernel softmax() {
+    return {&run_on_pool<&cpu_softmax<computed_of<T>>>};
+  }
+  template <class T>
+  static constexpr backend_kernel matmul() {
+    return {&run_on_pool<&cpu_matmul<computed_of<T>>>};
+  }
+  static constexpr backend_kernel copy() { return {&run_on_pool<&cpu_copy>}; }
+};
+
+}  // namespace onto::detail
