@@ -48,6 +48,11 @@ struct code_room {
   int* register_of = nullptr;
 };
 
+/// Whether a kernel's instructions are made of operations of this kind.
+constexpr bool is_coded(op_kind k) {
+  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
+}
+
 /// The most instructions that come of one node, with its store.
 constexpr int code_room_for(const graph_view& g, int n) {
   return 2 * g[n].count + (g[n].kind() == op_kind::row ? 8 : 2);
@@ -89,7 +94,7 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const int* un
     const graph_node& x = g[n];
     // Folds over rows are taken apart into stages, and further results are of one evaluation.
     if (n != root && (x.kind() == op_kind::reduce || result[n])) r.possible = false;
-    if (x.kind() == op_kind::row || x.kind() == op_kind::matmul || x.kind() == op_kind::concat) r.possible = false;
+    if (!is_coded(x.kind()) && x.kind() != op_kind::view) r.possible = false;
     if (!x.holds_values) times[n] = 1;
     const int lines = x.count <= 4 ? 1 : x.count - 1;
     r.lines += (times[n] - 1) * lines;
@@ -357,6 +362,9 @@ class kernel_key {
   /// Of a kernel that is known by what it does and the element type.
   constexpr kernel_key(op_kind kind, element type) : kernel_key(3 + static_cast<int>(kind), static_cast<int>(type)) {}
 
+  /// Of an operation's own kernel.
+  constexpr kernel_key(const op_info& op, element type) : kernel_key(0, static_cast<int>(type)) { add(op.hash); }
+
   constexpr bool operator==(const kernel_key& other) const { return hash_ == other.hash_; }
 
  private:
@@ -372,7 +380,16 @@ class kernel_key {
 constexpr bool has_code(const graph_view& g, const int* unit, int root) {
   const op_kind k = g[root].kind();
   if (k == op_kind::view) return unit[base_of(g, unit, g.operand(root, 0))] == root;
-  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
+  return is_coded(k);
+}
+
+/// What the kernel of an operation without instructions is. One of its own is known by the operation, attributes and
+/// all, and its operands' type; what is left is copies.
+constexpr kernel_key operation_key(const graph_view& g, int n) {
+  const graph_node& x = g[n];
+  if (x.kind() == op_kind::row || x.kind() == op_kind::matmul) return {x.kind(), x.type};
+  if (x.kind() == op_kind::own_kernel) return {*x.op, g.kernel_element(n)};
+  return {op_kind::view, element::boolean};
 }
 
 }  // namespace onto::detail

@@ -270,6 +270,22 @@ constexpr kernel_entry copy_entry() {
   return e;
 }
 
+/// The kernels of an operation of kind `own_kernel`: `entry<Element>()` for operands of that type. Specialized by the
+/// header that programs include for it, as <onto/scan.hpp>.
+template <class Op>
+struct operation_kernels;
+
+/// The operation of a node.
+template <class Graph, class Table, int Node>
+constexpr auto operation_of() {
+  constexpr auto find = [] {
+    int k = 0;
+    while (Table::hashes[k] != Graph::view[Node].op->hash) ++k;
+    return k;
+  };
+  return type_box<typename Table::template op_at<find()>::type>{};
+}
+
 template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
   if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
@@ -295,11 +311,15 @@ constexpr keyed_kernel kernel_of() {
     return {code::key(), map_entry<decltype(code::template make<true>()), decltype(code::template make<floats>()),
                                    copies_for<Graph>, Extent, gpu>()};
   } else if constexpr (kind == op_kind::row) {
-    return {{kind, type}, softmax_entry<element_t<type>>()};
+    return {operation_key(Graph::view, Root), softmax_entry<element_t<type>>()};
   } else if constexpr (kind == op_kind::matmul) {
-    return {{kind, type}, matmul_entry<element_t<type>>()};
+    return {operation_key(Graph::view, Root), matmul_entry<element_t<type>>()};
+  } else if constexpr (kind == op_kind::own_kernel) {
+    using op = typename decltype(operation_of<Graph, Table, Root>())::type;
+    using operand = element_t<Graph::view.kernel_element(Root)>;
+    return {operation_key(Graph::view, Root), operation_kernels<op>::template entry<operand>()};
   } else {
-    return {{op_kind::view, element::boolean}, copy_entry()};
+    return {operation_key(Graph::view, Root), copy_entry()};
   }
 }
 

@@ -206,9 +206,7 @@ class refined_program : public counted {
   }
 
   bool find_operation(int n, kernel_entry& out) const {
-    const op_kind kind = g_[n].kind();
-    if (kind == op_kind::row || kind == op_kind::matmul) return look_up({kind, g_[n].type}, out);
-    return look_up({op_kind::view, element::boolean}, out);
+    return look_up(operation_key(g_, n), out);
   }
 
   bool find_code(const int* unit, const bool* result, int root, evaluation how, kernel_entry& out) {
