@@ -126,9 +126,11 @@ class binder {
         if (s.device != d || !s.kernel || !s.kernel->gpu_workspace) continue;
         for (int c = 0; c < s.call_count; ++c) {
           s.calls[c].call.in = s.calls[c].views;
-          const std::size_t wanted = s.kernel->gpu_workspace(s.calls[c].call);
-          const std::size_t needed =
-              s.kernel->gpu_least_workspace ? s.kernel->gpu_least_workspace(s.calls[c].call) : wanted;
+          device& at = devices_[d];
+          const std::size_t wanted = at.ask_workspace(s.kernel->gpu_workspace, s.calls[c].call);
+          const std::size_t needed = s.kernel->gpu_least_workspace
+                                         ? at.ask_workspace(s.kernel->gpu_least_workspace, s.calls[c].call)
+                                         : wanted;
           if (wanted > most) most = wanted;
           if (needed > least) least = needed;
         }
