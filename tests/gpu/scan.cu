@@ -34,7 +34,10 @@ bool agree(T got, T wanted) {
   } else {
     const auto g = static_cast<double>(got), w = static_cast<double>(wanted);
     if (g == w || (g != g && w != w)) return true;
-    const double eps = sizeof(T) == 8 ? 0x1p-51 : sizeof(T) == 4 ? 0x1p-22 : std::is_same_v<T, onto::half> ? 0x1p-9 : 0x1p-6;
+    const double eps = sizeof(T) == 8                  ? 0x1p-51
+                       : sizeof(T) == 4                ? 0x1p-22
+                       : std::is_same_v<T, onto::half> ? 0x1p-9
+                                                       : 0x1p-6;
     return std::fabs(g - w) <= eps * std::fabs(w) + eps * 0x1p-20;
   }
 }

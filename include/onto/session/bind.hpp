@@ -128,9 +128,8 @@ class binder {
           s.calls[c].call.in = s.calls[c].views;
           device& at = devices_[d];
           const std::size_t wanted = at.ask_workspace(s.kernel->gpu_workspace, s.calls[c].call);
-          const std::size_t needed = s.kernel->gpu_least_workspace
-                                         ? at.ask_workspace(s.kernel->gpu_least_workspace, s.calls[c].call)
-                                         : wanted;
+          const std::size_t needed =
+              s.kernel->gpu_least_workspace ? at.ask_workspace(s.kernel->gpu_least_workspace, s.calls[c].call) : wanted;
           if (wanted > most) most = wanted;
           if (needed > least) least = needed;
         }

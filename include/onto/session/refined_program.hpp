@@ -205,9 +205,7 @@ class refined_program : public counted {
     return find_operation(n, out);
   }
 
-  bool find_operation(int n, kernel_entry& out) const {
-    return look_up(operation_key(g_, n), out);
-  }
+  bool find_operation(int n, kernel_entry& out) const { return look_up(operation_key(g_, n), out); }
 
   bool find_code(const int* unit, const bool* result, int root, evaluation how, kernel_entry& out) {
     arena scratch;

@@ -52,8 +52,10 @@ struct plain {
       const auto given = static_cast<long double>(got);
       if (given == wanted || (given != given && wanted != wanted)) return true;
       if (F == fold::min || F == fold::max) return false;
-      const long double eps =
-          sizeof(T) == 8 ? 0x1p-52L : sizeof(T) == 4 ? 0x1p-23L : std::is_same_v<T, half> ? 0x1p-10L : 0x1p-7L;
+      const long double eps = sizeof(T) == 8            ? 0x1p-52L
+                              : sizeof(T) == 4          ? 0x1p-23L
+                              : std::is_same_v<T, half> ? 0x1p-10L
+                                                        : 0x1p-7L;
       const long double steps = F == fold::prod ? static_cast<long double>(count) : 0;
       // The least numbers are not normal.
       return std::abs(given - wanted) <= eps * std::abs(wanted) + (0x1p-52L * steps * std::abs(wanted)) +
@@ -166,7 +168,7 @@ TEST_CASE("a scan of many blocks agrees with a loop", "[threads]") {
     thread_pool pool(threads);
     const extents shapes[] = {shape_value({50000}),       shape_value({2, 30000}),   shape_value({30000, 2}),
                               shape_value({300, 300}),    shape_value({3, 9000, 1}), shape_value({70, 3, 77}),
-                              shape_value({1, 20000, 3}), shape_value({600, 257})};
+                              shape_value({1, 20000, 3}), shape_value({100, 1100})};
     for (const extents& space : shapes)
       for (int axis = 0; axis < space.rank; ++axis) {
         check<float>(pool, space, axis, make_view<float>(space, memory::contiguous, r));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Scans in programs: NumPy's results, on the CPU and on simulated GPUs, prepared, of views and beside kernels that fuse.
+// Scans in programs: NumPy's results, on the CPU and on simulated GPUs, prepared, of views and beside kernels that
+// fuse.
 #include <onto/scan.hpp>
 
 #include <cstdlib>
@@ -78,13 +79,13 @@ void check_numpy(session& sess, Place) {
   tensor<T, 2, 3, 4> X;
   for (std::size_t k = 0; k < X.size(); ++k) X.data()[k] = number<T>(t.at("x").second[k]);
   constexpr auto& a = x<T>;
-  const auto got = sess.run(
-      fetches(on<Place>(cumsum<0>(a)), on<Place>(cumsum<1>(a, reverse)), on<Place>(cumsum(a)),
-              on<Place>(cumprod<0>(a, reverse)), on<Place>(cumprod<-1>(a)), on<Place>(cummin<-3>(a)),
-              on<Place>(cummin<1>(a, reverse)), on<Place>(cummax<1>(a)), on<Place>(cummax(a, reverse))),
-      a = X);
-  const char* const names[] = {"cumsum 0",  "cumsum -1", "cumsum 2", "cumprod -0", "cumprod 2",
-                               "cummin 0",  "cummin -1", "cummax 1", "cummax -2"};
+  const auto got =
+      sess.run(fetches(on<Place>(cumsum<0>(a)), on<Place>(cumsum<1>(a, reverse)), on<Place>(cumsum(a)),
+                       on<Place>(cumprod<0>(a, reverse)), on<Place>(cumprod<-1>(a)), on<Place>(cummin<-3>(a)),
+                       on<Place>(cummin<1>(a, reverse)), on<Place>(cummax<1>(a)), on<Place>(cummax(a, reverse))),
+               a = X);
+  const char* const names[] = {"cumsum 0", "cumsum -1", "cumsum 2", "cumprod -0", "cumprod 2",
+                               "cummin 0", "cummin -1", "cummax 1", "cummax -2"};
   std::apply([&, k = 0](const auto&... r) mutable { (compare(t, names[k++], r), ...); }, got);
 }
 

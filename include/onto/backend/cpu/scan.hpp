@@ -13,10 +13,11 @@
 
 namespace onto::detail {
 
-/// A scan's space: (outer, n, inner), n along the axis. Its columns are scanned in lines of up to 256 neighbours, and a
-/// line in blocks of rows.
+/// A scan's space: (outer, n, inner), n along the axis. Its columns are scanned in lines of up to 512 neighbours, and a
+/// line in blocks of rows, of a number that the shape alone decides.
 struct scan_space {
-  static constexpr std::int64_t most_columns = 256, tile = 8192;  // of a tile, a block of a line, 32 or 64 KiB
+  static constexpr std::int64_t most_columns = 512;               // of a line
+  static constexpr std::int64_t most = 8192, rows_at_least = 64;  // of a tile, a block of a line: elements, rows
 
   std::int64_t outer = 1, n = 1, inner = 1;
   std::int64_t width, lines_across;  // columns of a line but the last; lines beside each other
@@ -32,7 +33,8 @@ struct scan_space {
     width = inner < most_columns ? inner : most_columns;
     lines_across = (inner + width - 1) / width;
     lines = outer * lines_across;
-    rows = tile / width < n ? tile / width : n;
+    rows = most / width > rows_at_least ? most / width : rows_at_least;
+    if (rows > n) rows = n;
     blocks = (n + rows - 1) / rows;
   }
 };
@@ -57,37 +59,101 @@ struct kept_terms {
   kept_terms operator+(std::int64_t columns) const { return {kept + columns, lost + columns}; }
 };
 
-/// Scans `Width` columns of a tile from no elements on, and leaves in `total` what is kept of them all. `Stores`: the
-/// results are those after `before`.
-template <class Rule, int Width, bool Stores, class In, class Out>
-void scan_columns(const scan_tile<In, Out>& t, std::int64_t column, const kept_terms<typename Rule::term>& before,
-                  const kept_terms<typename Rule::term>& total) {
+/// What one pass over a tile does: store results, those after what is kept `before` the tile, and sum up the tile from
+/// no elements on, for what comes after it. A tile comes to the same whether its results are stored or not.
+template <bool Stores, bool Totals>
+struct scan_pass {
+  static constexpr bool stores = Stores, totals = Totals;
+};
+
+/// A tile of one column, four elements at a time: of the additions one in four waits for the one before it.
+template <class Rule, class Pass, class In, class Out>
+void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::term>& before,
+                 const kept_terms<typename Rule::term>& total) {
   using term = typename Rule::term;
-  term kept[Width], lost[Width], kept_before[Width], lost_before[Width];
-  for (int j = 0; j < Width; ++j) {
-    kept[j] = Rule::empty();
-    lost[j] = 0;
-    kept_before[j] = Stores ? before.kept[column + j] : term{};
-    lost_before[j] = Stores ? before.lost[column + j] : term{};
-  }
-  const In* in = t.in + column;
-  Out* out = t.out + column;
-  for (std::int64_t r = 0; r < t.rows; ++r, in += t.in_row) {
-    for (int j = 0; j < Width; ++j) Rule::add(kept[j], lost[j], static_cast<term>(in[j]));
-    if constexpr (Stores) {
-      Out results[Width];
-      for (int j = 0; j < Width; ++j) {
-        term all = kept_before[j], lost_of_all = lost_before[j];
-        Rule::merge(all, lost_of_all, kept[j], lost[j]);
-        results[j] = Rule::finish(all, lost_of_all);
+  term kept = before.kept[0], lost = before.lost[0], all = Rule::empty(), lost_of_all = 0;
+  const In* in = t.in;
+  Out* out = t.out;
+  for (std::int64_t left = t.rows; left > 0;) {
+    const std::int64_t some = left < 4 ? left : 4;
+    term group[4], lost_of_group[4] = {};
+    for (std::int64_t k = 0; k < some; ++k, in += t.in_row) {
+      group[k] = static_cast<term>(*in);
+      if (k == 0) continue;
+      lost_of_group[k] = lost_of_group[k - 1];
+      const term x = group[k];
+      group[k] = group[k - 1];
+      Rule::add(group[k], lost_of_group[k], x);
+    }
+    if constexpr (Pass::stores) {
+      const term kept_before = kept, lost_before = lost;
+      for (std::int64_t k = 0; k < some; ++k, out += t.out_row) {
+        kept = kept_before;
+        lost = lost_before;
+        Rule::merge(kept, lost, group[k], lost_of_group[k]);
+        *out = Rule::finish(kept, lost);
       }
-      for (int j = 0; j < Width; ++j) out[j] = results[j];
-      out += t.out_row;
+    }
+    if constexpr (Pass::totals) Rule::merge(all, lost_of_all, group[some - 1], lost_of_group[some - 1]);
+    left -= some;
+  }
+  if constexpr (Pass::totals) {
+    total.kept[0] = all;
+    total.lost[0] = lost_of_all;
+  }
+}
+
+/// `Width` columns of a tile, side by side.
+template <class Rule, int Width, class Pass, class In, class Out>
+ONTO_INLINE void add_row(const In* in, Out* out, const kept_terms<typename Rule::term>& kept,
+                         const kept_terms<typename Rule::term>& total) {
+  using term = typename Rule::term;
+  term x[Width];
+  for (int j = 0; j < Width; ++j) x[j] = static_cast<term>(in[j]);
+  if constexpr (Pass::totals) {
+    term sum[Width], lost[Width];
+    for (int j = 0; j < Width; ++j) {
+      sum[j] = total.kept[j];
+      lost[j] = total.lost[j];
+    }
+    for (int j = 0; j < Width; ++j) Rule::add(sum[j], lost[j], x[j]);
+    for (int j = 0; j < Width; ++j) {
+      total.kept[j] = sum[j];
+      if constexpr (Rule::compensated) total.lost[j] = lost[j];
     }
   }
-  for (int j = 0; j < Width; ++j) {
-    total.kept[column + j] = kept[j];
-    total.lost[column + j] = lost[j];
+  if constexpr (Pass::stores) {
+    term sum[Width], lost[Width];
+    Out results[Width];
+    for (int j = 0; j < Width; ++j) {
+      sum[j] = kept.kept[j];
+      lost[j] = kept.lost[j];
+    }
+    for (int j = 0; j < Width; ++j) Rule::add(sum[j], lost[j], x[j]);
+    for (int j = 0; j < Width; ++j) results[j] = Rule::finish(sum[j], lost[j]);
+    for (int j = 0; j < Width; ++j) {
+      kept.kept[j] = sum[j];
+      if constexpr (Rule::compensated) kept.lost[j] = lost[j];
+      out[j] = results[j];
+    }
+  }
+}
+
+/// A tile of several columns, row by row along memory. *Effects* changes what is at `kept`.
+template <class Rule, class Pass, class In, class Out>
+void scan_columns(const scan_tile<In, Out>& t, const kept_terms<typename Rule::term>& kept,
+                  const kept_terms<typename Rule::term>& total) {
+  for (std::int64_t j = 0; Pass::totals && j < t.columns; ++j) {
+    total.kept[j] = Rule::empty();
+    total.lost[j] = 0;
+  }
+  for (std::int64_t r = 0; r < t.rows; ++r) {
+    const In* const in = t.in + r * t.in_row;
+    Out* const out = t.out + r * t.out_row;
+    std::int64_t j = 0;
+    for (; j + 16 <= t.columns; j += 16) add_row<Rule, 16, Pass>(in + j, out + j, kept + j, total + j);
+    for (; j + 4 <= t.columns; j += 4) add_row<Rule, 4, Pass>(in + j, out + j, kept + j, total + j);
+    for (; j < t.columns; ++j) add_row<Rule, 1, Pass>(in + j, out + j, kept + j, total + j);
   }
 }
 
@@ -118,13 +184,18 @@ class cpu_scanner {
   void run_lines(thread_pool& pool) const {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       room r(*this);
-      term memory[4][scan_space::most_columns];
-      const terms before{memory[0], memory[1]}, total{memory[2], memory[3]};
+      term memory[6][scan_space::most_columns];
+      const terms before{memory[0], memory[1]}, total{memory[2], memory[3]}, kept{memory[4], memory[5]};
       for (; lo < hi; ++lo) {
         clear(before);
         for (std::int64_t b = 0; b < s_.blocks; ++b) {
-          scan<true>(r, lo, b, before, total);
-          append(before, total);
+          if (b + 1 == s_.blocks) {
+            scan<scan_pass<true, false>>(r, lo, b, before, total);
+          } else {
+            copy(kept, before);
+            scan<scan_pass<true, true>>(r, lo, b, kept, total);
+            append(before, total);
+          }
         }
       }
     };
@@ -139,7 +210,7 @@ class cpu_scanner {
     auto sum_up = [&](std::int64_t lo, std::int64_t hi) {
       room r(*this);
       for (; lo < hi; ++lo)
-        scan<false>(r, lo / s_.blocks, lo % s_.blocks, first + lo * s_.width, first + lo * s_.width);
+        scan<scan_pass<false, true>>(r, lo / s_.blocks, lo % s_.blocks, first + lo * s_.width, first + lo * s_.width);
     };
     split(pool, count, 1, sum_up);
     term memory[4][scan_space::most_columns];
@@ -153,9 +224,10 @@ class cpu_scanner {
     }
     auto store = [&](std::int64_t lo, std::int64_t hi) {
       room r(*this);
-      term rest[2][scan_space::most_columns];
-      for (; lo < hi; ++lo)
-        scan<true>(r, lo / s_.blocks, lo % s_.blocks, first + lo * s_.width, {rest[0], rest[1]});
+      for (; lo < hi; ++lo) {
+        const terms here = first + lo * s_.width;
+        scan<scan_pass<true, false>>(r, lo / s_.blocks, lo % s_.blocks, here, here);
+      }
     };
     split(pool, count, 1, store);
   }
@@ -201,9 +273,9 @@ class cpu_scanner {
     return offset;
   }
 
-  /// Scans a block of a line: what comes before it is `before`, what it comes to is `total`.
-  template <bool Stores>
-  void scan(room& r, std::int64_t line, std::int64_t block, const terms& before, const terms& total) const {
+  /// Goes over a block of a line. *Effects* leaves what the block comes to in `total`, and anything in `kept`.
+  template <class Pass>
+  void scan(room& r, std::int64_t line, std::int64_t block, const terms& kept, const terms& total) const {
     const std::int64_t outer = line / s_.lines_across, start = line % s_.lines_across * s_.width;
     scan_tile<T, result> t;
     t.columns = s_.inner - start < s_.width ? s_.inner - start : s_.width;
@@ -219,11 +291,11 @@ class cpu_scanner {
       t.in_row = -t.in_row;
       t.out_row = -t.out_row;
     }
-    std::int64_t j = 0;
-    for (; j + 64 <= t.columns; j += 64) scan_columns<rule, 64, Stores>(t, j, before, total);
-    for (; j + 8 <= t.columns; j += 8) scan_columns<rule, 8, Stores>(t, j, before, total);
-    for (; j < t.columns; ++j) scan_columns<rule, 1, Stores>(t, j, before, total);
-    if constexpr (Stores && std::is_same_v<result, float>)
+    if (t.columns == 1)
+      scan_column<rule, Pass>(t, kept, total);
+    else
+      scan_columns<rule, Pass>(t, kept, total);
+    if constexpr (Pass::stores && std::is_same_v<result, float>)
       if (narrow_) narrow_results(t, r, first);
   }
 

@@ -55,7 +55,7 @@ struct append_state {
 /// Where the elements of rows are that follow each other, each from the scan's first element to its last: in the
 /// operand (0) and in the result (1).
 struct scan_layout {
-  index_divisor length;         // of a row
+  index_divisor length;  // of a row
   strided_space<2> rows;
   std::int64_t first[2] = {};   // of row 0's first element, in elements from the beginning
   std::int64_t stride[2] = {};  // along a row; backwards it is negative
@@ -81,8 +81,8 @@ ONTO_COLD inline scan_layout scan_layout_of(const kernel_call& call) {
     const std::int64_t along = operands[k].stride[axis];
     l.stride[k] = backwards ? -along : along;
     l.first[k] = backwards ? (n - 1) * along : 0;
-    l.plain[k] = (n == 1 || (along == 1 && !backwards)) &&
-                 (l.rows.rank == 0 || (l.rows.rank == 1 && l.rows.stride[k][0] == n));
+    l.plain[k] =
+        (n == 1 || (along == 1 && !backwards)) && (l.rows.rank == 0 || (l.rows.rank == 1 && l.rows.stride[k][0] == n));
   }
   return l;
 }
