@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Writes one header from many: follows `#include <onto/...>` and puts each file in once, where it is first needed.
 # A file that is first needed inside an `#if` is put in there with a guard, and again where it is needed for certain.
-"""usage: amalgamate.py INCLUDE_DIR onto/onto.hpp OUTPUT"""
+# What further headers bring beyond it is written beside it, under their own names.
+"""usage: amalgamate.py INCLUDE_DIR onto/onto.hpp OUTPUT [onto/FURTHER.hpp...]"""
 import pathlib
 import re
 import sys
@@ -26,15 +27,17 @@ def put(root, name, seen, out, stack=()):
     seen.add(name)
     guard = guard_name(name)
     out += [f"#ifndef {guard}", f"#define {guard}", f"// ---- {name}"]
-    depth, local = 0, None
+    depth, local, refused = 0, None, False
     for line in path.read_text().splitlines():
         if line.startswith(SPDX) or PRAGMA_ONCE.match(line):
             continue
         if re.match(r"\s*#\s*if", line):
             depth += 1
-            local = set(seen) if depth == 1 else local
+            local, refused = (set(seen), False) if depth == 1 else (local, refused)
+        elif re.match(r"\s*#\s*error", line) and depth == 1:
+            refused = True
         elif re.match(r"\s*#\s*(else|elif)", line) and depth == 1:
-            local = set(seen)
+            local = seen if refused else set(seen)  # what compiles at all is in the other branch
         elif re.match(r"\s*#\s*endif", line):
             depth -= 1
         match = INCLUDE.match(line)
@@ -47,15 +50,24 @@ def put(root, name, seen, out, stack=()):
     out.append(f"#endif  // {guard}")
 
 
+def write(path, what, lines):
+    head = [SPDX + " BSL-1.0", f"// {what}, generated from the headers under include/onto: change those, not this.",
+            "#pragma once"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(head + lines) + "\n")
+
+
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) < 4:
         sys.exit(__doc__)
     root, name, output = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-    out = [SPDX + " BSL-1.0",
-           "// onto in one file, generated from the headers under include/onto: change those, not this.", "#pragma once"]
-    put(root, name, set(), out)
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text("\n".join(out) + "\n")
+    out, seen = [], set()
+    put(root, name, seen, out)
+    write(output, "onto in one file", out)
+    for further in sys.argv[4:]:
+        more = [f"#include <{name}>"]
+        put(root, further, set(seen), more)
+        write(output.parent / pathlib.Path(further).name, f"What <{further}> brings beside <{name}>", more)
 
 
 if __name__ == "__main__":

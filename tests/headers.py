@@ -18,7 +18,7 @@ def main():
     for compiler in found:
         if compiler.name == "nvcc":
             # The CMake tree for nvcc compiles the rest.
-            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h == "onto/onto.hpp"]
+            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h in ("onto/onto.hpp", "onto/scan.hpp")]
             # Every operation, without the flags that CMake adds.
             tasks += [(compiler, "tests/gpu/operations.cu")]
         else:

@@ -96,7 +96,7 @@ class bench {
   void launch(void (*kernel)(gpu_context&, const kernel_call&), kernel_call call,
               std::size_t (*workspace)(const kernel_call&) = nullptr) {
     if (workspace) {
-      call.workspace_bytes = static_cast<std::int64_t>(workspace(call));
+      call.workspace_bytes = static_cast<std::int64_t>(gpu.ask_workspace(workspace, call));
       if (call.workspace_bytes > 0 && call.workspace_bytes < 1 << 20)
         call.workspace = reserve<char>(static_cast<std::size_t>(call.workspace_bytes));  // no more than that
       else

@@ -27,6 +27,7 @@ enum class op_kind : std::uint8_t {
   matmul,       ///< matrix product, batched in leading dimensions
   concat,       ///< operands side by side
   assign,       ///< a map whose result becomes the value of a variable
+  own_kernel,   ///< what has a kernel of its own (`operation_kernels`), with which nothing fuses: scans
 };
 
 /// Why shapes do not fit.

@@ -88,7 +88,7 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const kernel_
     const graph_node& x = g[n];
     // Folds over rows are taken apart into stages, and further results are of one evaluation.
     if (n != root && (x.kind() == op_kind::reduce || p.result[n])) r.possible = false;
-    if (x.kind() == op_kind::row || x.kind() == op_kind::matmul || x.kind() == op_kind::concat) r.possible = false;
+    if (!is_coded(x.kind()) && x.kind() != op_kind::view) r.possible = false;
     if (!x.holds_values) times[n] = 1;
     const int lines = x.count <= 4 ? 1 : x.count - 1;
     r.lines += (times[n] - 1) * lines;
@@ -334,6 +334,9 @@ class kernel_key {
   /// Of a kernel that is known by what it does and the element type.
   constexpr kernel_key(op_kind kind, element type) : kernel_key(3 + static_cast<int>(kind), static_cast<int>(type)) {}
 
+  /// Of an operation's own kernel.
+  constexpr kernel_key(const op_info& op, element type) : kernel_key(0, static_cast<int>(type)) { add(op.hash); }
+
   constexpr bool operator==(const kernel_key& other) const { return hash_ == other.hash_; }
 
  private:
@@ -343,6 +346,15 @@ class kernel_key {
 
   std::uint64_t hash_;
 };
+
+/// What the kernel of an operation without instructions is. One of its own is known by the operation, attributes and
+/// all, and its operands' type; what is left is copies.
+constexpr kernel_key operation_key(const graph_view& g, int n) {
+  const graph_node& x = g[n];
+  if (x.kind() == op_kind::row || x.kind() == op_kind::matmul) return {x.kind(), x.type};
+  if (x.kind() == op_kind::own_kernel) return {*x.op, g.kernel_element(n)};
+  return {op_kind::view, element::boolean};
+}
 
 }  // namespace onto::detail
 

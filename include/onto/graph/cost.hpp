@@ -22,6 +22,7 @@ constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int 
   switch (op.kind) {
     case op_kind::map:
     case op_kind::generator:
+    case op_kind::own_kernel:
     case op_kind::assign: return known_product(shapes[n].size(), op.cost);
     case op_kind::reduce:
     case op_kind::row: return known_product(shapes[g.operand(n, 0)].size(), op.cost);

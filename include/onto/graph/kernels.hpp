@@ -123,12 +123,17 @@ constexpr int product_of(const graph_view& g, const kernel_partition& p, int roo
   return -1;
 }
 
+/// Whether a kernel's instructions are made of operations of this kind.
+constexpr bool is_coded(op_kind k) {
+  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
+}
+
 /// Whether the kernel of this root is a program of instructions. A view is a copy, unless what it shows is made in the
 /// same kernel.
 constexpr bool has_code(const graph_view& g, const kernel_partition& p, int root) {
   const op_kind k = g[root].kind();
   if (k == op_kind::view) return p.kernel_of[base_of(g, p, g.operand(root, 0))] == root;
-  return k == op_kind::map || k == op_kind::generator || k == op_kind::assign || k == op_kind::reduce;
+  return is_coded(k);
 }
 
 /// Marks the results of kernels beside their roots: what other kernels, views and fetches read of them, and what

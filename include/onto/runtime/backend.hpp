@@ -53,6 +53,17 @@ struct no_kernels {
 template <class Backend>
 struct backend_kernels;
 
+/// The kernel that a backend has for an operation of kind `own_kernel`: specialized by a header of its folder, which
+/// programs with such operations include, as <onto/scan.hpp> does.
+template <class Op, class Backend>
+struct operation_kernels {
+  /// For operands of type `T`.
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {};
+  }
+};
+
 /// Backends, the CPU first, then in the order in which their GPUs are preferred.
 template <class... Backends>
 struct backend_list {};
@@ -65,10 +76,13 @@ struct backend_at {
   using list = backend_list<>;
 };
 
-/// The kernels of a backend, if it can run the operations.
+/// The kernels of a backend, if it can run the operations: all of them on GPUs (`OnGpus`), or only what is compiled for
+/// the host.
 template <bool CanRun, class Backend>
 struct kernels_if : backend_kernels<Backend> {};
 template <class Backend>
 struct kernels_if<false, Backend> : no_kernels {};
+template <bool OnGpus, class Backend>
+using kernels_for = kernels_if<(OnGpus || Backend::runs_host_code), Backend>;
 
 }  // namespace onto::detail

@@ -94,6 +94,13 @@ class device {
     data = nullptr;
     return {};
   }
+  /// Bytes that a kernel needs to work in on this device, as a function of its entry says them; 0 where kernels have
+  /// what they need.
+  virtual std::size_t ask_workspace(std::size_t (*ask)(const kernel_call&), const kernel_call& call) {
+    (void)ask;
+    (void)call;
+    return 0;
+  }
   ref<counted> workspace(std::int64_t bytes, void*& data) { return workspace_up_to(bytes, bytes, data); }
   /// Fills a block so that whoever reads what was not written finds out; for tests.
   virtual void poison(void* memory, std::int64_t bytes) {

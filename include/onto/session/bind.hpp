@@ -136,8 +136,10 @@ class binder {
         if (!kernel.workspace) continue;
         for (int c = 0; c < s.call_count; ++c) {
           s.calls[c].call.in = s.calls[c].views;
-          const std::size_t wanted = kernel.workspace(s.calls[c].call);
-          const std::size_t needed = kernel.least_workspace ? kernel.least_workspace(s.calls[c].call) : wanted;
+          device& at = devices_[d];
+          const std::size_t wanted = at.ask_workspace(kernel.workspace, s.calls[c].call);
+          const std::size_t needed =
+              kernel.least_workspace ? at.ask_workspace(kernel.least_workspace, s.calls[c].call) : wanted;
           if (wanted > most) most = wanted;
           if (needed > least) least = needed;
         }

@@ -242,7 +242,7 @@ class call_binder {
     }
   }
 
-  /// Softmax, and views that are made into contiguous memory.
+  /// Softmax, kernels of an operation's own, and views that are made into contiguous memory.
   void bind_plain(bound_step& s, int root) {
     int x = g_.operand(root, 0);
     open_calls(s, 1);

@@ -185,6 +185,17 @@ constexpr kernel_entry copy_kernel(backend_list<B...>) {
   return e;
 }
 
+/// The operation of a node.
+template <class Graph, class Table, int Node>
+constexpr auto operation_of() {
+  constexpr auto find = [] {
+    int k = 0;
+    while (Table::hashes[k] != Graph::view[Node].op->hash) ++k;
+    return k;
+  };
+  return type_box<typename Table::template op_at<find()>::type>{};
+}
+
 template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
   if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
@@ -200,32 +211,36 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
   kernel_entry e;
   if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value, Root)) {
     using code = row_kernel_program<Graph, Table, Root>;
-    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
-      B > ::template row<decltype(code::template make<B::computes_in_floats>())>()),
+    ((e.launch[B::slot] = kernels_for<gpu, B>::template row<decltype(code::template make<B::computes_in_floats>())>()),
      ...);
     return {code::key(), e};
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
-      B > ::template reduce<decltype(code::template make<B::computes_in_floats>()), fold_of(*Graph::view[Root].op),
-                            element_sizes(Graph::view), has_views(Graph::view)>()),
+    ((e.launch[B::slot] = kernels_for<gpu, B>::template reduce<decltype(code::template make<B::computes_in_floats>()),
+                                                               fold_of(*Graph::view[Root].op),
+                                                               element_sizes(Graph::view), has_views(Graph::view)>()),
      ...);
     return {code::key(), e};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    ((e.launch[B::slot] = kernels_if < gpu || B::runs_host_code,
-      B > ::template map<decltype(code::template make<B::computes_in_floats>()), Extent, element_sizes(Graph::view),
-                         has_views(Graph::view)>()),
+    ((e.launch[B::slot] =
+          kernels_for<gpu, B>::template map<decltype(code::template make<B::computes_in_floats>()), Extent,
+                                            element_sizes(Graph::view), has_views(Graph::view)>()),
      ...);
     return {code::key(), e};
   } else if constexpr (kind == op_kind::row) {
     ((e.launch[B::slot] = backend_kernels<B>::template softmax<element_t<type>>()), ...);
-    return {{kind, type}, e};
+    return {operation_key(Graph::view, Root), e};
   } else if constexpr (kind == op_kind::matmul) {
     ((e.launch[B::slot] = backend_kernels<B>::template matmul<element_t<type>>()), ...);
-    return {{kind, type}, e};
+    return {operation_key(Graph::view, Root), e};
+  } else if constexpr (kind == op_kind::own_kernel) {
+    using op = typename decltype(operation_of<Graph, Table, Root>())::type;
+    using operand = element_t<Graph::view.kernel_element(Root)>;
+    ((e.launch[B::slot] = operation_kernels<op, B>::template kernel<operand>()), ...);
+    return {operation_key(Graph::view, Root), e};
   } else {
-    return {{op_kind::view, element::boolean}, copy_kernel(backends{})};
+    return {operation_key(Graph::view, Root), copy_kernel(backends{})};
   }
 }
 

@@ -225,11 +225,7 @@ class refined_program : public counted {
     return with_alone(n, [&](const kernel_partition& p) { return find_group(p, n, out, how); });
   }
 
-  bool find_operation(int n, kernel_entry& out) const {
-    const op_kind kind = g_[n].kind();
-    if (kind == op_kind::row || kind == op_kind::matmul) return look_up({kind, g_[n].type}, out);
-    return look_up({op_kind::view, element::boolean}, out);
-  }
+  bool find_operation(int n, kernel_entry& out) const { return look_up(operation_key(g_, n), out); }
 
   bool find_code(const kernel_partition& p, int root, evaluation how, kernel_entry& out) {
     arena scratch;

@@ -51,6 +51,13 @@ class cuda_device final : public guarded_gpu, private workspace_source {
     guarded([&] { pool_.trim(); });
   }
 
+  /// With the GPU current: a library's kernels may need more on one than on another.
+  std::size_t ask_workspace(std::size_t (*ask)(const kernel_call&), const kernel_call& call) override {
+    std::size_t bytes = 0;
+    guarded([&] { bytes = ask(call); });
+    return bytes;
+  }
+
   /// One block for all programs: kernels of the compute stream run one after the other, and a graph that works on this
   /// device is put in the stream's order too.
   ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) override {

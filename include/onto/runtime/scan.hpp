@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// How a scan accumulates: what is kept up to an element, how the next one joins it, what comes out. The same on every
+// backend.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/ops/reduce.hpp>
+
+#include <type_traits>
+
+namespace onto::detail {
+
+/// A scan by the fold `F` over elements that are computed in type `T`. What is kept is a term and, of a sum of doubles,
+/// what rounding has taken from it; else `lost` is not looked at.
+/// *Source* Knuth, The Art of Computer Programming 2, 4.2.2, theorem B (the error of one addition).
+template <fold F, class T>
+struct scanning {
+  static constexpr bool sums = F == fold::sum || F == fold::prod;
+  static constexpr bool compensated = F == fold::sum && std::is_same_v<T, double>;
+  using term = element_t<sums ? accumulated_as(element_of<T>) : element_of<T>>;
+  using result = element_t<sums ? summed_as(element_of<T>) : element_of<T>>;
+
+  /// What is kept of no elements.
+  ONTO_HD static term empty() { return folding<F>::template identity<term>(); }
+
+  /// The element `x` follows what is kept.
+  ONTO_HD ONTO_INLINE static void add(term& kept, [[maybe_unused]] term& lost, term x) {
+    if constexpr (compensated) {
+      const term sum = kept + x, part = sum - kept;
+      lost += (kept - (sum - part)) + (x - part);
+      kept = sum;
+    } else {
+      kept = folding<F>::combine(kept, x);
+    }
+  }
+
+  /// What is kept of the elements that follow joins.
+  ONTO_HD ONTO_INLINE static void merge(term& kept, term& lost, term next, term lost_next) {
+    add(kept, lost, next);
+    if constexpr (compensated) lost += lost_next;
+  }
+
+  /// The errors of an infinite sum are not numbers; they are left out.
+  ONTO_HD ONTO_INLINE static result finish(term kept, [[maybe_unused]] term lost) {
+    if constexpr (compensated)
+      return lost == lost ? kept + lost : kept;
+    else
+      return static_cast<result>(kept);
+  }
+};
+
+}  // namespace onto::detail
