@@ -46,8 +46,8 @@ template <class Graph, class Table>
 struct compiled {
   static constexpr int nodes = Graph::view.count;
   static constexpr bool values_decide = Graph::lowered::sizes.values_decide;
-  static constexpr const kernel_partition& whole = fused<Graph>::value;
-  static constexpr const kernel_partition& parts = fused<Graph>::parts;
+  static constexpr const auto& whole = fused<Graph>::value;
+  static constexpr const auto& parts = fused<Graph>::parts;
   static constexpr const auto& how = evaluations<Graph>::value;
 
   struct plan_of_kernels {
