@@ -49,7 +49,9 @@ class handmade_program {
     part_.assign(count, 0);
     via_ = uses_ = target_ = split_ = part_;
     detail::fuse(g, {part_.data(), uses_.data(), target_.data(), via_.data(), split_.data()});
-    entries_.assign(count, {});
+    detail::kernel_entry nothing;
+    nothing.launch[detail::kernel_entry::host].run = [](detail::kernel_context&, const detail::kernel_call&) {};
+    entries_.assign(count, nothing);
     how_.assign(count, {});
     program_ = std::make_unique<detail::compiled_program>();
     program_->graph = g;
