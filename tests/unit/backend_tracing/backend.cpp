@@ -150,3 +150,25 @@ TEST_CASE("a kind of kernel that a backend has not is refused before anything ru
         values_of(sess.run(on<cpu<0>>(softmax<0>(x + x)), x = a)));
   CHECK(new_launches().size() == 1);
 }
+
+TEST_CASE("a kernel that writes a variable is not moved from where the variable is", "[backend]") {
+  using namespace onto::detail;
+  constexpr auto v = onto::variable<"v", float, 2, 2>;
+  using reads = std::remove_const_t<decltype(on<gpu<0>>(v * v))>;
+  using writes = std::remove_const_t<decltype(on<gpu<0>>(assign(v, v * v)))>;
+  const device_list devices = find_devices({});
+  const auto move = [&](const compiled_program& typed) {
+    // The same program without a kernel of this backend's.
+    const int count = typed.graph.count;
+    std::vector<kernel_entry> kernels(typed.whole, typed.whole + count);
+    for (kernel_entry& k : kernels) k.launch[kernel_entry::own] = {};
+    compiled_program p = typed;
+    p.whole = kernels.data();
+    arena memory;
+    std::vector<node_placement> where(static_cast<std::size_t>(count), {place{device_kind::gpu, 0}, {}});
+    move_missing_kernels(p, stateless(p.graph, memory), devices, true, where.data());
+    return where.back().where;
+  };
+  CHECK(move(typed_run<reads>::program()) == place{device_kind::cpu, 0});
+  CHECK_THROWS_AS(move(typed_run<writes>::program()), invalid_argument_error);
+}
