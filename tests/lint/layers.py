@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-# Headers include only the layers beneath their own, as layers.txt says, and only backend/cuda names the CUDA toolkit.
+# Headers include only the layers beneath their own, as layers.txt says, and only backend/cuda names the CUDA toolkit. Whether a
+# program has CUDA is asked by the configuration and the list of backends alone.
 import re
 
 from source import ROOT, close, relative, without_comments
@@ -10,6 +11,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 TOOLKIT = re.compile(r"\b(?:cu(?:da|blas)(?:[A-Z]\w*|Lt\w*)|(?:thrust|cub)::\w+|__(?:global|shared|launch_bounds|constant)__"
                      r"|CUBLAS_\w+|threadIdx|blockIdx|blockDim|gridDim)\b")
 FUNCTION_SPACE = re.compile(r"__(?:host|device)__")
+HAS_CUDA = re.compile(r"\bONTO_CUDA\b")
+ASKS_FOR_CUDA = {"core/config.hpp", "session/backends.hpp"}
 TOOLKIT_HEADER = re.compile(r"^(?:cuda|cublas|cub/|thrust/|cooperative_groups|nv/|curand|nvtx)")
 
 
@@ -62,6 +65,10 @@ def main():
             for match in filter(None, found):
                 line = code.count("\n", 0, match.start()) + 1
                 problems.append(f"{shown}:{line}: only backend/cuda names the toolkit ({match[0]})")
+            asks = HAS_CUDA.search(code) if name not in ASKS_FOR_CUDA else None
+            if asks:
+                line = code.count("\n", 0, asks.start()) + 1
+                problems.append(f"{shown}:{line}: only the list of backends, session/backends.hpp, asks for CUDA")
     close("layers", len(headers), problems)
 
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/session/bind_calls.hpp>
+#include <onto/session/missing_kernels.hpp>
 #include <onto/session/step_labels.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -53,8 +54,9 @@ class binder {
     call_binder calls(devices_, products_, b_, units, value_of);
     for (int k = 0; k < b_.counts.steps; ++k) {
       calls.bind(b_.steps[k], steps[k]);
-      const bound_step& s = b_.steps[k];
-      if (s.kernel && !s.kernel->launch[devices_[s.device].slot()].run) throw_no_kernel(s);
+      const bound_step& made = b_.steps[k];
+      if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
+        throw_no_kernel(g_, steps[k].node, devices_[made.device]);
     }
     order(steps, units);
     find_replay();
@@ -70,15 +72,6 @@ class binder {
     if (kind == op_kind::matmul) return n == root || b_.shapes[n] == b_.shapes[root];
     if (kind != op_kind::reduce && kind != op_kind::row) return true;
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
-  }
-
-  /// A backend need not have every kind of kernel that operations have on devices of its kind.
-  [[noreturn]] ONTO_COLD ONTO_NOINLINE void throw_no_kernel(const bound_step& s) const {
-    message m("[onto.placement] Cannot assign a device for operation ");
-    const node_names names(g_);
-    write_short(m << names.text(s.step.node) << ": the backend of ", s.step.at);
-    fail<invalid_argument_error>(m << " (" << devices_[s.device].description()
-                                   << ") has no such kernel; place it on another device, as with on<cpu<0>>(...)");
   }
 
   /// Streams, waits, events and labels.

@@ -67,7 +67,7 @@ class session_core : public counted {
     out.pinned = out.memory.make<place>(g.count);
     pinned_places(g, out.pinned);
     out.where = out.memory.make<node_placement>(g.count);
-    place_nodes_or_throw(g, out.of.state, out.pinned, out.where);
+    place_nodes_or_throw(*out.of.program, out.of.state, out.pinned, out.where);
   }
 
   /// Fixes the variables of a program to the devices where its placement has them, as far as they are new.
@@ -138,7 +138,7 @@ class session_core : public counted {
     run_leaves& leaves = p->leaves;
     arena memory;
     pinned_places(g, leaves.pinned);
-    place_nodes_or_throw(g, p->of.state, leaves.pinned, memory.make<node_placement>(g.count));
+    place_nodes_or_throw(*p->of.program, p->of.state, leaves.pinned, memory.make<node_placement>(g.count));
     bool known = true;
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
@@ -218,7 +218,7 @@ class session_core : public counted {
         if (const variable* v = variables_.find(g[n].id)) pinned[n] = v->where;
   }
 
-  void place_nodes_or_throw(const graph_view& g, const program_state& s, const place* pinned,
+  void place_nodes_or_throw(const compiled_program& p, const program_state& s, const place* pinned,
                             node_placement* where) const {
     placer_input in;
     in.requests = s.places;
@@ -227,7 +227,8 @@ class session_core : public counted {
     in.devices = devices_.places();
     in.device_count = devices_.count();
     in.soft = soft_;
-    if (!place_nodes(g, in, where)) throw_unplaceable(g, s, where, devices_.places(), devices_.count());
+    if (!place_nodes(p.graph, in, where)) throw_unplaceable(p.graph, s, where, devices_.places(), devices_.count());
+    move_missing_kernels(p, s, devices_, soft_, where);
   }
 
   /// Shapes and data of the leaves, and where variables are: of one moment, so that a run that writes several is seen
@@ -278,7 +279,7 @@ class session_core : public counted {
       b->shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
-      place_nodes_or_throw(p.graph, s, leaves.pinned, b->where);
+      place_nodes_or_throw(p, s, leaves.pinned, b->where);
       if (logs_placement_) log_.write(sink_, devices_, p, s, b->where, m.refined ? m.refined->told_apart() : 0);
       binder(devices_, products_, *b).run();
     } catch (...) {

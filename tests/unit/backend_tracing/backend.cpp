@@ -8,6 +8,7 @@
 // [program]
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catch.hpp"
@@ -104,6 +105,36 @@ TEST_CASE("values are copied between two devices of a backend, and to simulated 
   CHECK(sess.statistics(gpu<2>{}).kernels == 1);
 }
 
+TEST_CASE("a kind of kernel that a backend has not is another device's, softly where it was asked for", "[backend]") {
+  const auto asked = on<gpu<0>>(softmax<0>(x + x));
+  const std::vector<float> expected = values_of(session{}.run(on<cpu<0>>(softmax<0>(x + x)), x = a));
+  std::vector<std::string> lines;
+  session soft{{.allow_soft_placement = true, .log_device_placement = true, .log = [&](std::string_view line) {
+                  lines.emplace_back(line);
+                }}};
+  (void)new_launches();
+  CHECK(values_of(soft.run(asked, x = a)) == expected);
+  CHECK(new_launches().size() == 1);
+  CHECK(soft.statistics(cpu<0>{}).kernels == 1);
+  bool said = false;
+  for (const std::string& line : lines)
+    said = said || line.find(
+                       "Softmax: (Softmax): /job:localhost/replica:0/task:0/device:CPU:0 (requested "
+                       "/device:GPU:0; moved: no float kernel there") == 0;
+  CHECK(said);
+
+  // Simulated GPUs are before the CPU.
+  session simulated{{.allow_soft_placement = true, .simulated_gpus = 1}};
+  CHECK(values_of(simulated.run(asked, x = a)) == expected);
+  CHECK(simulated.statistics(gpu<1>{}).kernels == 1);
+
+  // What was not asked for is no move.
+  session hard;
+  CHECK(values_of(hard.run(softmax<0>(x + x), x = a)) == expected);
+  CHECK(hard.statistics(cpu<0>{}).kernels == 1);
+  CHECK(hard.statistics(gpu<0>{}).kernels == 1);
+}
+
 TEST_CASE("a kind of kernel that a backend has not is refused before anything runs", "[backend]") {
   session sess;
   (void)new_launches();
@@ -113,8 +144,31 @@ TEST_CASE("a kind of kernel that a backend has not is refused before anything ru
                     "(device: 0, name: tracing GPU) has no such kernel; place it on another device, as with "
                     "on<cpu<0>>(...)");
   CHECK_THROWS_AS(sess.run(e, x = a), invalid_argument_error);
+  CHECK_THROWS_AS(sess.placement(e), invalid_argument_error);
   CHECK(new_launches().empty());
   CHECK(values_of(sess.run(on<cpu<0>>(softmax<0>(on<gpu<0>>(x + x))), x = a)) ==
         values_of(sess.run(on<cpu<0>>(softmax<0>(x + x)), x = a)));
   CHECK(new_launches().size() == 1);
+}
+
+TEST_CASE("a kernel that writes a variable is not moved from where the variable is", "[backend]") {
+  using namespace onto::detail;
+  constexpr auto v = onto::variable<"v", float, 2, 2>;
+  using reads = std::remove_const_t<decltype(on<gpu<0>>(v * v))>;
+  using writes = std::remove_const_t<decltype(on<gpu<0>>(assign(v, v * v)))>;
+  const device_list devices = find_devices({});
+  const auto move = [&](const compiled_program& typed) {
+    // The same program without a kernel of this backend's.
+    const int count = typed.graph.count;
+    std::vector<kernel_entry> kernels(typed.whole, typed.whole + count);
+    for (kernel_entry& k : kernels) k.launch[kernel_entry::own] = {};
+    compiled_program p = typed;
+    p.whole = kernels.data();
+    arena memory;
+    std::vector<node_placement> where(static_cast<std::size_t>(count), {place{device_kind::gpu, 0}, {}});
+    move_missing_kernels(p, stateless(p.graph, memory), devices, true, where.data());
+    return where.back().where;
+  };
+  CHECK(move(typed_run<reads>::program()) == place{device_kind::cpu, 0});
+  CHECK_THROWS_AS(move(typed_run<writes>::program()), invalid_argument_error);
 }

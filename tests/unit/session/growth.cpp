@@ -61,17 +61,18 @@ class handmade_program {
     const graph_view g{nodes_.data(), static_cast<int>(count), operands_.data(), fetches_.data(),
                        static_cast<int>(fetches_.size())};
     arrays_.resize(count);
-    std::vector<int> uses(count), users(count), target(count), split(count);
-    epilogues_.resize(count + 1);
-    detail::fuser(g, {arrays_.arrays(), uses.data(), users.data(), target.data(), split.data(), epilogues_.data()})
-        .run();
-    entries_.assign(count, {});
+    epilogues_.resize(count);
+    detail::kernel_arrays kernels = arrays_.arrays();
+    kernels.epilogues = epilogues_.data();
+    kernels.products = detail::count_products(g);
+    detail::fusion_passes::run(g, kernels);
+    detail::kernel_entry nothing;
+    nothing.launch[detail::kernel_entry::host].run = [](detail::kernel_context&, const detail::kernel_call&) {};
+    entries_.assign(count, nothing);
     how_.assign(count, {});
     program_ = std::make_unique<detail::compiled_program>();
     program_->graph = g;
-    program_->kernels = program_->unmerged = arrays_.arrays();
-    program_->epilogues = epilogues_.data();
-    program_->products = detail::count_products(g);
+    program_->kernels = program_->unmerged = kernels;
     program_->whole = program_->parts = program_->single = entries_.data();
     program_->how = program_->part_how = how_.data();
     return *program_;
