@@ -46,8 +46,7 @@ Computes A^n + B^n for two square matrices: the powers on the devices you name, 
   --help              prints this
 )";
 
-// ---- the program
-// -----------------------------------------------------------------------------------------------------
+// ---- the program ------------------------------------------------------------------------------------------
 
 // [program]
 inline constexpr auto a = placeholder<"a", float, dyn, dyn>;
@@ -72,8 +71,7 @@ auto sum_of_powers(const std::string& device_of_a, const std::string& device_of_
 }
 // [program]
 
-// ---- options
-// ---------------------------------------------------------------------------------------------------------
+// ---- options ----------------------------------------------------------------------------------------------
 
 struct options {
   int n = 10;
@@ -156,8 +154,7 @@ options parse(const std::vector<std::string_view>& words) {
   return o;
 }
 
-// ---- showing that it runs
-// --------------------------------------------------------------------------------------------
+// ---- showing that it runs ---------------------------------------------------------------------------------
 
 /// A line about a run that takes long, on a terminal: how much has been started, how fast, for how long.
 class progress {
@@ -219,8 +216,7 @@ std::string where_products_run(const session& sess, const placement_report& repo
   return text.empty() ? "CPU" : text;
 }
 
-// ---- running it
-// ------------------------------------------------------------------------------------------------------
+// ---- running it -------------------------------------------------------------------------------------------
 
 template <int N>
 matrix compute(const options& o, const matrix& left, const matrix& right) {
@@ -260,8 +256,7 @@ matrix random_matrix(int size, unsigned seed) {
   return m;
 }
 
-// ---- the demonstration
-// -----------------------------------------------------------------------------------------------
+// ---- the demonstration ------------------------------------------------------------------------------------
 
 /// Row `row` of m^n, in double precision: plain loops that share nothing with onto.
 std::vector<double> row_of_power(const matrix& m, int n, int row) {

@@ -149,8 +149,7 @@ void map_row(const char* name, const E& expression, grid_shape g) {
   });
 }
 
-// ---- a row added to every row, then relu
-// -----------------------------------------------------------------------------
+// ---- a row added to every row, then relu ------------------------------------------------------------------
 
 __global__ void __launch_bounds__(threads)
     bias_by_hand(const float* x, const float* v, float* out, int rows, int columns) {
@@ -177,8 +176,7 @@ struct bias_reference {
   }
 };
 
-// ---- transpose(a) + b
-// ------------------------------------------------------------------------------------------------
+// ---- transpose(a) + b -------------------------------------------------------------------------------------
 
 // out (columns x rows) = transposed x (rows x columns) + y
 __global__ void __launch_bounds__(256)
@@ -205,8 +203,7 @@ struct transpose_reference {
   }
 };
 
-// ---- every second row plus the row below it
-// --------------------------------------------------------------------------
+// ---- every second row plus the row below it ---------------------------------------------------------------
 
 __global__ void __launch_bounds__(threads) slice_by_hand(const float* x, float* out, int pairs, int columns) {
   const int packs = columns / 4;

@@ -41,8 +41,7 @@ void in_turns(const row& r, const std::vector<whole_call>& all, int rounds) {
   }
 }
 
-// ---- A^10 + B^10
-// -----------------------------------------------------------------------------------------------------
+// ---- A^10 + B^10 ------------------------------------------------------------------------------------------
 
 inline constexpr auto a = onto::placeholder<"a", float, dyn, dyn>;
 inline constexpr auto b = onto::placeholder<"b", float, dyn, dyn>;
@@ -218,8 +217,7 @@ void headline(const char* name, const E& program, bool add_on_gpu, int n, int ro
   });
 }
 
-// ---- 100 tiny operations
-// ---------------------------------------------------------------------------------------------
+// ---- 100 tiny operations ----------------------------------------------------------------------------------
 
 inline constexpr auto tiny = onto::placeholder<"tiny", float, 8>;
 inline constexpr auto factors = onto::placeholder<"factors", float, 1, 8>;

@@ -51,8 +51,7 @@ struct peer {
 /// Remembers what a library says of itself, for the report.
 void say_version(const std::string& peer, const std::string& version);
 
-// ---- one timing
-// ------------------------------------------------------------------------------------------------------
+// ---- one timing -------------------------------------------------------------------------------------------
 
 /// Says the number of threads to every library and waits until the threads of the one before are asleep.
 void settle(const problem& p, const std::string& peer);

@@ -52,8 +52,7 @@ void shares(std::int64_t n, int threads, std::int64_t at_least, const Body& body
   }
 }
 
-// ---- maps
-// ------------------------------------------------------------------------------------------------------------
+// ---- maps -------------------------------------------------------------------------------------------------
 
 /// out[i] = f(i), a vector at a time. The rest is done as a whole vector again that overlaps what was done.
 template <class F>
@@ -131,8 +130,7 @@ void add_maps() {
   });
 }
 
-// ---- transposed
-// ------------------------------------------------------------------------------------------------------
+// ---- transposed -------------------------------------------------------------------------------------------
 
 /// Turns a square of vectors: in each step the halves of pairs of rows change places.
 template <int Half>
@@ -177,8 +175,7 @@ void add_transposed(const float* a, const float* b, float* out, std::int64_t n, 
       }
 }
 
-// ---- reductions
-// ------------------------------------------------------------------------------------------------------
+// ---- reductions -------------------------------------------------------------------------------------------
 
 /// The sum of f(i): four vectors of partial sums, whose additions do not wait for each other.
 template <class F>
@@ -261,8 +258,7 @@ void add_reductions() {
   });
 }
 
-// ---- rows
-// ------------------------------------------------------------------------------------------------------------
+// ---- rows -------------------------------------------------------------------------------------------------
 
 void softmax_row(const float* x, float* out, std::int64_t n) {
   vec m[4];
@@ -333,8 +329,7 @@ void add_rows() {
   });
 }
 
-// ---- products
-// --------------------------------------------------------------------------------------------------------
+// ---- products ---------------------------------------------------------------------------------------------
 
 void add_products() {
   const auto product = [](const char* name, bool turn_a, bool turn_b) {
@@ -381,8 +376,7 @@ void add_products() {
   });
 }
 
-// ---- tiny
-// ------------------------------------------------------------------------------------------------------------
+// ---- tiny -------------------------------------------------------------------------------------------------
 
 void product_4x4(const float* a, const float* b, float* out) {
   typedef float row __attribute__((vector_size(16), aligned(4), may_alias));
@@ -409,8 +403,7 @@ void add_tiny() {
   });
 }
 
-// ---- limits
-// ----------------------------------------------------------------------------------------------------------
+// ---- limits -----------------------------------------------------------------------------------------------
 
 /// As many fused multiplications and additions as there can be: independent ones, in registers.
 void add_limits() {

@@ -32,7 +32,7 @@ const void* const onto_kernels[] = {
     kernels_of(x + b<float>),
     kernels_of(a<onto::half> - b<onto::half>),
     kernels_of(a<double>* b<double>),
-    kernels_of(onto::sqrt(x* x + c * c) * d - b<float> / (x + 1.0f) + onto::maximum(c, 0.0f)),
+    kernels_of(onto::sqrt((x * x) + c * c) * d - b<float> / (x + 1.0f) + onto::maximum(c, 0.0f)),
     kernels_of(onto::concat<0>(x, b<float>)),
     kernels_of(onto::sum<-1>(x)),
     kernels_of(onto::max<0>(onto::exp(x))),

@@ -35,8 +35,7 @@ wide_bits bits(T x) {
   return static_cast<wide_bits>(static_cast<wide>(x));
 }
 
-// ---- the table
-// -------------------------------------------------------------------------------------------------------
+// ---- the table --------------------------------------------------------------------------------------------
 
 struct row {
   std::string type;  // of the result
@@ -132,8 +131,7 @@ matrix<T> random_array(int rows, int columns, unsigned seed) {
   return m;
 }
 
-// ---- operations, each with its plain meaning
-// -------------------------------------------------------------------------
+// ---- operations, each with its plain meaning --------------------------------------------------------------
 
 #define INTEGERS_OPERATION(NAME, EXPRESSION, MEANING) \
   struct NAME##_case {                                \
@@ -216,8 +214,7 @@ using casts =
           cast_case<std::int32_t>, cast_case<std::uint32_t>, cast_case<std::int64_t>, cast_case<std::uint64_t>,
           cast_case<float>, cast_case<double>, cast_case<onto::half>, cast_case<bool>>;
 
-// ---- reductions
-// ------------------------------------------------------------------------------------------------------
+// ---- reductions -------------------------------------------------------------------------------------------
 
 /// The type of sums and products: NumPy's, but int32 stays.
 template <class T>
@@ -266,8 +263,7 @@ std::vector<typename Case::template result<T>> reduced(const matrix<T>& m, int a
   return r;
 }
 
-// ---- what a test does
-// ------------------------------------------------------------------------------------------------
+// ---- what a test does -------------------------------------------------------------------------------------
 
 template <class T>
 inline constexpr auto a = placeholder<"a", T, dyn, dyn>;

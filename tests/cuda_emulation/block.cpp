@@ -89,8 +89,7 @@ block_state& block() {
   return b;
 }
 
-// ---- fibers
-// ----------------------------------------------------------------------------------------------------------
+// ---- fibers -----------------------------------------------------------------------------------------------
 
 // Jumps are 20 times as fast as swapcontext, which asks the kernel for signal masks; a context is needed to begin.
 void leave_main(fiber& f) {
@@ -150,8 +149,7 @@ void to_fiber(fiber& f) {
   back_in_main();
 }
 
-// ---- threads
-// ---------------------------------------------------------------------------------------------------------
+// ---- threads ----------------------------------------------------------------------------------------------
 
 index3 index_in(std::size_t k, const dim3& extent) {
   const auto n = static_cast<unsigned>(k);
@@ -313,8 +311,7 @@ void run_block() {
   }
 }
 
-// ---- shared memory
-// ---------------------------------------------------------------------------------------------------
+// ---- shared memory ----------------------------------------------------------------------------------------
 
 bool is_shared(const void* p) {
   const block_state& b = block();

@@ -194,8 +194,7 @@ bool same_product(blas_problem a, const blas_problem& b) {
   return a == b;
 }
 
-// ---- the product
-// -----------------------------------------------------------------------------------------------------
+// ---- the product ------------------------------------------------------------------------------------------
 
 /// With the 10 bits of fraction of TF32, the nearest, of two the even one.
 float to_tf32(float x) {

@@ -27,8 +27,7 @@ std::size_t any_below(std::size_t n);
 /// Nanoseconds of the clock that events are measured by.
 std::int64_t clock_now();
 
-// ---- calls (runtime.cpp)
-// ---------------------------------------------------------------------------------------------
+// ---- calls (runtime.cpp) ----------------------------------------------------------------------------------
 
 /// The beginning of every call: takes the lock, counts the call, lets streams go on at random. `status` is what the
 /// call returns at once where it is no success: a fault that a test asked for, the loss of the device that is current.
@@ -50,8 +49,7 @@ int current_device();
 void choose_device(int ordinal);
 bool in_host_function();
 
-// ---- devices and memory (memory.cpp)
-// ---------------------------------------------------------------------------------
+// ---- devices and memory (memory.cpp) ----------------------------------------------------------------------
 
 struct device_state {
   cudaError_t lost = cudaSuccess;
@@ -94,8 +92,7 @@ void* allocate_pinned(std::size_t bytes);
 bool release_pinned(void* memory);
 bool is_pinned_range(const void* p, std::size_t bytes);
 
-// ---- kernels (block.cpp, counts.cpp)
-// ---------------------------------------------------------------------------------
+// ---- kernels (block.cpp, counts.cpp) ----------------------------------------------------------------------
 
 struct kernel_launch {
   std::string name;
@@ -119,8 +116,7 @@ void note_access(const void* site, const void* address, std::size_t bytes, bool 
 /// The threads of a block have all ended.
 void note_block_end(std::size_t shared_bytes);
 
-// ---- streams (streams.cpp)
-// -------------------------------------------------------------------------------------------
+// ---- streams (streams.cpp) --------------------------------------------------------------------------------
 
 struct piece {
   const char* what = "";

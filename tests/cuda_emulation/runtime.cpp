@@ -330,8 +330,7 @@ using namespace cuda_emulation;
 
 extern "C" {
 
-// ---- errors and devices
-// ----------------------------------------------------------------------------------------------
+// ---- errors and devices -----------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 cudaError_t CUDARTAPI cudaPeekAtLastError() { return last_error; }
@@ -440,8 +439,7 @@ cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute
   return cudaSuccess;
 }
 
-// ---- streams and events
-// ----------------------------------------------------------------------------------------------
+// ---- streams and events -----------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* made, unsigned) {
   ONTO_BEGIN();
@@ -517,8 +515,7 @@ cudaError_t CUDARTAPI cudaEventElapsedTime(float* milliseconds, cudaEvent_t begi
   return call.give(elapsed(milliseconds, begin, end));
 }
 
-// ---- memory
-// ----------------------------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaMalloc(void** memory, std::size_t bytes) {
   ONTO_BEGIN();
@@ -692,8 +689,7 @@ cudaError_t CUDARTAPI cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t keep) {
   return cudaSuccess;
 }
 
-// ---- graphs
-// ----------------------------------------------------------------------------------------------------------
+// ---- graphs -----------------------------------------------------------------------------------------------
 
 cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mode) {
   ONTO_BEGIN();

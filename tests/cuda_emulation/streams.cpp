@@ -300,8 +300,7 @@ void go_on_at_random(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// ---- what the runtime's functions do
-// ---------------------------------------------------------------------------------
+// ---- what the runtime's functions do ----------------------------------------------------------------------
 
 cudaError_t make_stream(cudaStream_t* stream, int device) {
   *stream = new CUstream_st;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-# A test asserts something: none returns before its first assertion, and none has no assertion at all, neither of its own nor in
-# a function of the tests that it calls. What cannot be tested on a machine says so with WARN, or is asserted otherwise there.
+# A test asserts something: none returns before its first assertion, none has no assertion at all, neither of its own nor in a
+# function of the tests that it calls, and none has all of them under an `if` without an `else`. What cannot be tested on a
+# machine says so with WARN, or is asserted otherwise there.
 import re
 import sys
 
@@ -40,6 +41,28 @@ def early_return(body):
     return -1
 
 
+def without_conditions(body):
+    """A body without what an `if` that has no `else` guards; `if constexpr`, which the compiler decides, stays."""
+    start = 0
+    while found := re.compile(r"\bif \(").search(body, start):
+        depth = 0
+        for close_at in range(found.end() - 1, len(body)):
+            depth += {"(": 1, ")": -1}.get(body[close_at], 0)
+            if depth == 0:
+                break
+        rest = body[close_at + 1 :]
+        if rest.lstrip().startswith("{"):
+            end = end_of(body, body.index("{", close_at)) + 1
+        else:
+            end = close_at + 1 + rest.find(";") + 1
+        if body[end:].lstrip().startswith("else"):
+            start = close_at
+        else:
+            body = body[: close_at + 1] + ";" + body[end:]
+            start = close_at
+    return body
+
+
 def functions(text):
     """Names and bodies of the functions that `text` defines."""
     for found in FUNCTION.finditer(text):
@@ -75,6 +98,10 @@ def problems_of(texts):
             break
         asserting |= more
 
+    def asserts(body):
+        words = set(re.findall(r"\b(\w+)\s*(?:<[^;{}()]*>)?\s*[({]", body))
+        return ASSERTION.search(body) or words & asserting
+
     for path, text in texts.items():
         line = lambda at: text.count("\n", 0, at) + 1  # noqa: E731, B023
         seen = set()
@@ -83,9 +110,10 @@ def problems_of(texts):
             at = early_return(body)
             if at >= 0:
                 yield f"{path}:{line(opened + at)}: the test returns before it has asserted anything; assert, or WARN"
-            words = set(re.findall(r"\b(\w+)\s*(?:<[^;{}()]*>)?\s*[({]", body))
-            if not ASSERTION.search(body) and not words & asserting:
+            if not asserts(body):
                 yield f"{path}:{line(start)}: the test asserts nothing"
+            elif not asserts(without_conditions(body)):
+                yield f"{path}:{line(start)}: the test asserts only under a condition; assert what holds without it, too, or WARN"
         for name, start, body, opened in functions(text):
             if opened in seen or not ASSERTION.search(body):
                 continue
@@ -102,12 +130,16 @@ def self_check():
         'TEST_CASE("a") { int x = 1; launch(x); }',
         'void check_all(int x) { if (x != 3) return; CHECK(x); }\nTEST_CASE("a") { check_all(1); }',
         'TEMPLATE_TEST_CASE("a", "[b]", int, float) { for (;;) { if (x) { return; } } REQUIRE(x); }',
+        'TEST_CASE("a") { if (devices == 2) { CHECK(x); } }',
+        'TEST_CASE("a") { for (;;) { if (f(x)) check(x); if (y) CHECK(y); } }',
     ]
     right = [
         'TEST_CASE("a") { check(1); }',
         'TEST_CASE("a") { const auto f = [&](int k) { if (k) return; g(); }; f(1); CHECK(x); }',
         'TEST_CASE("a") { if (x) { WARN("not here"); return; } CHECK(x); }',
         'TEST_CASE("a") { CHECK(x); if (y) return; CHECK(y); }',
+        'TEST_CASE("a") { if (x) { CHECK(x); } else { CHECK(y); } }',
+        'TEMPLATE_TEST_CASE("a", "[b]", int) { if constexpr (x) CHECK(x); }',
         'void f(int x) { if (x) return; g(); }\nTEST_CASE("a") { f(1); check(2); }',
     ]
     for text in wrong:

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <new>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Hands out zeroed memory that is freed as a whole.
@@ -43,7 +42,6 @@ class arena {
     std::size_t size;
   };
 
-  ONTO_END_RUNS_ONCE
   // Not by T: twenty functions less in every program.
   ONTO_NOINLINE void* repeat(const void* one, std::size_t size, int count) {
     const std::size_t bytes = size * static_cast<std::size_t>(count > 0 ? count : 1);
@@ -56,7 +54,6 @@ class arena {
     }
     return first;
   }
-  ONTO_BEGIN_RUNS_ONCE
   ONTO_NOINLINE void* copy_bytes(const void* from, std::size_t size, int count) {
     void* to = take(size * static_cast<std::size_t>(count > 0 ? count : 1));
     if (count > 0) std::memcpy(to, from, size * static_cast<std::size_t>(count));
@@ -94,4 +91,3 @@ class arena {
 };
 
 }  // namespace onto::detail
-ONTO_END_RUNS_ONCE

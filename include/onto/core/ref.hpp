@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// A shared owner for objects that count their references: what std::shared_ptr does, without the 140 ms of <memory>.
+// A shared owner for objects that count their references. std::shared_ptr adds a fifth to the time that a program takes
+// to compile with -O2: docs/adr/0029-own-ref-and-mutex.md.
 #pragma once
 
 #include <onto/core/config.hpp>

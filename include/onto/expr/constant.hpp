@@ -18,9 +18,7 @@ namespace op {
 struct leaf {
   static constexpr int cost = 0;
   static constexpr kernel_set kernels{all_elements, all_elements};
-  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents*, int) { return {}; }
-  ONTO_END_RUNS_ONCE
 };
 struct constant : leaf {
   static constexpr op_kind kind = op_kind::constant;

@@ -140,8 +140,7 @@ class execution {
     while (k < steps && !b_.progress.failed()) issue(k++);
   }
 
-  // ---- replaying
-  // -----------------------------------------------------------------------------------------------------
+  // ---- replaying ------------------------------------------------------------------------------------------
 
   /// The memory of variables, which another run may have elsewhere. *Returns* how much of it there is.
   int variables_memory(void** key) const {
@@ -192,8 +191,7 @@ class execution {
     return true;
   }
 
-  // ---- issuing
-  // -------------------------------------------------------------------------------------------------------
+  // ---- issuing --------------------------------------------------------------------------------------------
 
   void wait_for(device_event& event) {
     trace_sink* const trace = b_.progress.trace;

@@ -45,13 +45,11 @@ struct extents {
   ONTO_INLINE constexpr int operator[](int axis) const { return dims[axis]; }
   ONTO_INLINE constexpr int& operator[](int axis) { return dims[axis]; }
 
-  ONTO_BEGIN_RUNS_ONCE
   constexpr bool is_static() const {
     for (int k = 0; k < rank; ++k)
       if (dims[k] == dyn) return false;
     return true;
   }
-  ONTO_END_RUNS_ONCE
 
   /// The number of elements, or -1 where an extent is not known; where no number holds it, the greatest there is.
   constexpr std::int64_t size() const {

@@ -15,28 +15,6 @@
 #include <string>
 #include <type_traits>
 
-ONTO_BEGIN_RUNS_ONCE
-namespace onto::detail {
-
-/// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
-constexpr bool may_agree(const extents& from, const extents& to) {
-  if (from.rank != to.rank) return false;
-  for (int k = 0; k < from.rank; ++k)
-    if (from[k] != dyn && to[k] != dyn && from[k] != to[k]) return false;
-  return true;
-}
-
-/// True where a tensor of extents `from` always has extents `to`, so that a conversion needs no check.
-constexpr bool always_agree(const extents& from, const extents& to) {
-  if (from.rank != to.rank) return false;
-  for (int k = 0; k < from.rank; ++k)
-    if (to[k] != dyn && from[k] != to[k]) return false;
-  return true;
-}
-
-}  // namespace onto::detail
-ONTO_END_RUNS_ONCE
-
 namespace onto {
 
 /// The extents of a tensor, as `shape()` returns them: a `std::array<int, Rank>` that prints, as `(2, 3)`.
@@ -66,6 +44,80 @@ struct std::tuple_element<K, onto::shape_array<Rank>> {
 };
 
 ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
+constexpr bool may_agree(const extents& from, const extents& to) {
+  if (from.rank != to.rank) return false;
+  for (int k = 0; k < from.rank; ++k)
+    if (from[k] != dyn && to[k] != dyn && from[k] != to[k]) return false;
+  return true;
+}
+
+/// True where a tensor of extents `from` always has extents `to`, so that a conversion needs no check.
+constexpr bool always_agree(const extents& from, const extents& to) {
+  if (from.rank != to.rank) return false;
+  for (int k = 0; k < from.rank; ++k)
+    if (to[k] != dyn && from[k] != to[k]) return false;
+  return true;
+}
+
+/// `checked_count` where a product of the extents is not to be had: one of them is 0, or something is wrong.
+ONTO_COLD inline std::size_t zero_or_throw(const extents& given, const extents& declared) {
+  if (given.rank != declared.rank)
+    fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
+                                 << given.rank << " extents was given to a tensor of shape " << declared
+                                 << "; give one extent per axis");
+  for (int k = 0; k < given.rank; ++k)
+    if (given[k] < 0)
+      fail<invalid_argument_error>(message("[onto.tensor] axis ")
+                                   << k << " was given extent " << given[k] << "; an extent is 0 or positive");
+  if (!may_agree(given, declared))
+    fail<invalid_argument_error>(message("[onto.tensor] shape")
+                                 << " " << given << " does not fit a tensor of type shape " << declared
+                                 << "; change the shape, or make the extent dyn in the type");
+  for (int k = 0; k < given.rank; ++k)
+    if (given[k] == 0) return 0;
+  fail<invalid_argument_error>(message("[onto.tensor]")
+                               << " a tensor of shape " << given
+                               << " has more bytes than memory has addresses; use a smaller shape");
+}
+
+/// *Throws* `invalid_argument_error` unless `given` values are as many as `count` says for `shape`.
+inline void check_values(std::size_t given, std::size_t count, const extents& shape) {
+  if (given != count)
+    throw invalid_argument_error("[onto.tensor] " + std::to_string(given) + " values were given for shape " +
+                                 to_string(shape) + ", which has " + std::to_string(count) +
+                                 "; give exactly one value per element");
+}
+
+/// Extents for `values` values without a shape: every extent from the type, and a single dyn axis takes them all.
+inline extents shape_of_values(std::size_t values, extents declared) {
+  if (declared.rank == 1) {
+    if (values > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw invalid_argument_error("[onto.tensor] " + std::to_string(values) +
+                                   " values do not fit on one axis; an extent is at most 2147483647");
+    declared[0] = static_cast<int>(values);
+  }
+  return declared;
+}
+
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_moved_from() {
+  fail<failed_precondition_error>(
+      message("[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used"));
+}
+
+[[noreturn]] ONTO_COLD inline void throw_outside(const extents& shape, const std::int64_t* index) {
+  std::string s = "[onto.tensor] index (";
+  for (int k = 0; k < shape.rank; ++k) s += (k ? ", " : "") + std::to_string(index[k]);
+  throw invalid_argument_error(s + ") is outside a tensor of shape " + to_string(shape) +
+                               "; an index goes from 0 to its extent less one");
+}
+
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+
+// What runs and elements pass through, so optimized.
 namespace onto::detail {
 
 /// A shape given as a value: `extents`, or `std::array<int, Rank>` as `shape()` returns it.
@@ -104,28 +156,6 @@ constexpr std::array<int, static_cast<std::size_t>(Rank)> to_array(const extents
   return dims;
 }
 
-/// `checked_count` where a product of the extents is not to be had: one of them is 0, or something is wrong.
-ONTO_COLD inline std::size_t zero_or_throw(const extents& given, const extents& declared) {
-  if (given.rank != declared.rank)
-    fail<invalid_argument_error>(message("[onto.tensor] a shape of ")
-                                 << given.rank << " extents was given to a tensor of shape " << declared
-                                 << "; give one extent per axis");
-  for (int k = 0; k < given.rank; ++k)
-    if (given[k] < 0)
-      fail<invalid_argument_error>(message("[onto.tensor] axis ")
-                                   << k << " was given extent " << given[k] << "; an extent is 0 or positive");
-  if (!may_agree(given, declared))
-    fail<invalid_argument_error>(message("[onto.tensor] shape")
-                                 << " " << given << " does not fit a tensor of type shape " << declared
-                                 << "; change the shape, or make the extent dyn in the type");
-  for (int k = 0; k < given.rank; ++k)
-    if (given[k] == 0) return 0;
-  fail<invalid_argument_error>(message("[onto.tensor]")
-                               << " a tensor of shape " << given
-                               << " has more bytes than memory has addresses; use a smaller shape");
-}
-
-ONTO_END_RUNS_ONCE
 /// The number of elements of a tensor whose type says `declared` and which is given `given`.
 /// *Throws* `invalid_argument_error` where the two differ, an extent is negative, or the bytes cannot be counted.
 ONTO_NOINLINE inline std::size_t checked_count(const extents& given, const extents& declared, element type) {
@@ -138,34 +168,7 @@ ONTO_NOINLINE inline std::size_t checked_count(const extents& given, const exten
     return zero_or_throw(given, declared);
   return static_cast<std::size_t>(count);
 }
-ONTO_BEGIN_RUNS_ONCE
 
-/// *Throws* `invalid_argument_error` unless `given` values are as many as `count` says for `shape`.
-inline void check_values(std::size_t given, std::size_t count, const extents& shape) {
-  if (given != count)
-    throw invalid_argument_error("[onto.tensor] " + std::to_string(given) + " values were given for shape " +
-                                 to_string(shape) + ", which has " + std::to_string(count) +
-                                 "; give exactly one value per element");
-}
-
-/// Extents for `values` values without a shape: every extent from the type, and a single dyn axis takes them all.
-inline extents shape_of_values(std::size_t values, extents declared) {
-  if (declared.rank == 1) {
-    if (values > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-      throw invalid_argument_error("[onto.tensor] " + std::to_string(values) +
-                                   " values do not fit on one axis; an extent is at most 2147483647");
-    declared[0] = static_cast<int>(values);
-  }
-  return declared;
-}
-
-[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_moved_from() {
-  fail<failed_precondition_error>(
-      message("[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used"));
-}
-
-// Of an element, so optimized.
-ONTO_END_RUNS_ONCE
 /// The value of a tensor of rank 0. *Throws* `failed_precondition_error` where there is none.
 template <class T>
 ONTO_INLINE const T* expect_value(const T* value) {
@@ -192,14 +195,6 @@ ONTO_INLINE std::size_t offset_of(const std::array<int, Rank>& shape, Index... i
   static_cast<void>(shape);
   return offset;
 }
-ONTO_BEGIN_RUNS_ONCE
-
-[[noreturn]] ONTO_COLD inline void throw_outside(const extents& shape, const std::int64_t* index) {
-  std::string s = "[onto.tensor] index (";
-  for (int k = 0; k < shape.rank; ++k) s += (k ? ", " : "") + std::to_string(index[k]);
-  throw invalid_argument_error(s + ") is outside a tensor of shape " + to_string(shape) +
-                               "; an index goes from 0 to its extent less one");
-}
 
 template <std::size_t Rank, class... Index>
 std::size_t checked_offset_of(const std::array<int, Rank>& shape, Index... index) {
@@ -211,5 +206,3 @@ std::size_t checked_offset_of(const std::array<int, Rank>& shape, Index... index
 }
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -85,7 +85,7 @@ static_assert(plan_of(cast<float>(n) * x).kernels == 1);
 static_assert(plan_of(cast<std::int64_t>(cast<double>(x) > cast<double>(y))).kernels == 1);
 
 // A sum of many operands is one kernel, and so are the operations that make them.
-static_assert(plan_of(add_n(x + y, x - y, x* y, x, y)).kernels == 1);
+static_assert(plan_of(add_n(x + y, x - y, (x * y), x, y)).kernels == 1);
 
 // Tensors that are made from their index are made inside the kernel that uses them.
 static_assert(plan_of(x + ones<float, 2, 3>()).kernels == 1);
@@ -293,7 +293,7 @@ static_assert(plan_of(sum(concat<0>(x, y))).kernels == 2);
 // The new value of a variable is computed in the kernel that writes it; a second one copies it to the result of the
 // fetch.
 static_assert(plan_of(assign(w, tanh(x) * y)).kernels == 2);
-static_assert(plan_of(assign_add(w, x* row)).kernels == 2);
+static_assert(plan_of(assign_add(w, (x * row))).kernels == 2);
 
 // A product keeps its own kernel.
 static_assert(plan_of(assign_sub(w, matmul(x, placeholder<"turn", float, 3, 3>))).kernels == 3);

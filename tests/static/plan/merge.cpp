@@ -26,7 +26,7 @@ const auto two_scaled = fetches(x + 1.0f, x * 2.0f);
 
 // Maps that share an operand are one kernel.
 static_assert(plan_of(two_scaled).kernels == 1);
-static_assert(plan_of(fetches(x + y, x - y, x* y)).kernels == 1);
+static_assert(plan_of(fetches(x + y, x - y, (x * y))).kernels == 1);
 static_assert(plan_of(fetches(large + large_too, exp(large))).kernels == 1);
 
 // So are a chain and what is fetched on the way.
@@ -40,13 +40,13 @@ static_assert(plan_of(fetches(sum(exp(large)), exp(large) * large_too)).kernels 
 static_assert(plan_of(fetches(exp(large), tanh(large), exp(large) * tanh(large))).kernels == 1);
 
 // Operands that broadcast do not hinder: results have the same extents.
-static_assert(plan_of(fetches(x + row, x* y)).kernels == 1);
+static_assert(plan_of(fetches(x + row, (x * y))).kernels == 1);
 
 // Extents of the run are the same where they are of one operand, and else may differ.
 static_assert(plan_of(fetches(exp(open), abs(tanh(open)))).kernels == 1);
 static_assert(plan_of(fetches(exp(open), exp(open) * open)).kernels == 1);
 static_assert(plan_of(fetches(open + open_too, open)).kernels == 2);
-static_assert(plan_of(fetches(exp(open), open* open_too)).kernels == 2);
+static_assert(plan_of(fetches(exp(open), (open * open_too))).kernels == 2);
 static_assert(plan_of(fetches(open + placeholder<"r", float, 64>, exp(open))).kernels == 2);
 
 // Not merged: what has other extents, computes in another type, or would lose the packs of its neighbour.
@@ -78,26 +78,26 @@ static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<0>>(tanh(x)))).kernels 
 static_assert(plan_of<world<cpu<0>>>(fetches(on<gpu<0>>(exp(x)), on<gpu<1>>(tanh(x)))).kernels == 2);
 
 // On a GPU that the program names, feeds are copied first: the copy of one goes on beside the other's kernel.
-static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<0>>(x* y))).kernels == 2);
+static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<0>>((x * y)))).kernels == 2);
 static_assert(plan_of(fetches(on<gpu<0>>(exp(x)), on<gpu<0>>(exp(x) * y))).kernels == 2);
-static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>(x* y))).kernels == 1);
+static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>((x * y)))).kernels == 1);
 static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>((x + y) * y))).kernels == 1);
 
 // ---- the same in a plan's numbers -------------------------------------------------------------------------
 
 // Each result has its value, the operation at the end its kernel.
-constexpr const auto& two = plan_of(fetches(x + y, x* y));
+constexpr const auto& two = plan_of(fetches(x + y, (x * y)));
 static_assert(two.step_count == 1 && two.steps[0].more == 1 && two.value_count == 2);
 static_assert(two.values[0].fetch == 1 && two.values[1].fetch == 0);
 static_assert(two.flops == 2 * 64 * 64);
 
 // A copy for every result that is wanted elsewhere, and one for the operand.
 static_assert(plan_of(on<gpu<0>>(x + y)).transfers == 3);
-static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>(x* y))).transfers == 4);
+static_assert(plan_of(fetches(on<gpu<0>>(x + y), on<gpu<0>>((x * y)))).transfers == 4);
 
 // What reads the first result does not wait for its place in the program's order.
-static_assert(plan_of(fetches(softmax<0>(x + y), softmax<0>(x* y))).kernels == 3);
-static_assert(plan_of(fetches(softmax<0>(x + y), softmax<0>(x* y))).steps[0].more == 1);
+static_assert(plan_of(fetches(softmax<0>(x + y), softmax<0>((x * y)))).kernels == 3);
+static_assert(plan_of(fetches(softmax<0>(x + y), softmax<0>((x * y)))).steps[0].more == 1);
 
 // ---- small maps -------------------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ static_assert(plan_of(exp(sum<0>(small + small))).peak_bytes(cpu<0>{}) == 256);
 static_assert(plan_of(assign(w, x + y)).peak_bytes(cpu<0>{}) == whole);
 
 // Several results are written where they are wanted.
-static_assert(plan_of(fetches(x + y, x - y, x* y)).peak_bytes(cpu<0>{}) == 0);
+static_assert(plan_of(fetches(x + y, x - y, (x * y))).peak_bytes(cpu<0>{}) == 0);
 
 // A device the program does not use needs nothing.
 static_assert(plan_of(softmax(x + y)).peak_bytes(gpu<0>{}) == 0);

@@ -151,4 +151,6 @@ TEST_CASE("pools come and go, used or not, their threads asleep or not", "[threa
     if (round % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (round % 2 != 0) REQUIRE(covers_once(*pool, 300, 1));
   }
+  thread_pool last(3);
+  CHECK(covers_once(last, 300, 1));
 }

@@ -17,7 +17,7 @@ constexpr auto left = on<gpu<0>>(matmul(a, a));
 constexpr auto right = on<gpu<1>>(matmul(a, transpose(a)));
 constexpr auto total = on<cpu<0>>(named<"total">(relu(add_n(left, right))));
 constexpr auto shares = m / sum<1>(m, keep_extents);
-constexpr auto step = on<gpu<0>>(assign_sub(w, a* a));
+constexpr auto step = on<gpu<0>>(assign_sub(w, (a * a)));
 constexpr auto odd = on<gpu<0>>(named<"a \"name\"\\ of\nits own">(exp(a)));
 constexpr auto eight =
     on<cpu<0>>(mean(onto::towers(boost::hana::tuple_t<gpu<0>, gpu<1>, gpu<2>, gpu<3>, gpu<4>, gpu<5>, gpu<6>, gpu<7>>,

@@ -43,8 +43,7 @@ std::string lost_device(const std::string& said) {
 
 }  // namespace
 
-// ---- devices that disappear
-// ------------------------------------------------------------------------------------------
+// ---- devices that disappear -------------------------------------------------------------------------------
 
 TEST_CASE("a device that disappears in mid-run: the run says so, others go on, and it stays gone",
           "[session][faults][runtime]") {
@@ -135,8 +134,7 @@ TEST_CASE("a device that disappears under queued runs: each handle says so", "[s
   }
 }
 
-// ---- in prepared runs
-// ------------------------------------------------------------------------------------------------
+// ---- in prepared runs -------------------------------------------------------------------------------------
 
 TEST_CASE("whatever call fails in a prepared run, new or replayed, variables keep their values",
           "[session][faults][runtime]") {
@@ -202,8 +200,7 @@ TEST_CASE("failed runs hold no memory", "[session][faults]") {
   }
 }
 
-// ---- exceptions of somebody else
-// -------------------------------------------------------------------------------------
+// ---- exceptions of somebody else --------------------------------------------------------------------------
 
 namespace {
 
@@ -320,8 +317,7 @@ TEST_CASE("a log callback that throws: a first run, a prepared and a queued one"
   CHECK(sess.run(assign_add(on<gpu<0>>(w), x), x = filled(1)) == filled(2));
 }
 
-// ---- memory that must not be written
-// ---------------------------------------------------------------------------------
+// ---- memory that must not be written ----------------------------------------------------------------------
 
 TEST_CASE("feeds are only read: a page that cannot be written", "[session][faults][runtime]") {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

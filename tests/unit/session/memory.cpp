@@ -136,7 +136,7 @@ TEST_CASE("the plan's peak is the measured peak: variables", "[session][memory]"
   check_peaks_everywhere(first, second, on<gpu<2>>(first + second));
 }
 
-// ---- limits --------------------------------------------------------------------------------------------------------
+// ---- limits -----------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -253,8 +253,7 @@ TEST_CASE("what is not in use, and waits to be used again, does not count agains
   }
 }
 
-// ---- giving back
-// -----------------------------------------------------------------------------------------------------
+// ---- giving back ------------------------------------------------------------------------------------------
 
 TEST_CASE("trim gives back what nobody holds, and only that", "[session][memory]") {
   session sess{soft(1)};
@@ -305,7 +304,7 @@ TEST_CASE("a prepared program that outlives its session gives its memory back at
   CHECK(step(x = filled(0.5f)) == 4096.0f);
 }
 
-// ---- what is touched -----------------------------------------------------------------------------------------------
+// ---- what is touched --------------------------------------------------------------------------------------
 
 TEST_CASE("only devices that a placement uses are touched", "[session][memory]") {
   session sess{{.gpu = {.memory_limit = 1 << 20}, .simulated_gpus = 4}};
@@ -328,8 +327,7 @@ TEST_CASE("only devices that a placement uses are touched", "[session][memory]")
   CHECK(sess.statistics(device_name::local(first_gpu)).transfers == 0);
 }
 
-// ---- repeated runs
-// ---------------------------------------------------------------------------------------------------
+// ---- repeated runs ----------------------------------------------------------------------------------------
 
 namespace {
 

@@ -70,8 +70,7 @@ TEST_CASE("a prepared run gives what a run gives, for each new shape", "[session
   }
 }
 
-// ---- variables
-// -------------------------------------------------------------------------------------------------------
+// ---- variables --------------------------------------------------------------------------------------------
 
 TEST_CASE("a prepared program that updates variables counts every run", "[session][prepared]") {
   for (const int gpus : {0, 1, 2}) {
@@ -166,8 +165,7 @@ TEST_CASE("initialize sets a prepared program's variables again", "[session][pre
   }
 }
 
-// ---- errors
-// ----------------------------------------------------------------------------------------------------------
+// ---- errors -----------------------------------------------------------------------------------------------
 
 TEST_CASE("errors of placement arrive when a program is prepared", "[session][prepared]") {
   session sess{{.simulated_gpus = 1}};
@@ -229,8 +227,7 @@ TEST_CASE("a failure in a prepared run, first, recorded or replayed, does not re
   }
 }
 
-// ---- lifetimes
-// -------------------------------------------------------------------------------------------------------
+// ---- lifetimes --------------------------------------------------------------------------------------------
 
 TEST_CASE("constants and scalars of a prepared program live as long as it does", "[session][prepared]") {
   session sess{machine(1)};

@@ -192,8 +192,7 @@ TEST_CASE("an error that nobody asks for disturbs nobody", "[session][async][thr
   CHECK(step.async(open = tensor<float, dyn, dyn>{{1}}).get() == 1.0f);
 }
 
-// ---- what is fed
-// -----------------------------------------------------------------------------------------------------
+// ---- what is fed ------------------------------------------------------------------------------------------
 
 TEST_CASE("temporaries that are fed are kept", "[session][async][threads]") {
   for (const int gpus : {0, 1}) {
@@ -241,8 +240,7 @@ TEST_CASE("a feed that keeps a temporary may be copied", "[session][async]") {
   CHECK(run.get() == 8.0f);
 }
 
-// ---- ends
-// ------------------------------------------------------------------------------------------------------------
+// ---- ends -------------------------------------------------------------------------------------------------
 
 TEST_CASE("a handle that is dropped waits, since the run reads the caller's data", "[session][async][threads]") {
   session sess{machine(1)};
@@ -295,8 +293,7 @@ TEST_CASE("a program is replaced while its runs are in flight", "[session][async
   sess.inject({});
 }
 
-// ---- many
-// ------------------------------------------------------------------------------------------------------------
+// ---- many -------------------------------------------------------------------------------------------------
 
 TEST_CASE("a thousand runs in a queue", "[session][async][threads]") {
   for (const int gpus : {0, 1}) {

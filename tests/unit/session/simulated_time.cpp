@@ -26,8 +26,7 @@ double seconds_on(int gpus, const cost_model& model, const Program& program, con
   return sess.simulated_seconds();
 }
 
-// ---- two towers
-// ------------------------------------------------------------------------------------------------------
+// ---- two towers -------------------------------------------------------------------------------------------
 
 constexpr auto a = placeholder<"a", float, 64, 64>;
 constexpr auto b = placeholder<"b", float, 64, 64>;
@@ -52,8 +51,7 @@ constexpr cost_model small_h200{h200.flops / (64. * 64 * 64),
                                 h200.kernel_latency,
                                 h200.copy_latency};
 
-// ---- a perceptron of three layers and its loss, a share of the batch on each GPU
-// -----------------------------------------
+// ---- a perceptron of three layers and its loss, a share of the batch on each GPU --------------------------
 
 template <int Batch, int Width, int Classes, int Gpus>
 constexpr auto data_parallel() {
@@ -106,8 +104,7 @@ double run_small() {
   return sess.simulated_seconds() - before;
 }
 
-// ---- meetings
-// --------------------------------------------------------------------------------------------------------
+// ---- meetings ---------------------------------------------------------------------------------------------
 
 /// Copies and kernels of one GPU that wait for each other: those that are awaited begin while those that wait go on.
 struct meeting {
