@@ -170,6 +170,7 @@ template <class... I>
 struct program_operands<program<I...>> {
   static constexpr program_slots slots = slots_of(program<I...>{});
   static constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+  static constexpr int size = sizeof...(I);
 
   struct table {
     bool loads[slots.inputs + 1]{};  // a phase of a row kernel may load a few of many inputs
@@ -188,8 +189,13 @@ struct program_operands<program<I...>> {
   }
   static constexpr table found = find();
 
-  /// The size of the widest element that is loaded or stored.
-  static constexpr int widest() {
+  template <int Slot>
+  using input = element_t<found.type[Slot]>;
+  template <int Slot>
+  using further = element_t<found.result_type[Slot]>;
+  using result = element_t<program<I...>::result>;
+
+  static constexpr int find_widest() {
     int bytes = size_of(program<I...>::result);
     for (int k = 0; k < inputs; ++k)
       if (size_of(found.type[k]) > bytes) bytes = size_of(found.type[k]);
@@ -197,6 +203,8 @@ struct program_operands<program<I...>> {
       if (size_of(found.result_type[k]) > bytes) bytes = size_of(found.result_type[k]);
     return bytes;
   }
+  /// The size of the widest element that is loaded or stored.
+  static constexpr int widest = find_widest();
 };
 
 }  // namespace onto::detail

@@ -189,7 +189,7 @@ ONTO_COLD inline turn_launch plan_turn(const map_layout& m, int elements, const 
 /// The operands of a part of a map.
 template <class Program>
 ONTO_COLD map_operands<Program> operands_of(const map_layout& part, const std::uint64_t* scalars) {
-  using facts = map_facts<Program>;
+  using facts = program_operands<Program>;
   map_operands<Program> o;
   for (int k = 0; k < facts::inputs; ++k) o.values.data[k] = part.data[k];
   for (int k = 0; k < facts::scalars; ++k) o.values.scalars[k] = scalars[k];

@@ -100,6 +100,51 @@ ONTO_HD ONTO_INLINE const lane_pack<T, Lanes>& pack_of(const lane_slot<Slot, T, 
   return s.pack;
 }
 
+/// The elements of a program's inputs, a pack for each; and of its further results.
+template <class Program, int Lanes, class Slots = std::make_integer_sequence<int, program_operands<Program>::inputs>>
+struct input_packs;
+template <class Program, int Lanes, int... Slot>
+struct input_packs<Program, Lanes, std::integer_sequence<int, Slot...>> {
+  using type = lane_slots<Lanes, std::integer_sequence<int, Slot...>,
+                          typename program_operands<Program>::template input<Slot>...>;
+};
+template <class Program, int Lanes, class Slots = std::make_integer_sequence<int, program_operands<Program>::results>>
+struct result_packs;
+template <class Program, int Lanes, int... Slot>
+struct result_packs<Program, Lanes, std::integer_sequence<int, Slot...>> {
+  using type = lane_slots<Lanes, std::integer_sequence<int, Slot...>,
+                          typename program_operands<Program>::template further<Slot>...>;
+};
+
+// What a program is evaluated over names no program: every instruction is a function whose mangled name spells it out.
+
+/// What a program takes its operands from, whichever way they are loaded.
+template <class Inputs>
+struct program_source {
+  using calls = operation_must_be_host_device;
+  template <element Type>
+  using value = computed_t<Type>;
+
+  const Inputs& inputs;
+
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
+    return from_bits<computed_t<Type>>(inputs.values.scalars[Slot]);
+  }
+};
+
+/// Takes one lane of what was loaded.
+template <class Inputs, class Slots>
+struct lane_source : program_source<Inputs> {
+  const Slots& slots;
+  int lane;
+
+  template <element Type, int Slot>
+  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
+    return pack_of<Slot>(slots).at[lane];
+  }
+};
+
 /// Fills `pack` with the elements from `first` on, as many as there are.
 template <class T, int Lanes>
 ONTO_HD ONTO_INLINE void load_pack(lane_pack<T, Lanes>& pack, const void* data, bool advances, std::int64_t first,

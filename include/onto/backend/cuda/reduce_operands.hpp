@@ -48,7 +48,7 @@ template <class Program>
 constexpr int find_reduce_lanes() {
   using facts = program_operands<Program>;
   if (facts::inputs == 0 || facts::inputs > many_inputs || Program::size > 64) return 1;  // more code than it is worth
-  return facts::widest() > 4 ? 2 : facts::widest() == 2 ? 8 : 4;
+  return facts::widest > 4 ? 2 : facts::widest == 2 ? 8 : 4;
 }
 template <class Program>
 inline constexpr int reduce_lanes = find_reduce_lanes<Program>();
@@ -59,7 +59,7 @@ constexpr int find_fold_ahead() {
   using facts = program_operands<Program>;
   if (Program::size > 32) return 1;
   if (Program::size > 8) return Lanes == 1 ? 2 : 1;
-  const int most = Lanes == 1 && facts::widest() > 2 ? 8 : 16;
+  const int most = Lanes == 1 && facts::widest > 2 ? 8 : 16;
   const int elements = most / (Lanes * (facts::inputs > 0 ? facts::inputs : 1));
   return elements > 4 && Lanes > 1 ? 4 : elements > 1 ? elements : 1;
 }
@@ -72,28 +72,6 @@ struct fold_place {
   const Operands& operands;
   std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
   std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
-};
-
-/// Takes one lane of what was loaded for a reduction.
-template <class Operands, class Slots>
-struct reduce_source {
-  using calls = operation_must_be_host_device;
-
-  const Operands& operands;
-  const Slots& slots;
-  int lane;
-
-  template <element Type>
-  using value = computed_t<Type>;
-
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    return from_bits<computed_t<Type>>(operands.values.scalars[Slot]);
-  }
 };
 
 /// Loads what input `Slot` has at `index` of the inner dimension. What does not change along it was loaded before: an
@@ -117,20 +95,18 @@ ONTO_HD ONTO_INLINE void load_same(fold_place<Operands>& at) {
   std::memcpy(&at.same[Slot], &value, sizeof value);
 }
 
-/// The inputs of some packs of elements.
-template <class Program, int Lanes, class Slots>
-struct fold_slots_of;
-template <class Program, int Lanes, int... Slot>
-struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
-  using type =
-      lane_slots<Lanes, std::integer_sequence<int, Slot...>, element_t<program_operands<Program>::found.type[Slot]>...>;
-  template <class Operands>
-  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
+/// Loads all inputs.
+template <class Program, class Slots = std::make_integer_sequence<int, program_operands<Program>::inputs>>
+struct fold_loads;
+template <class Program, int... Slot>
+struct fold_loads<Program, std::integer_sequence<int, Slot...>> {
+  template <class Operands, class Packs>
+  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, Packs& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
   }
   template <class Operands>
   ONTO_HD ONTO_INLINE static void begin(fold_place<Operands>& at) {
-    if constexpr (Lanes > 1) (load_same<Slot, element_t<program_operands<Program>::found.type[Slot]>>(at), ...);
+    (load_same<Slot, typename program_operands<Program>::template input<Slot>>(at), ...);
   }
 };
 
@@ -139,15 +115,15 @@ template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
                                     std::int64_t number, typename program_accumulator<Program, F>::state& state) {
   using operation = program_accumulator<Program, F>;
-  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
+  using packs = typename input_packs<Program, Lanes>::type;
   constexpr int ahead = fold_ahead<Program, Lanes>;
-  typename slots::type in[ahead]{};
+  packs in[ahead]{};
   for (int a = 0; a < ahead; ++a)
-    if (first + a * step < count) slots::load(at, in[a], first + a * step);
+    if (first + a * step < count) fold_loads<Program>::load(at, in[a], first + a * step);
   for (int a = 0; a < ahead; ++a) {
     if (first + a * step >= count) continue;
     for (int j = 0; j < Lanes; ++j) {
-      const reduce_source<reduce_inputs_of<Program>, typename slots::type> source{at.operands, in[a], j};
+      const lane_source<reduce_inputs_of<Program>, packs> source{{at.operands}, in[a], j};
       operation::add(state, static_cast<computed_t<Program::result>>(Program::evaluate(source)),
                      number + first + a * step + j);
     }
@@ -158,7 +134,6 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>&
 template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(const reduce_operands<Program>& operands,
                                                                               std::int64_t output, int piece, int row) {
-  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
   const fold_grid& grid = operands.grid;
   const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
   const std::int64_t from = (piece - outer_piece * grid.inner_pieces) * grid.per_inner;
@@ -173,7 +148,8 @@ ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(co
     const coordinates outer = locate(operands.outer, o);
     for (int s = 0; s < program_operands<Program>::inputs; ++s)
       at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
-    if (count > 0) slots::begin(at);
+    if constexpr (Lanes > 1)
+      if (count > 0) fold_loads<Program>::begin(at);
     for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
       fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
   }
