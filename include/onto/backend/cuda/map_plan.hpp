@@ -19,9 +19,7 @@ ONTO_COLD inline bool has_aligned_packs(const map_layout& m, int lanes) {
   for (int k = 0; k <= out; ++k) {
     const std::int64_t stride = m.stride[k][inner];
     if (k < out && stride == 0) continue;
-    if (stride != 1 || !is_aligned(m.data[k], m.bytes[k], lanes)) return false;
-    for (int d = 0; d < inner; ++d)
-      if (m.stride[k][d] % lanes != 0) return false;
+    if (!lies_in_packs(m.data[k], m.bytes[k], lanes, stride, m.stride[k], inner)) return false;
   }
   for (int k = 0; k < m.more; ++k)
     if (!is_aligned(m.further(k), m.bytes[m.operands + k], lanes)) return false;

@@ -179,4 +179,13 @@ inline bool is_aligned(const void* data, int bytes, int lanes) {
   return reinterpret_cast<std::uintptr_t>(data) % unit == 0;
 }
 
+/// Whether packs lie at every multiple of `lanes` along a dimension of stride `step`, wherever the others lead.
+inline bool lies_in_packs(const void* data, int bytes, int lanes, std::int64_t step, const std::int64_t* stride,
+                          int rank) {
+  if (step != 1 || !is_aligned(data, bytes, lanes)) return false;
+  for (int d = 0; d < rank; ++d)
+    if (stride[d] % lanes != 0) return false;
+  return true;
+}
+
 }  // namespace onto::detail

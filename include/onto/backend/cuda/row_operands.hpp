@@ -87,9 +87,7 @@ bool has_packed_rows(const row_operands<RowProgram>& r) {
     if (is_result ? facts::stores_fold() : !facts::table.elements[k] || r.step[k] == 0) continue;
     const void* const data = is_result ? r.out : r.values.data[k];
     const int size = is_result ? facts::result_size() : facts::table.size[k];
-    if (r.step[k] != 1 || !is_aligned(data, size, lanes)) return false;
-    for (int d = 0; d < r.rows.rank; ++d)
-      if (r.rows.stride[k][d] % lanes != 0) return false;
+    if (!lies_in_packs(data, size, lanes, r.step[k], r.rows.stride[k], r.rows.rank)) return false;
   }
   return true;
 }
