@@ -18,6 +18,17 @@ inline constexpr int block_threads = 256;
 
 constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
 
+ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+
+/// The logarithm of the least power of two that is not less than `n`, but at most `most`; and that power.
+constexpr int logarithm_from(std::int64_t n, int most = 62) {
+  int r = 0;
+  while (r < most && (std::int64_t{1} << r) < n) ++r;
+  return r;
+}
+constexpr std::int64_t power_of_two_from(std::int64_t n) { return std::int64_t{1} << logarithm_from(n); }
+
 /// A row-major index space, and where in each operand its elements lie.
 template <int Operands>
 struct strided_space {

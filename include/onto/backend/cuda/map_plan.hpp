@@ -100,12 +100,6 @@ ONTO_COLD inline std::int64_t plan_walk(const map_layout& m, int lanes, int ahea
 /// Shared memory of a block without asking for more.
 inline constexpr int turn_bytes = 48 * 1024;
 
-constexpr int logarithm_from(std::int64_t n, int most) {
-  int r = 0;
-  while (r < most && (std::int64_t{1} << r) < n) ++r;
-  return r;
-}
-
 /// The dimension along which most of what is not along the results' neighbours lies; -1 where there is none.
 ONTO_COLD inline int turned_dimension(const map_layout& m) {
   const int inner = m.rank - 1;
