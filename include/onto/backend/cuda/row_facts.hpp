@@ -82,15 +82,10 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
     t.lanes = widest > 4 ? 2 : widest == 2 ? 8 : 4;
     return t;
   }
+  using last_phase = typename program_type::template phase<stages - 1>;
   /// Bytes of an element that is stored.
-  static constexpr int result_size() {
-    constexpr int sizes[] = {size_of(Stages::type)...};
-    return sizes[stages - 1];
-  }
-  static constexpr bool stores_fold() {
-    constexpr bool folds[] = {Stages::folds...};
-    return folds[stages - 1];
-  }
+  static constexpr int result_size() { return size_of(last_phase::type); }
+  static constexpr bool stores_fold() { return last_phase::folds; }
   static constexpr slot_table table = find();
   static constexpr int lanes = table.lanes;
 };
