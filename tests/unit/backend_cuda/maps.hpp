@@ -12,7 +12,7 @@ namespace calls {
 template <class Program>
 map_layout layout_of(const kernel_call& call) {
   map_layout m;
-  set_layout(m, call, map_facts<Program>::inputs, map_facts<Program>::results, map_bytes<Program>::value);
+  set_layout(m, call, program_operands<Program>::inputs, program_operands<Program>::results, map_bytes<Program>::value);
   return m;
 }
 
@@ -36,11 +36,11 @@ bool walk_on_host(const map_layout& m, const std::uint64_t* scalars) {
 }
 
 template <class Program, int... Slot>
-turn_launch turn_on_host(const map_layout& m, const std::uint64_t* scalars, std::integer_sequence<int, Slot...> slots) {
+turn_launch turn_on_host(const map_layout& m, const std::uint64_t* scalars, std::integer_sequence<int, Slot...>) {
   constexpr int lanes = turn_lanes<Program>;
   struct thread {
     turn_thread<map_operands<Program>::operands, lanes> place;
-    typename map_loads<Program, lanes, decltype(slots)>::type in;
+    typename input_packs<Program, lanes>::type in;
   };
   turn_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);

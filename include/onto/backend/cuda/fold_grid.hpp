@@ -18,19 +18,6 @@ constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set se
   return n;
 }
 
-constexpr std::int64_t power_of_two_from(std::int64_t n) {
-  std::int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-constexpr int logarithm_of(int power) {
-  int n = 0;
-  while (1 << n < power) ++n;
-  return n;
-}
-ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
-
 /// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that
 /// the order of additions, and with it the result, is the same on every one.
 inline constexpr std::int64_t few_blocks = 132;
@@ -52,7 +39,7 @@ struct thread_grid {
       : width(static_cast<int>(w)),
         depth(static_cast<int>(d)),
         neighbours_fold(along),
-        low_bits(logarithm_of(along ? depth : width)) {}
+        low_bits(logarithm_from(along ? depth : width)) {}
 
   ONTO_HD constexpr int threads() const { return width * depth; }
   /// Which of its block's outputs a thread works on, and which of the threads on it the thread is.
@@ -117,7 +104,7 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
   g.outer = outer;
   g.inner = inner;
   g.inner_depth = static_cast<int>(outer == 1 ? depth : least(depth, power_of_two_from(packs)));
-  g.inner_bits = logarithm_of(g.inner_depth);
+  g.inner_bits = logarithm_from(g.inner_depth);
   g.blocks = divide_up(outputs, g.width);
   g.per_outer = outer;
   g.per_inner = inner;

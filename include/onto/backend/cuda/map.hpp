@@ -13,11 +13,11 @@ __global__ void __launch_bounds__(block_threads) walk_map_kernel(const __grid_co
 }
 
 template <class Program, int... Slot>
-__device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::integer_sequence<int, Slot...> slots) {
+__device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::integer_sequence<int, Slot...>) {
   constexpr int lanes = turn_lanes<Program>;
   turn_thread<map_operands<Program>::operands, lanes> t;
   place_turn(map.space, blockIdx.x, static_cast<int>(threadIdx.x), t);
-  typename map_loads<Program, lanes, decltype(slots)>::type in;
+  typename input_packs<Program, lanes>::type in;
   (load_turn<Program, Slot>(map, t, in), ...);
   if (map.space.grid.tiled) {
     [[maybe_unused]] char* shared = dynamic_shared();
@@ -91,7 +91,7 @@ ONTO_COLD void launch_map(void* job, const map_layout& part) {
 template <class Program, bool Lanes = true>
 ONTO_COLD void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
-  using facts = map_facts<Program>;
+  using facts = program_operands<Program>;
   map_layout all;
   set_layout(all, call, facts::inputs, facts::results, map_bytes<Program>::value);
   map_job job{context.stream, "launching an elementwise kernel", call.scalars};

@@ -12,19 +12,6 @@
 
 namespace onto::detail {
 
-/// The types that a program loads and stores, and how many elements a thread takes at a time.
-template <class Program>
-struct map_facts : program_operands<Program> {
-  using operands = program_operands<Program>;
-  template <int Slot>
-  using input = element_t<operands::found.type[Slot]>;
-  template <int Slot>
-  using further = element_t<operands::found.result_type[Slot]>;
-  using result = element_t<Program::result>;
-  static constexpr int widest = operands::widest();
-  static constexpr int size = Program::size;
-};
-
 /// A copy of elements that are moved as words of their size, or of as many bytes as are neighbours everywhere.
 template <class Word>
 struct copied_words {
@@ -35,7 +22,7 @@ struct copied_words {
 };
 
 template <class Word>
-struct map_facts<copied_words<Word>> {
+struct program_operands<copied_words<Word>> {
   template <int Slot>
   using input = Word;
   template <int Slot>
@@ -50,16 +37,15 @@ struct map_facts<copied_words<Word>> {
 
 /// Neighbours that a thread takes at a time: 16 bytes of the widest; of bool as many as of half.
 template <class Program>
-inline constexpr int map_lanes = map_facts<Program>::widest > 4    ? 2
-                                 : map_facts<Program>::widest == 4 ? 4
-                                                                   : 8;
+inline constexpr int map_lanes = program_operands<Program>::widest > 4    ? 2
+                                 : program_operands<Program>::widest == 4 ? 4
+                                                                          : 8;
 
 /// Whether kernels pay that load ahead: what they load fits into a thread's registers, and there is not so much to
 /// compute that memory waits anyway.
 template <class Program>
-inline constexpr bool worth_lanes = map_facts<Program>::inputs <= many_inputs&& map_facts<Program>::size <= 64;
-
-// What a program is evaluated over names no program: every instruction is a function whose mangled name spells it out.
+inline constexpr bool worth_lanes =
+    program_operands<Program>::inputs <= many_inputs&& program_operands<Program>::size <= 64;
 
 /// What a map reads and where its results go. The last operand of its spaces is the result, and so the index.
 template <int Inputs, int Scalars, int Results>
@@ -72,98 +58,55 @@ struct map_inputs {
 };
 
 template <class Program>
-using map_inputs_of = map_inputs<map_facts<Program>::inputs, map_facts<Program>::scalars, map_facts<Program>::results>;
+using map_inputs_of = map_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars,
+                                 program_operands<Program>::results>;
 
 /// The operands of a map, without the space.
 template <class Program>
 struct map_operands : map_inputs_of<Program> {
-  using facts = map_facts<Program>;
+  using facts = program_operands<Program>;
   static constexpr int operands = facts::inputs + 1;
 
   void* out;
 };
 
-/// The inputs of a thread of a map: a pack for each.
-template <class Program, int Lanes, class Slots>
-struct map_loads;
-template <class Program, int Lanes, int... Slot>
-struct map_loads<Program, Lanes, std::integer_sequence<int, Slot...>> {
-  using type =
-      lane_slots<Lanes, std::integer_sequence<int, Slot...>, typename map_facts<Program>::template input<Slot>...>;
-};
-
-/// The further results of a thread of a map.
-template <class Program, int Lanes, class Slots>
-struct map_stores;
-template <class Program, int Lanes, int... Slot>
-struct map_stores<Program, Lanes, std::integer_sequence<int, Slot...>> {
-  using type =
-      lane_slots<Lanes, std::integer_sequence<int, Slot...>, typename map_facts<Program>::template further<Slot>...>;
-};
-
 template <class Program>
-using input_slots = std::make_integer_sequence<int, map_facts<Program>::inputs>;
+using input_slots = std::make_integer_sequence<int, program_operands<Program>::inputs>;
 template <class Program>
-using result_slots = std::make_integer_sequence<int, map_facts<Program>::results>;
+using result_slots = std::make_integer_sequence<int, program_operands<Program>::results>;
 
 /// Takes one lane of what was loaded, and fills it of the further results.
 template <class Inputs, class Slots, class Results>
-struct lane_source {
-  using calls = operation_must_be_host_device;
-
-  const Inputs& inputs;
-  const Slots& slots;
+struct map_source : lane_source<Inputs, Slots> {
   Results& results;
   std::int32_t position;
-  int lane;
-
-  template <element Type>
-  using value = computed_t<Type>;
 
   template <int Slot>
   ONTO_HD ONTO_INLINE auto raw() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    return from_bits<computed_t<Type>>(inputs.values.scalars[Slot]);
+    return pack_of<Slot>(this->slots).at[this->lane];
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {
-    pack_of<Slot>(results).at[lane] = static_cast<element_t<Type>>(x);
+    pack_of<Slot>(results).at[this->lane] = static_cast<element_t<Type>>(x);
   }
-  ONTO_HD std::int64_t index() const { return inputs.first + position; }
+  ONTO_HD std::int64_t index() const { return this->inputs.first + position; }
 };
 
 /// Takes operands one by one where they lie.
 template <class Inputs, int Operands>
-struct strided_source {
-  using calls = operation_must_be_host_device;
-
-  const Inputs& inputs;
+struct strided_source : program_source<Inputs> {
   const positions<Operands>& at;
-
-  template <element Type>
-  using value = computed_t<Type>;
 
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return device_load(static_cast<const element_t<Type>*>(inputs.values.data[Slot]) + at.of[Slot]);
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    return from_bits<computed_t<Type>>(inputs.values.scalars[Slot]);
+    return device_load(static_cast<const element_t<Type>*>(this->inputs.values.data[Slot]) + at.of[Slot]);
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {
-    device_store(static_cast<element_t<Type>*>(inputs.more.data[Slot]) + at.of[Operands - 1],
+    device_store(static_cast<element_t<Type>*>(this->inputs.more.data[Slot]) + at.of[Operands - 1],
                  static_cast<element_t<Type>>(x));
   }
-  ONTO_HD std::int64_t index() const { return inputs.first + at.of[Operands - 1]; }
+  ONTO_HD std::int64_t index() const { return this->inputs.first + at.of[Operands - 1]; }
 };
 
 /// A map that goes over its space element by element.
@@ -177,9 +120,9 @@ struct strided_map : map_operands<Program> {
 template <class Program>
 ONTO_HD ONTO_INLINE void map_strided(const strided_map<Program>& map, std::uint32_t index) {
   constexpr int operands = map_operands<Program>::operands;
-  using result = typename map_facts<Program>::result;
+  using result = typename program_operands<Program>::result;
   const positions<operands> at = locate(map.space, index);
-  const strided_source<map_inputs_of<Program>, operands> source{map, at};
+  const strided_source<map_inputs_of<Program>, operands> source{{map}, at};
   device_store(static_cast<result*>(map.out) + at.of[operands - 1], static_cast<result>(Program::evaluate(source)));
 }
 
@@ -188,9 +131,9 @@ template <class Program, class Slots = input_slots<Program>, class Results = res
 struct map_bytes;
 template <class Program, int... Slot, int... Result>
 struct map_bytes<Program, std::integer_sequence<int, Slot...>, std::integer_sequence<int, Result...>> {
-  static constexpr std::int8_t value[] = {sizeof(typename map_facts<Program>::template input<Slot>)...,
-                                          sizeof(typename map_facts<Program>::result),
-                                          sizeof(typename map_facts<Program>::template further<Result>)...};
+  static constexpr std::int8_t value[] = {sizeof(typename program_operands<Program>::template input<Slot>)...,
+                                          sizeof(typename program_operands<Program>::result),
+                                          sizeof(typename program_operands<Program>::template further<Result>)...};
 };
 
 }  // namespace onto::detail

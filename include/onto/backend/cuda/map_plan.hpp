@@ -19,9 +19,7 @@ ONTO_COLD inline bool has_aligned_packs(const map_layout& m, int lanes) {
   for (int k = 0; k <= out; ++k) {
     const std::int64_t stride = m.stride[k][inner];
     if (k < out && stride == 0) continue;
-    if (stride != 1 || !is_aligned(m.data[k], m.bytes[k], lanes)) return false;
-    for (int d = 0; d < inner; ++d)
-      if (m.stride[k][d] % lanes != 0) return false;
+    if (!lies_in_packs(m.data[k], m.bytes[k], lanes, stride, m.stride[k], inner)) return false;
   }
   for (int k = 0; k < m.more; ++k)
     if (!is_aligned(m.further(k), m.bytes[m.operands + k], lanes)) return false;
@@ -101,12 +99,6 @@ ONTO_COLD inline std::int64_t plan_walk(const map_layout& m, int lanes, int ahea
 
 /// Shared memory of a block without asking for more.
 inline constexpr int turn_bytes = 48 * 1024;
-
-constexpr int logarithm_from(std::int64_t n, int most) {
-  int r = 0;
-  while (r < most && (std::int64_t{1} << r) < n) ++r;
-  return r;
-}
 
 /// The dimension along which most of what is not along the results' neighbours lies; -1 where there is none.
 ONTO_COLD inline int turned_dimension(const map_layout& m) {
@@ -189,7 +181,7 @@ ONTO_COLD inline turn_launch plan_turn(const map_layout& m, int elements, const 
 /// The operands of a part of a map.
 template <class Program>
 ONTO_COLD map_operands<Program> operands_of(const map_layout& part, const std::uint64_t* scalars) {
-  using facts = map_facts<Program>;
+  using facts = program_operands<Program>;
   map_operands<Program> o;
   for (int k = 0; k < facts::inputs; ++k) o.values.data[k] = part.data[k];
   for (int k = 0; k < facts::scalars; ++k) o.values.scalars[k] = scalars[k];

@@ -3,9 +3,9 @@
 // arithmetic, the same on host and device.
 #pragma once
 
-#include <onto/backend/cuda/fold.hpp>
 #include <onto/backend/cuda/fold_grid.hpp>
 #include <onto/backend/cuda/operands.hpp>
+#include <onto/kernel/accumulator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,14 +41,14 @@ struct reduce_operands : reduce_inputs_of<Program> {
 };
 
 template <class Program, fold F>
-using program_accumulation = accumulation_of<F, element_t<Program::result>>;
+using program_accumulator = accumulator_of<F, element_t<Program::result>>;
 
 /// Elements that a thread reads with one load, where memory is contiguous along what is folded.
 template <class Program>
 constexpr int find_reduce_lanes() {
   using facts = program_operands<Program>;
   if (facts::inputs == 0 || facts::inputs > many_inputs || Program::size > 64) return 1;  // more code than it is worth
-  return facts::widest() > 4 ? 2 : facts::widest() == 2 ? 8 : 4;
+  return facts::widest > 4 ? 2 : facts::widest == 2 ? 8 : 4;
 }
 template <class Program>
 inline constexpr int reduce_lanes = find_reduce_lanes<Program>();
@@ -59,7 +59,7 @@ constexpr int find_fold_ahead() {
   using facts = program_operands<Program>;
   if (Program::size > 32) return 1;
   if (Program::size > 8) return Lanes == 1 ? 2 : 1;
-  const int most = Lanes == 1 && facts::widest() > 2 ? 8 : 16;
+  const int most = Lanes == 1 && facts::widest > 2 ? 8 : 16;
   const int elements = most / (Lanes * (facts::inputs > 0 ? facts::inputs : 1));
   return elements > 4 && Lanes > 1 ? 4 : elements > 1 ? elements : 1;
 }
@@ -72,28 +72,6 @@ struct fold_place {
   const Operands& operands;
   std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
   std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
-};
-
-/// Takes one lane of what was loaded for a reduction.
-template <class Operands, class Slots>
-struct reduce_source {
-  using calls = operation_must_be_host_device;
-
-  const Operands& operands;
-  const Slots& slots;
-  int lane;
-
-  template <element Type>
-  using value = computed_t<Type>;
-
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    return from_bits<computed_t<Type>>(operands.values.scalars[Slot]);
-  }
 };
 
 /// Loads what input `Slot` has at `index` of the inner dimension. What does not change along it was loaded before: an
@@ -117,37 +95,35 @@ ONTO_HD ONTO_INLINE void load_same(fold_place<Operands>& at) {
   std::memcpy(&at.same[Slot], &value, sizeof value);
 }
 
-/// The inputs of some packs of elements.
-template <class Program, int Lanes, class Slots>
-struct fold_slots_of;
-template <class Program, int Lanes, int... Slot>
-struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
-  using type =
-      lane_slots<Lanes, std::integer_sequence<int, Slot...>, element_t<program_operands<Program>::found.type[Slot]>...>;
-  template <class Operands>
-  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, type& in, int index) {
+/// Loads all inputs.
+template <class Program, class Slots = std::make_integer_sequence<int, program_operands<Program>::inputs>>
+struct fold_loads;
+template <class Program, int... Slot>
+struct fold_loads<Program, std::integer_sequence<int, Slot...>> {
+  template <class Operands, class Packs>
+  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, Packs& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
   }
   template <class Operands>
   ONTO_HD ONTO_INLINE static void begin(fold_place<Operands>& at) {
-    if constexpr (Lanes > 1) (load_same<Slot, element_t<program_operands<Program>::found.type[Slot]>>(at), ...);
+    (load_same<Slot, typename program_operands<Program>::template input<Slot>>(at), ...);
   }
 };
 
 /// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
-                                    std::int64_t number, typename program_accumulation<Program, F>::state& state) {
-  using operation = program_accumulation<Program, F>;
-  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
+                                    std::int64_t number, typename program_accumulator<Program, F>::state& state) {
+  using operation = program_accumulator<Program, F>;
+  using packs = typename input_packs<Program, Lanes>::type;
   constexpr int ahead = fold_ahead<Program, Lanes>;
-  typename slots::type in[ahead]{};
+  packs in[ahead]{};
   for (int a = 0; a < ahead; ++a)
-    if (first + a * step < count) slots::load(at, in[a], first + a * step);
+    if (first + a * step < count) fold_loads<Program>::load(at, in[a], first + a * step);
   for (int a = 0; a < ahead; ++a) {
     if (first + a * step >= count) continue;
     for (int j = 0; j < Lanes; ++j) {
-      const reduce_source<reduce_inputs_of<Program>, typename slots::type> source{at.operands, in[a], j};
+      const lane_source<reduce_inputs_of<Program>, packs> source{{at.operands}, in[a], j};
       operation::add(state, static_cast<computed_t<Program::result>>(Program::evaluate(source)),
                      number + first + a * step + j);
     }
@@ -156,10 +132,8 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>&
 
 /// Folds what the thread in `row` folds of `output`, in the `piece` of it.
 template <class Program, fold F, int Lanes>
-ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(const reduce_operands<Program>& operands,
-                                                                               std::int64_t output, int piece,
-                                                                               int row) {
-  using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
+ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(const reduce_operands<Program>& operands,
+                                                                              std::int64_t output, int piece, int row) {
   const fold_grid& grid = operands.grid;
   const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
   const std::int64_t from = (piece - outer_piece * grid.inner_pieces) * grid.per_inner;
@@ -169,12 +143,13 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
   const int outer_step = grid.depth >> grid.inner_bits;
   const coordinates kept = locate(operands.kept, output);
   fold_place<reduce_inputs_of<Program>> at{operands, {}, {}};
-  auto state = program_accumulation<Program, F>::empty();
+  auto state = program_accumulator<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
     const coordinates outer = locate(operands.outer, o);
     for (int s = 0; s < program_operands<Program>::inputs; ++s)
       at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
-    if (count > 0) slots::begin(at);
+    if constexpr (Lanes > 1)
+      if (count > 0) fold_loads<Program>::begin(at);
     for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
       fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
   }
@@ -182,38 +157,38 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
 }
 
 /// Folds partial results of the pieces.
-template <class Accumulation>
+template <class Accumulator>
 struct combine_operands {
   thread_grid grid;  // of the pieces of each output
   std::int64_t outputs;
   std::int64_t blocks;
   int pieces;
   std::int64_t count;
-  const typename Accumulation::state* partials;
-  typename Accumulation::result* out;
+  const typename Accumulator::state* partials;
+  typename Accumulator::result* out;
 };
 
-template <class Accumulation>
-ONTO_HD ONTO_INLINE typename Accumulation::state combine_part(const combine_operands<Accumulation>& operands,
-                                                              std::int64_t output, int row) {
-  auto state = Accumulation::empty();
+template <class Accumulator>
+ONTO_HD ONTO_INLINE typename Accumulator::state combine_part(const combine_operands<Accumulator>& operands,
+                                                             std::int64_t output, int row) {
+  auto state = Accumulator::empty();
   for (int k = row; k < operands.pieces; k += operands.grid.depth)
-    Accumulation::merge(state, device_load(operands.partials + k * operands.outputs + output));
+    Accumulator::merge(state, device_load(operands.partials + k * operands.outputs + output));
   return state;
 }
 
-template <class Accumulation>
-combine_operands<Accumulation> combine_operands_of(const fold_grid& grid, const void* partials, void* out) {
+template <class Accumulator>
+combine_operands<Accumulator> combine_operands_of(const fold_grid& grid, const void* partials, void* out) {
   const std::int64_t width = power_of_two_from(least(grid.outputs, 32));
   const std::int64_t depth = least(power_of_two_from(grid.pieces), block_threads / width);
-  combine_operands<Accumulation> c{};
+  combine_operands<Accumulator> c{};
   c.grid = thread_grid(block_threads / depth, depth, false);
   c.outputs = grid.outputs;
   c.blocks = divide_up(grid.outputs, c.grid.width);
   c.pieces = grid.pieces;
   c.count = grid.count();
-  c.partials = static_cast<const typename Accumulation::state*>(partials);
-  c.out = static_cast<typename Accumulation::result*>(out);
+  c.partials = static_cast<const typename Accumulator::state*>(partials);
+  c.out = static_cast<typename Accumulator::result*>(out);
   return c;
 }
 
@@ -225,11 +200,11 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
   if (lanes == 1 || inner % lanes != 0) return false;
   for (int k = 0; k < facts::inputs; ++k) {
     if (r.step[k] == 0) continue;
-    if (r.step[k] != 1 || !is_aligned(r.values.data[k], size_of(facts::type_of_input(k)), lanes)) return false;
-    for (int d = 0; d < r.kept.rank; ++d)
-      if (r.kept.stride[k][d] % lanes != 0) return false;
-    for (int d = 0; d < r.outer.rank; ++d)
-      if (r.outer.stride[k][d] % lanes != 0) return false;
+    const auto lie_in_packs = [&](const strided_space<reduce_inputs_of<Program>::inputs>& space) {
+      return lies_in_packs(r.values.data[k], size_of(facts::found.type[k]), lanes, r.step[k], space.stride[k],
+                           space.rank);
+    };
+    if (!lie_in_packs(r.kept) || !lie_in_packs(r.outer)) return false;
   }
   return true;
 }
@@ -268,8 +243,7 @@ std::size_t cuda_reduce_workspace(const kernel_call& call) {
   if (size_of_dimensions(call.space, kept) == 0) return 0;
   const fold_grid grid = reduce_operands_of<Program>(call).grid;
   if (grid.pieces == 1) return 0;
-  return static_cast<std::size_t>(grid.outputs * grid.pieces) *
-         sizeof(typename program_accumulation<Program, F>::state);
+  return static_cast<std::size_t>(grid.outputs * grid.pieces) * sizeof(typename program_accumulator<Program, F>::state);
 }
 
 }  // namespace onto::detail

@@ -61,7 +61,7 @@ std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
   for (int k = 0; k < facts::inputs; ++k)
     if (table.staged[k]) append(k);
   for (int k = facts::inputs; keeps && k < facts::slots; ++k) {
-    const int stage = facts::stage_of_kept(k - facts::inputs);
+    const int stage = RowProgram::phase_of_kept(k - facts::inputs);
     int place = 0;
     while (place < facts::inputs && !(table.staged[place] && !taken[place] && !r.same[place] &&
                                       table.size[place] == table.size[k] && table.last[place] <= stage))
@@ -87,9 +87,7 @@ bool has_packed_rows(const row_operands<RowProgram>& r) {
     if (is_result ? facts::stores_fold() : !facts::table.elements[k] || r.step[k] == 0) continue;
     const void* const data = is_result ? r.out : r.values.data[k];
     const int size = is_result ? facts::result_size() : facts::table.size[k];
-    if (r.step[k] != 1 || !is_aligned(data, size, lanes)) return false;
-    for (int d = 0; d < r.rows.rank; ++d)
-      if (r.rows.stride[k][d] % lanes != 0) return false;
+    if (!lies_in_packs(data, size, lanes, r.step[k], r.rows.stride[k], r.rows.rank)) return false;
   }
   return true;
 }

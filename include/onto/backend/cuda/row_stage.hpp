@@ -16,7 +16,9 @@ namespace onto::detail {
 /// One thread at one row, or at a piece of one.
 template <int Inputs, int Scalars, int Given>
 struct row_thread {
-  const row_inputs<Inputs, Scalars>& operands;
+  using inputs = row_inputs<Inputs, Scalars>;
+
+  const inputs& operands;
   char* memory = nullptr;  // shared by the block
   int thread = 0;
   int place = 0;            // among the row's threads
@@ -30,7 +32,7 @@ struct row_thread {
   std::int64_t start[Inputs + 1] = {};              // where the piece begins in each input, and in the result
   std::uint64_t given[Given > 0 ? Given : 1] = {};  // the values of the row so far
 
-  ONTO_HD explicit row_thread(const row_inputs<Inputs, Scalars>& o) : operands(o) {}
+  ONTO_HD explicit row_thread(const inputs& o) : operands(o) {}
 };
 
 template <class RowProgram>
@@ -62,28 +64,17 @@ ONTO_HD ONTO_INLINE void start_row(const row_operands<RowProgram>& operands, row
     t.start[k] = offset(operands.rows, where, k) + t.begin * operands.step[k];
 }
 
-/// Takes one lane of what was loaded of a row.
+/// Takes one lane of what was loaded of a row, and the scalars that phases gave for it.
 template <class Thread, class Slots>
-struct row_source {
-  using calls = operation_must_be_host_device;
-
+struct row_source : lane_source<typename Thread::inputs, Slots> {
   const Thread& thread;
-  const Slots& slots;
   std::int64_t position;
-  int lane;
 
-  template <element Type>
-  using value = computed_t<Type>;
-
-  template <element Type, int Slot>
-  ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
-  }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> scalar() const {
-    constexpr int scalars = std::remove_reference_t<decltype(thread.operands)>::scalars;
+    constexpr int scalars = Thread::inputs::scalars;
     if constexpr (Slot < scalars)
-      return from_bits<computed_t<Type>>(thread.operands.values.scalars[Slot]);
+      return program_source<typename Thread::inputs>::template scalar<Type, Slot>();
     else
       return from_bits<computed_t<Type>>(thread.given[Slot - scalars]);
   }
@@ -95,8 +86,7 @@ template <class Thread>
 struct column_source : row_source<Thread, int> {
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return device_load(static_cast<const element_t<Type>*>(this->thread.operands.values.data[Slot]) +
-                       this->thread.start[Slot]);
+    return device_load(static_cast<const element_t<Type>*>(this->inputs.values.data[Slot]) + this->thread.start[Slot]);
   }
 };
 
@@ -164,7 +154,7 @@ ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
   constexpr int inputs = row_facts<RowProgram>::inputs;
   if constexpr (Slot >= inputs && Anew && stage_has<RowProgram, Number, Slot, Anew>)
     pack.at[source.lane] =
-        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::type::evaluate(source));
+        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::evaluate(source));
 }
 
 template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>,
@@ -184,7 +174,8 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
     loaded in{};
     (get_pack<RowProgram, Number, Slot, Anew>(operands, t, pack_of<Slot>(in), step, first), ...);
     lane_pack<computed_t<Program::result>, lanes> out;
-    ((out.at[Lane] = lane<Program, Number, Anew>(source{t, in, t.begin + first + Lane * operands.lane_step, Lane}, in)),
+    ((out.at[Lane] = lane<Program, Number, Anew>(
+          source{{{t.operands}, in, Lane}, t, t.begin + first + Lane * operands.lane_step}, in)),
      ...);
     return out;
   }
@@ -241,8 +232,7 @@ ONTO_HD ONTO_INLINE void store_elements(const row_operands<RowProgram>& operands
 /// memory yet, and nothing is kept. *Returns* what it folded, if the stage folds.
 template <class RowProgram, class Stage, int Number, bool Split>
 ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) {
-  using facts = stage_of<Stage>;
-  using program_type = typename facts::code;
+  using program_type = typename Stage::code;
   using values_of = row_values_of<RowProgram>;
   constexpr int lanes = row_facts<RowProgram>::lanes;
   const int steps = operands.grid.steps;
@@ -254,7 +244,7 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
         const int k = from + t.first + i * t.stride;
         if (k >= t.count) break;
         const auto values = values_of::template at<program_type, Number, Split>(operands, t, i, k);
-        if constexpr (facts::keeps && !Split) {
+        if constexpr (Stage::keeps && !Split) {
           constexpr int slot = row_facts<RowProgram>::inputs + kept_before<RowProgram, Number>;
           using pack = lane_pack<computed_t<program_type::result>, lanes>;
           device_store(reinterpret_cast<pack*>(t.memory + operands.at[slot]) + t.thread + i * operands.grid.threads(),
@@ -264,18 +254,18 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
       }
     }
   };
-  if constexpr (facts::folds) {
-    using accumulation_type = typename facts::accumulation_type;
-    auto state = accumulation_type::empty();
+  if constexpr (Stage::folds) {
+    using accumulator_type = phase_accumulator<Stage>;
+    auto state = accumulator_type::empty();
     over_piece([&](const auto& values, int k) {
       for (int j = 0; j < lanes; ++j)
         if (k + j * operands.lane_step < t.count)
-          accumulation_type::add(state, values.at[j], t.begin + k + j * operands.lane_step);
+          accumulator_type::add(state, values.at[j], t.begin + k + j * operands.lane_step);
     });
     return state;
   } else {
     over_piece([&](const auto& values, int k) {
-      if constexpr (facts::stores)
+      if constexpr (Stage::stores)
         store_elements(
             operands, t,
             static_cast<element_t<program_type::result>*>(operands.out) + t.start[row_facts<RowProgram>::inputs],
@@ -295,10 +285,10 @@ ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
 /// What a stage computes once for the row.
 template <class RowProgram, class Stage, int Number>
 ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
-  using program_type = typename stage_of<Stage>::code;
+  using program_type = typename Stage::code;
   using thread = row_thread_of<RowProgram>;
-  t.given[given_before<RowProgram, Number>] = to_bits(
-      static_cast<computed_t<program_type::result>>(program_type::evaluate(column_source<thread>{{t, 0, 0, 0}})));
+  t.given[given_before<RowProgram, Number>] = to_bits(static_cast<computed_t<program_type::result>>(
+      program_type::evaluate(column_source<thread>{{{{t.operands}, 0, 0}, t, 0}})));
 }
 
 /// What follows when all that was folded of the row is in `state`; `stores`: whether this thread is to store it, if it
@@ -306,13 +296,13 @@ ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
 template <class RowProgram, class Stage, int Number, class State>
 ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                    const State& state, bool stores) {
-  using accumulation_type = typename stage_of<Stage>::accumulation_type;
-  if constexpr (stage_of<Stage>::stores) {
+  using accumulator_type = phase_accumulator<Stage>;
+  if constexpr (Stage::stores) {
     if (stores)
-      device_store(static_cast<typename accumulation_type::result*>(operands.out) + t.number,
-                   accumulation_type::finish(state, t.length));
+      device_store(static_cast<typename accumulator_type::result*>(operands.out) + t.number,
+                   accumulator_type::finish(state, t.length));
   } else {
-    t.given[given_before<RowProgram, Number>] = to_bits(accumulation_type::finish(state, t.length));
+    t.given[given_before<RowProgram, Number>] = to_bits(accumulator_type::finish(state, t.length));
   }
 }
 

@@ -2,8 +2,8 @@
 // Softmax and its logarithm as a program of rows, for softmax alone over any axis.
 #pragma once
 
-#include <onto/backend/cuda/fold.hpp>
-#include <onto/runtime/row.hpp>
+#include <onto/kernel/accumulator.hpp>
+#include <onto/kernel/row_phases.hpp>
 
 namespace onto::detail {
 

@@ -114,7 +114,7 @@ ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint
 /// Loads an operand in its own order.
 template <class Program, int Slot, class Thread, class Loads>
 ONTO_HD ONTO_INLINE void load_turn(const turn_map<Program>& map, const Thread& t, Loads& in) {
-  using type = typename map_facts<Program>::template input<Slot>;
+  using type = typename program_operands<Program>::template input<Slot>;
   const bool turned = map.space.turned[Slot] >= 0;
   for (int k = 0; k < turn_lanes<Program>; ++k)
     if ((turned ? t.there_turned : t.there) >> k & 1u)
@@ -124,7 +124,7 @@ ONTO_HD ONTO_INLINE void load_turn(const turn_map<Program>& map, const Thread& t
 /// Writes what is to be turned to shared memory, or reads it from there.
 template <class Program, int Slot, bool Write, class Thread, class Loads>
 ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loads& in, char* shared) {
-  using type = typename map_facts<Program>::template input<Slot>;
+  using type = typename program_operands<Program>::template input<Slot>;
   constexpr int bytes = static_cast<int>(sizeof(type));
   if (map.space.turned[Slot] < 0) return;
   type* tile = reinterpret_cast<type*>(shared + map.space.turned[Slot]);
@@ -141,17 +141,16 @@ ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loa
 
 template <class Program, class Thread, class Loads, int... Result, int... Lane>
 ONTO_HD ONTO_INLINE void finish_turn(const turn_map<Program>& map, const Thread& t, const Loads& in,
-                                     std::integer_sequence<int, Result...> results,
-                                     std::integer_sequence<int, Lane...>) {
-  using facts = map_facts<Program>;
-  using stored = typename map_stores<Program, sizeof...(Lane), decltype(results)>::type;
+                                     std::integer_sequence<int, Result...>, std::integer_sequence<int, Lane...>) {
+  using facts = program_operands<Program>;
+  using stored = typename result_packs<Program, sizeof...(Lane)>::type;
   using result = typename facts::result;
   const auto compute = [&](int lane) {
     const std::int32_t at = t.at[lane].of[facts::inputs];
     stored more;
     device_store(static_cast<result*>(map.out) + at,
-                 static_cast<result>(
-                     Program::evaluate(lane_source<map_inputs_of<Program>, Loads, stored>{map, in, more, at, lane})));
+                 static_cast<result>(Program::evaluate(
+                     map_source<map_inputs_of<Program>, Loads, stored>{{{map}, in, lane}, more, at})));
     (device_store(static_cast<typename facts::template further<Result>*>(map.more.data[Result]) + at,
                   pack_of<Result>(more).at[lane]),
      ...);

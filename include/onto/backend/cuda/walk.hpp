@@ -33,27 +33,26 @@ struct walk_map : map_operands<Program> {
 /// many operands, or so much to compute that its code would be long.
 template <class Program>
 inline constexpr int walk_ahead =
-    map_facts<Program>::inputs <= 3 && map_facts<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
+    program_operands<Program>::inputs <= 3 && program_operands<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
 
 template <class Program, int Slot, class Loads>
 ONTO_HD ONTO_INLINE void load_walk(const walk_map<Program>& map, Loads& in, bool when, std::int32_t at,
                                    std::int32_t left) {
-  using type = typename map_facts<Program>::template input<Slot>;
+  using type = typename program_operands<Program>::template input<Slot>;
   if (when)
     load_pack(pack_of<Slot>(in), static_cast<const type*>(map.values.data[Slot]) + at, map.advances[Slot], 0, left);
 }
 
 template <class Program, class Loads, int... Result, int... Lane>
 ONTO_HD ONTO_INLINE void finish_walk(const walk_map<Program>& map, const Loads& in, std::int32_t at, std::int32_t left,
-                                     std::integer_sequence<int, Result...> results,
-                                     std::integer_sequence<int, Lane...>) {
-  using facts = map_facts<Program>;
-  using stored = typename map_stores<Program, sizeof...(Lane), decltype(results)>::type;
+                                     std::integer_sequence<int, Result...>, std::integer_sequence<int, Lane...>) {
+  using facts = program_operands<Program>;
+  using stored = typename result_packs<Program, sizeof...(Lane)>::type;
   using result = typename facts::result;
   stored more;
   lane_pack<result, sizeof...(Lane)> out;
   ((out.at[Lane] = static_cast<result>(
-        Program::evaluate(lane_source<map_inputs_of<Program>, Loads, stored>{map, in, more, at + Lane, Lane}))),
+        Program::evaluate(map_source<map_inputs_of<Program>, Loads, stored>{{{map}, in, Lane}, more, at + Lane}))),
    ...);
   store_pack(out, static_cast<result*>(map.out) + at, 0, left);
   (store_pack(pack_of<Result>(more), static_cast<typename facts::template further<Result>*>(map.more.data[Result]) + at,
@@ -62,9 +61,8 @@ ONTO_HD ONTO_INLINE void finish_walk(const walk_map<Program>& map, const Loads& 
 }
 
 template <class Program, int... Slot>
-ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread,
-                              std::integer_sequence<int, Slot...> slots) {
-  constexpr int lanes = map_lanes<Program>, ahead = walk_ahead<Program>, out = map_facts<Program>::inputs;
+ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread, std::integer_sequence<int, Slot...>) {
+  constexpr int lanes = map_lanes<Program>, ahead = walk_ahead<Program>, out = program_operands<Program>::inputs;
   const walk_grid& grid = map.grid;
   const std::uint32_t piece = grid.width.divide(thread);
   std::uint32_t step = piece * grid.per_thread;
@@ -72,7 +70,7 @@ ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread
   const std::uint32_t last = step + grid.per_thread < grid.steps ? step + grid.per_thread : grid.steps;
   auto at = locate(map.columns, thread - piece * grid.width.divisor);
   move(at, map.step, step);
-  typename map_loads<Program, lanes, decltype(slots)>::type in[ahead];
+  typename input_packs<Program, lanes>::type in[ahead];
   (load_walk<Program, Slot>(map, in[0], map.step[Slot] == 0, at.of[Slot], grid.end - at.of[out]), ...);
   for (int k = 1; k < ahead; ++k) in[k] = in[0];
   for (; step < last; step += ahead) {
