@@ -32,14 +32,29 @@ ONTO_HD constexpr dimension_set joined_dimensions(const extents& space, const st
 
 /// A row-major space made of another's dimensions: without extents of 1, neighbours joined.
 struct coalesced_space {
-  int rank = 0;
-  std::int64_t extent[max_rank]{};
-  int dimension[max_rank]{};  // of the other space: the innermost of those that were joined, whose strides are theirs
+  int rank;
+  std::int64_t extent[max_rank];
+  int dimension[max_rank];  // of the other space: the innermost of those that were joined, whose strides are theirs
+
+  /// The row-major `index` as one number per dimension.
+  ONTO_HD constexpr void locate(std::int64_t index, std::int64_t* at) const {
+    for (int k = rank - 1; k > 0; --k) {
+      at[k] = index % extent[k];
+      index /= extent[k];
+    }
+    at[0] = index;
+  }
+  /// How far from its first element an operand's element at `at` lies, by its strides over the other space.
+  ONTO_HD constexpr std::int64_t offset_of(const std::int64_t* at, const std::int64_t* stride) const {
+    std::int64_t offset = 0;
+    for (int k = 0; k < rank; ++k) offset += at[k] * stride[dimension[k]];
+    return offset;
+  }
 };
 
 /// The dimensions of `space` among `among`; those in `joined`, which all operands allow, with the one outside of them.
 ONTO_HD constexpr coalesced_space coalesce(const extents& space, dimension_set joined, dimension_set among) {
-  coalesced_space c;
+  coalesced_space c{};
   for (int d = 0; d < space.rank; ++d) {
     if ((among >> d & 1u) == 0 || space.dims[d] == 1) continue;
     if (c.rank == 0 || (joined >> d & 1u) == 0) c.extent[c.rank++] = 1;
@@ -52,9 +67,9 @@ ONTO_HD constexpr coalesced_space coalesce(const extents& space, dimension_set j
 /// A row-major space and, for each operand, how many elements apart neighbours in each dimension lie.
 template <int Operands>
 struct strided_layout {
-  int rank = 0;
-  std::int64_t extent[max_rank]{};
-  std::int64_t stride[Operands][max_rank]{};
+  int rank;
+  std::int64_t extent[max_rank];
+  std::int64_t stride[Operands][max_rank];
 
   ONTO_HD constexpr std::int64_t size() const {
     std::int64_t n = 1;
@@ -63,7 +78,7 @@ struct strided_layout {
   }
 };
 
-/// Operands over `space` in as few dimensions as they allow.
+/// Operands over `space` in as few dimensions as they allow, but at least one: a single element is one of stride 1.
 /// *Law* the size is the same, and the same element of each operand is at every index.
 template <int Operands>
 ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space,
@@ -72,11 +87,11 @@ ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space,
   dimension_set joined = all;
   for (int i = 0; i < Operands; ++i) joined &= joined_dimensions(space, stride[i], all);
   const coalesced_space c = coalesce(space, joined, all);
-  strided_layout<Operands> l;
-  l.rank = c.rank;
-  for (int k = 0; k < c.rank; ++k) {
-    l.extent[k] = c.extent[k];
-    for (int i = 0; i < Operands; ++i) l.stride[i][k] = stride[i][c.dimension[k]];
+  strided_layout<Operands> l{};
+  l.rank = c.rank > 0 ? c.rank : 1;
+  for (int k = 0; k < l.rank; ++k) {
+    l.extent[k] = c.rank > 0 ? c.extent[k] : 1;
+    for (int i = 0; i < Operands; ++i) l.stride[i][k] = c.rank > 0 ? stride[i][c.dimension[k]] : 1;
   }
   return l;
 }

@@ -33,8 +33,9 @@ static_assert(coalesced(cube, {{0, 4, 1}}).rank == 2 && coalesced(cube, {{0, 4, 
 // Every operand must allow it.
 static_assert(coalesced(cube, {{12, 4, 1}}, {{0, 0, 1}}).rank == 2);
 static_assert(coalesced(cube, {{12, 4, 1}}, {{0, 0, 1}}).extent[0] == 6);
-// Extents of 1 go away, whatever their stride; where nothing else is, so does everything.
-static_assert(coalesced(shape<2, 1, 3>{}, {{3, 99, 1}}).rank == 1 && coalesced(shape<1, 1>{}, {{5, 7}}).rank == 0);
+// Extents of 1 go away, whatever their stride; where nothing else is, one of stride 1 stays.
+static_assert(coalesced(shape<2, 1, 3>{}, {{3, 99, 1}}).rank == 1 && coalesced(shape<1, 1>{}, {{5, 7}}).rank == 1);
+static_assert(coalesced(shape<1, 1>{}, {{5, 7}}).stride[0][0] == 1 && coalesced(shape<>{}, {}).extent[0] == 1);
 static_assert(coalesced(shape<1, 1>{}, {{5, 7}}).size() == 1 && coalesced(shape<>{}, {}).size() == 1);
 // A space without elements keeps none.
 static_assert(coalesced(shape<2, 0, 3>{}, {{0, 3, 1}}).size() == 0);
@@ -42,6 +43,18 @@ static_assert(coalesced(shape<2, 0, 3>{}, {{0, 3, 1}}).size() == 0);
 static_assert(joined_dimensions(cube, operand{{4, 99, 1}}.stride, 0b101) == 0b100);
 static_assert(coalesce(cube, 0b100, 0b101).rank == 1 && coalesce(cube, 0b100, 0b101).extent[0] == 8);
 static_assert(coalesce(cube, 0b100, 0b101).dimension[0] == 2 && coalesce(cube, 0, 0b101).rank == 2);
+static_assert(coalesce(shape<1, 1>{}, 0, 0b11).rank == 0);
+
+// ---- an index in a space
+// ---------------------------------------------------------------------------------------------
+
+constexpr std::int64_t located(const coalesced_space& c, const operand& a, std::int64_t index) {
+  std::int64_t at[max_rank]{};
+  c.locate(index, at);
+  return c.offset_of(at, a.stride);
+}
+static_assert(located(coalesce(cube, 0b010, 0b111), {{30, 10, 1}}, 23) == 53);
+static_assert(located(coalesce(shape<1>{}, 0, 1), {{7}}, 0) == 0);
 
 // ---- random layouts
 // --------------------------------------------------------------------------------------------------
@@ -113,11 +126,11 @@ constexpr bool says_the_same(const example<Operands>& e, const strided_layout<Op
   return true;
 }
 
-/// No extent is 1, and no two neighbours could be one.
+/// No extent is 1 but that of a single element, and no two neighbours could be one.
 template <int Operands>
 constexpr bool is_shortest(const strided_layout<Operands>& l) {
   for (int k = 0; k < l.rank; ++k) {
-    if (l.extent[k] == 1) return false;
+    if (l.extent[k] == 1) return l.rank == 1;
     bool joins = k > 0;
     for (int i = 0; i < Operands && joins; ++i) joins = l.stride[i][k - 1] == l.stride[i][k] * l.extent[k];
     if (joins) return false;
