@@ -66,12 +66,7 @@ class map_stage {
     if (l.contiguous()) {
       there = advance(static_cast<const void*>(v.data), first, v.type);
     } else if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
-      std::int64_t offset = 0, rest = first;
-      for (int k = l.rank - 1; k >= 0; --k) {
-        offset += rest % l.dims[k] * l.stride[k];
-        rest /= l.dims[k];
-      }
-      there = advance(static_cast<const void*>(v.data), offset, v.type);
+      there = advance(static_cast<const void*>(v.data), offset_of(l.rank, l.extent, l.stride[0], first), v.type);
     }
     if (!there) return bring(i, first, count);
     if (!is_narrow(v.type)) return there;
@@ -133,14 +128,14 @@ inline map_plan::map_plan(const kernel_call& c, copy_function copies)
     : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
   std::int64_t inner = total, turned = 0;
   for (int i = 0; i < c.inputs; ++i) {
-    const layout& l = in[i] = simplify(c.space, c.in[i].stride);
+    const layout& l = in[i] = layout_of(c.space, c.in[i].stride);
     if (in_place(l, c.in[i].type)) continue;
     bytes += size_of(computed_as(c.in[i].type));
     if (l.contiguous()) continue;
     widens = widens || is_narrow(c.in[i].type);
     if (l.uniform()) continue;
     if (l.inner_extent() < inner) inner = l.inner_extent();
-    if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
+    if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[0][l.rank - 2] == 1 &&
         turned < l.inner_extent())
       turned = l.inner_extent();
   }
@@ -230,7 +225,7 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
   const std::int64_t total = call.space.size();
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
-  if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 112))) {
+  if (is_walked(call) && (rows.is_one() || rows.length >= (rows.turned ? 48 : 112))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       row_walk walk(call, rows, span, how, &Copies::run);
       if constexpr (Copies::of_views) {

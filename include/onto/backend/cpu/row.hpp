@@ -130,7 +130,7 @@ struct row_kernel_of<row_program<Inputs, Scalars, Stages...>, Packs> {
 /// The kernel of a row program.
 template <class RowProgram, bool Packs = has_packs>
 void cpu_row(thread_pool& pool, const kernel_call& call) {
-  run_rows(pool, row_kernel_of<RowProgram, Packs>::value, call);
+  run_row_kernel(pool, row_kernel_of<RowProgram, Packs>::value, call);
 }
 
 }  // namespace onto::detail
