@@ -28,7 +28,7 @@ op_info with_attributes(std::initializer_list<std::int64_t> attributes) {
 template <class Program, fold F, class T>
 auto folded(const std::vector<T>& values, const operand_view& strides, const extents& space,
             std::initializer_list<std::int64_t> attributes, std::size_t outputs) {
-  using result = typename program_accumulation<Program, F>::result;
+  using result = typename program_accumulator<Program, F>::result;
   bench b;
   operand_view in = strides;
   in.data = b.upload(values);

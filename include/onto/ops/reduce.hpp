@@ -55,68 +55,12 @@ constexpr inferred reduced(fold f, bool keep, const int* axes, int count, const 
 
 }  // namespace detail
 
-/// The meaning of a fold, for scalars and packs: where it starts, how two partial results join. `mean` is `sum`,
-/// divided by the number of elements at the end.
-template <fold F>
-struct folding {
-  template <class T>
-  ONTO_HD static T identity() {
-    if constexpr (F == fold::prod || F == fold::all) {
-      return math::splat<T>(1);
-    } else if constexpr (F == fold::min || F == fold::max) {
-      return extreme<T>();
-    } else {
-      return math::splat<T>(0);
-    }
-  }
-
-  template <class T>
-  ONTO_HD static T combine(const T& a, const T& b) {
-    if constexpr (F == fold::prod) {
-      return math::multiply(a, b);
-    } else if constexpr (F == fold::min) {
-      return math::minimum(a, b);
-    } else if constexpr (F == fold::max) {
-      return math::maximum(a, b);
-    } else if constexpr (F == fold::any) {
-      return a || b;
-    } else if constexpr (F == fold::all) {
-      return a && b;
-    } else {
-      return math::add(a, b);
-    }
-  }
-
-  /// For `argmin` and `argmax`: whether the element `a` at `i` is the answer rather than `b` at `j`. NaN comes before
-  /// any number, as in NumPy, and of equals the first.
-  template <class T>
-  ONTO_HD static bool prefers(T a, std::int64_t i, T b, std::int64_t j) {
-    const bool a_is_nan = !(a == a), b_is_nan = !(b == b);
-    if (a_is_nan || b_is_nan) return a_is_nan && (!b_is_nan || i < j);
-    if (a == b) return i < j;
-    return F == fold::argmax ? a > b : a < b;
-  }
-
- private:
-  template <class T>
-  ONTO_HD static T extreme() {
-    if constexpr (math::is_pack<T>) {
-      return T(folding::template extreme<typename T::value_type>());
-    } else if constexpr (std::is_floating_point_v<T>) {
-      return F == fold::min ? math::infinity<T> : -math::infinity<T>;
-    } else {
-      return F == fold::min ? math::highest_value<T> : math::lowest_value<T>;
-    }
-  }
-};
-
 namespace op {
 
 /// A reduction. Its attributes: the fold, whether folded axes stay, how many axes are named (0: all), the axes.
 template <fold F, bool Keep, int... Axes>
 struct reduce {
   static_assert(sizeof...(Axes) <= max_rank, "[onto.axis] more axes are named than a tensor can have");
-  using meaning = folding<F>;
 
   static constexpr op_kind kind = op_kind::reduce;
   static constexpr std::string_view name = detail::name_of(F);

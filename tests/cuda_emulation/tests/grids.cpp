@@ -327,7 +327,7 @@ std::string reductions() {
             f.add(n, m, axis, kind, data % 16, r.grid.neighbours_fold, r.packed, r.grid.width, r.grid.depth,
                   r.grid.blocks, r.grid.pieces, r.step[0], r.kept.rank, r.outer.rank,
                   cuda_reduce_workspace<load, fold::sum>(call));
-            using sums = program_accumulation<load, fold::sum>;
+            using sums = program_accumulator<load, fold::sum>;
             const auto c = combine_operands_of<sums>(r.grid, nullptr, nullptr);
             f.add(c.grid.width, c.grid.depth, c.blocks, c.pieces);
           }

@@ -56,7 +56,7 @@ inline op_info fold_over(std::initializer_list<int> axes) {
 /// What the blocks of `reduce_kernel` and `combine_kernel` do.
 template <class Program, fold F>
 void reduce_on_host(const kernel_call& call) {
-  using operation = program_accumulation<Program, F>;
+  using operation = program_accumulator<Program, F>;
   using state = typename operation::state;
   reduce_operands<Program> operands = reduce_operands_of<Program>(call);
   const fold_grid grid = operands.grid;

@@ -24,7 +24,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 template <element E, fold F>
 auto folded(const std::vector<element_t<E>>& values, const operand_view& in, const extents& space,
             std::initializer_list<int> axes, std::size_t outputs) {
-  using result = typename program_accumulation<bare<E>, F>::result;
+  using result = typename program_accumulator<bare<E>, F>::result;
   std::vector<result> out(outputs);
   const op_info op = fold_over(axes);
   operand_view view = in;

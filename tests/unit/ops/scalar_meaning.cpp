@@ -304,37 +304,6 @@ TEST_CASE("assignments", "[ops]") {
   CHECK(op::assign_sub::apply(1.5, 2.0) == -0.5);
 }
 
-TEST_CASE("how partial results of a reduction join", "[ops]") {
-  using sum = folding<fold::sum>;
-  using max = folding<fold::max>;
-  using min = folding<fold::min>;
-  CHECK(sum::identity<float>() == 0.0f);
-  CHECK(folding<fold::prod>::identity<std::int32_t>() == 1);
-  CHECK(max::identity<float>() == -infinity<float>);
-  CHECK(max::identity<std::int32_t>() == lowest_of<std::int32_t>);
-  CHECK(min::identity<double>() == infinity<double>);
-  CHECK(min::identity<std::int64_t>() == highest_of<std::int64_t>);
-  CHECK(!folding<fold::any>::identity<bool>());
-  CHECK(folding<fold::all>::identity<bool>());
-
-  CHECK(sum::combine(highest_of<std::int32_t>, 1) == lowest_of<std::int32_t>);
-  CHECK(folding<fold::prod>::combine(3.0, 4.0) == 12.0);
-  CHECK(std::isnan(max::combine(not_a_number<float>, 1.0f)));
-  CHECK(min::combine(2, -3) == -3);
-  CHECK(folding<fold::any>::combine(false, true));
-  CHECK(!folding<fold::all>::combine(false, true));
-
-  // Of equals the first, and the first NaN before any number.
-  using argmax = folding<fold::argmax>;
-  CHECK(argmax::prefers(2.0f, 5, 1.0f, 0));
-  CHECK(argmax::prefers(2.0f, 0, 2.0f, 5));
-  CHECK(!argmax::prefers(2.0f, 5, 2.0f, 0));
-  CHECK(argmax::prefers(not_a_number<float>, 5, 9.0f, 0));
-  CHECK(!argmax::prefers(9.0f, 0, not_a_number<float>, 5));
-  CHECK(argmax::prefers(not_a_number<float>, 2, not_a_number<float>, 5));
-  CHECK(folding<fold::argmin>::prefers(1, 5, 2, 0));
-}
-
 TEST_CASE("Philox gives the published words", "[ops][random]") {
   // The known-answer vectors of Random123 for philox4x32 with 10 rounds.
   const auto same = [](detail::philox_words got, std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {

@@ -37,7 +37,7 @@ inline constexpr int bytes_of_state = 16;
 
 /// Folds the states of each output's threads; all of those get the result. All threads of the block call it. Threads
 /// may still read `slots` when it returns.
-template <class Accumulation, class State>
+template <class Accumulator, class State>
 __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_grid& grid, int thread) {
   using words = state_words<State>;
   constexpr int warp = 32;
@@ -52,7 +52,7 @@ __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_g
     words other = words::of(state);
     for (int k = 0; k < words::count; ++k)
       other.word[k] = __shfl_down_sync(all_lanes, other.word[k], static_cast<unsigned>(delta));
-    Accumulation::merge(state, other.state());  // of use in the lower lanes of an output
+    Accumulator::merge(state, other.state());  // of use in the lower lanes of an output
   }
   if (along && grid.depth <= warp) {
     words first = words::of(state);
@@ -69,7 +69,7 @@ __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_g
   const int parts = along ? grid.depth / warp : grid.width < warp ? warps : grid.depth;
   const int first = along ? column * parts : column, step = along ? 1 : grid.width;
   State all = device_load(shared + first).state();
-  for (int k = 1; k < parts; ++k) Accumulation::merge(all, device_load(shared + first + k * step).state());
+  for (int k = 1; k < parts; ++k) Accumulator::merge(all, device_load(shared + first + k * step).state());
   return all;
 }
 

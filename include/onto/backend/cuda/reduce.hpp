@@ -16,7 +16,7 @@ inline constexpr int most_block_states = block_threads;
 template <class Program, fold F, int Lanes>
 __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ reduce_operands<Program> operands) {
-  using operation = program_accumulation<Program, F>;
+  using operation = program_accumulator<Program, F>;
   using words = state_words<typename operation::state>;
   auto* const slots = shared_array<words, most_block_states>();
   const fold_grid& grid = operands.grid;
@@ -40,20 +40,20 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-template <class Accumulation>
+template <class Accumulator>
 __global__ void __launch_bounds__(block_threads)
-    combine_kernel(const __grid_constant__ combine_operands<Accumulation> operands) {
-  auto* const slots = shared_array<state_words<typename Accumulation::state>, most_block_states>();
+    combine_kernel(const __grid_constant__ combine_operands<Accumulator> operands) {
+  auto* const slots = shared_array<state_words<typename Accumulator::state>, most_block_states>();
   const thread_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
   for (std::int64_t block = blockIdx.x; block < operands.blocks; block += gridDim.x) {
     const std::int64_t output = block * grid.width + column;
     const bool in_range = output < operands.outputs;
-    auto state = Accumulation::empty();
+    auto state = Accumulator::empty();
     if (in_range) state = combine_part(operands, output, row);
-    state = fold_block<Accumulation>(state, slots, grid, thread);
-    if (row == 0 && in_range) device_store(operands.out + output, Accumulation::finish(state, operands.count));
+    state = fold_block<Accumulator>(state, slots, grid, thread);
+    if (row == 0 && in_range) device_store(operands.out + output, Accumulator::finish(state, operands.count));
     __syncthreads();
   }
 }
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(block_threads)
 /// result is that of no elements: 0 for a sum. *Throws* `internal_error` where a kernel cannot be launched.
 template <class Program, fold F>
 void cuda_reduce(gpu_context& context, const kernel_call& call) {
-  using operation = program_accumulation<Program, F>;
+  using operation = program_accumulator<Program, F>;
   const dimension_set kept = all_dimensions(call.space.rank) & ~folded_axes(*call.op, call.space.rank);
   if (size_of_dimensions(call.space, kept) == 0) return;
   const reduce_operands<Program> operands = reduce_operands_of<Program>(call);

@@ -3,9 +3,9 @@
 // arithmetic, the same on host and device.
 #pragma once
 
-#include <onto/backend/cuda/fold.hpp>
 #include <onto/backend/cuda/fold_grid.hpp>
 #include <onto/backend/cuda/operands.hpp>
+#include <onto/kernel/accumulator.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -41,7 +41,7 @@ struct reduce_operands : reduce_inputs_of<Program> {
 };
 
 template <class Program, fold F>
-using program_accumulation = accumulation_of<F, element_t<Program::result>>;
+using program_accumulator = accumulator_of<F, element_t<Program::result>>;
 
 /// Elements that a thread reads with one load, where memory is contiguous along what is folded.
 template <class Program>
@@ -137,8 +137,8 @@ struct fold_slots_of<Program, Lanes, std::integer_sequence<int, Slot...>> {
 /// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes>
 ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
-                                    std::int64_t number, typename program_accumulation<Program, F>::state& state) {
-  using operation = program_accumulation<Program, F>;
+                                    std::int64_t number, typename program_accumulator<Program, F>::state& state) {
+  using operation = program_accumulator<Program, F>;
   using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
   constexpr int ahead = fold_ahead<Program, Lanes>;
   typename slots::type in[ahead]{};
@@ -156,9 +156,8 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>&
 
 /// Folds what the thread in `row` folds of `output`, in the `piece` of it.
 template <class Program, fold F, int Lanes>
-ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(const reduce_operands<Program>& operands,
-                                                                               std::int64_t output, int piece,
-                                                                               int row) {
+ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(const reduce_operands<Program>& operands,
+                                                                              std::int64_t output, int piece, int row) {
   using slots = fold_slots_of<Program, Lanes, std::make_integer_sequence<int, program_operands<Program>::inputs>>;
   const fold_grid& grid = operands.grid;
   const int outer_piece = grid.inner_pieces == 1 ? piece : piece / grid.inner_pieces;
@@ -169,7 +168,7 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
   const int outer_step = grid.depth >> grid.inner_bits;
   const coordinates kept = locate(operands.kept, output);
   fold_place<reduce_inputs_of<Program>> at{operands, {}, {}};
-  auto state = program_accumulation<Program, F>::empty();
+  auto state = program_accumulator<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
     const coordinates outer = locate(operands.outer, o);
     for (int s = 0; s < program_operands<Program>::inputs; ++s)
@@ -182,38 +181,38 @@ ONTO_HD ONTO_INLINE typename program_accumulation<Program, F>::state fold_part(c
 }
 
 /// Folds partial results of the pieces.
-template <class Accumulation>
+template <class Accumulator>
 struct combine_operands {
   thread_grid grid;  // of the pieces of each output
   std::int64_t outputs;
   std::int64_t blocks;
   int pieces;
   std::int64_t count;
-  const typename Accumulation::state* partials;
-  typename Accumulation::result* out;
+  const typename Accumulator::state* partials;
+  typename Accumulator::result* out;
 };
 
-template <class Accumulation>
-ONTO_HD ONTO_INLINE typename Accumulation::state combine_part(const combine_operands<Accumulation>& operands,
-                                                              std::int64_t output, int row) {
-  auto state = Accumulation::empty();
+template <class Accumulator>
+ONTO_HD ONTO_INLINE typename Accumulator::state combine_part(const combine_operands<Accumulator>& operands,
+                                                             std::int64_t output, int row) {
+  auto state = Accumulator::empty();
   for (int k = row; k < operands.pieces; k += operands.grid.depth)
-    Accumulation::merge(state, device_load(operands.partials + k * operands.outputs + output));
+    Accumulator::merge(state, device_load(operands.partials + k * operands.outputs + output));
   return state;
 }
 
-template <class Accumulation>
-combine_operands<Accumulation> combine_operands_of(const fold_grid& grid, const void* partials, void* out) {
+template <class Accumulator>
+combine_operands<Accumulator> combine_operands_of(const fold_grid& grid, const void* partials, void* out) {
   const std::int64_t width = power_of_two_from(least(grid.outputs, 32));
   const std::int64_t depth = least(power_of_two_from(grid.pieces), block_threads / width);
-  combine_operands<Accumulation> c{};
+  combine_operands<Accumulator> c{};
   c.grid = thread_grid(block_threads / depth, depth, false);
   c.outputs = grid.outputs;
   c.blocks = divide_up(grid.outputs, c.grid.width);
   c.pieces = grid.pieces;
   c.count = grid.count();
-  c.partials = static_cast<const typename Accumulation::state*>(partials);
-  c.out = static_cast<typename Accumulation::result*>(out);
+  c.partials = static_cast<const typename Accumulator::state*>(partials);
+  c.out = static_cast<typename Accumulator::result*>(out);
   return c;
 }
 
@@ -268,8 +267,7 @@ std::size_t cuda_reduce_workspace(const kernel_call& call) {
   if (size_of_dimensions(call.space, kept) == 0) return 0;
   const fold_grid grid = reduce_operands_of<Program>(call).grid;
   if (grid.pieces == 1) return 0;
-  return static_cast<std::size_t>(grid.outputs * grid.pieces) *
-         sizeof(typename program_accumulation<Program, F>::state);
+  return static_cast<std::size_t>(grid.outputs * grid.pieces) * sizeof(typename program_accumulator<Program, F>::state);
 }
 
 }  // namespace onto::detail

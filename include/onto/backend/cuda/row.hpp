@@ -31,10 +31,10 @@ template <class RowProgram, class Stage, int Number>
 __device__ ONTO_INLINE void run_stage(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                       fold_turns& turns, bool in_range) {
   if constexpr (stage_of<Stage>::folds) {
-    using accumulation_type = typename stage_of<Stage>::accumulation_type;
-    auto state = accumulation_type::empty();
+    using accumulator_type = typename stage_of<Stage>::accumulator_type;
+    auto state = accumulator_type::empty();
     if (in_range) state = stage_part<RowProgram, Stage, Number, false>(operands, t);
-    state = fold_block<accumulation_type>(state, turns.next(), operands.grid, t.thread);
+    state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
     stage_end<RowProgram, Stage, Number>(operands, t, state, in_range && t.place == 0);
   } else if constexpr (stage_of<Stage>::gives) {
     if (in_range) stage_value<RowProgram, Stage, Number>(t);
@@ -52,17 +52,17 @@ ONTO_HD ONTO_INLINE std::int64_t partial_at(const row_operands<RowProgram>& oper
 }
 
 /// Folds what the pieces of the row have folded.
-template <class Accumulation, class RowProgram>
-__device__ ONTO_INLINE typename Accumulation::state fold_pieces(const row_operands<RowProgram>& operands,
-                                                                const row_thread_of<RowProgram>& t, fold_turns& turns,
-                                                                const char* partials, bool in_range) {
-  using words = state_words<typename Accumulation::state>;
-  auto state = Accumulation::empty();
+template <class Accumulator, class RowProgram>
+__device__ ONTO_INLINE typename Accumulator::state fold_pieces(const row_operands<RowProgram>& operands,
+                                                               const row_thread_of<RowProgram>& t, fold_turns& turns,
+                                                               const char* partials, bool in_range) {
+  using words = state_words<typename Accumulator::state>;
+  auto state = Accumulator::empty();
   const std::int64_t row = t.number - operands.first_row;
   for (int k = t.place; in_range && k < operands.grid.pieces; k += operands.grid.depth)
-    Accumulation::merge(state,
-                        device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
-  return fold_block<Accumulation>(state, turns.next(), operands.grid, t.thread);
+    Accumulator::merge(state,
+                       device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
+  return fold_block<Accumulator>(state, turns.next(), operands.grid, t.thread);
 }
 
 /// What a launch does about a stage of rows in pieces. Launch `phase` begins with what the launch before it has folded,
@@ -78,18 +78,18 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
   const std::int64_t row = t.number - operands.first_row;
   std::uint64_t* const given = operands.given + row * row_facts<RowProgram>::given + number;
   if constexpr (facts::folds) {
-    using accumulation_type = typename facts::accumulation_type;
+    using accumulator_type = typename facts::accumulator_type;
     const std::int64_t bytes = operands.grid.pieces * operands.row_count * partial_bytes;
     char* const partials = static_cast<char*>(operands.partials) + mine % 2 * bytes;
     if (phase == mine) {
-      using words = state_words<typename accumulation_type::state>;
-      auto state = accumulation_type::empty();
+      using words = state_words<typename accumulator_type::state>;
+      auto state = accumulator_type::empty();
       if (in_range) state = stage_part<RowProgram, Stage, Number, true>(operands, t);
-      state = fold_block<accumulation_type>(state, turns.next(), operands.grid, t.thread);
+      state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
       if (in_range && t.place == 0)
         device_store(reinterpret_cast<words*>(partials + partial_at(operands, row, piece)), words::of(state));
     } else if (phase == mine + 1) {
-      const auto state = fold_pieces<accumulation_type>(operands, t, turns, partials, in_range);
+      const auto state = fold_pieces<accumulator_type>(operands, t, turns, partials, in_range);
       stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);
       if constexpr (facts::gives)
         if (speaks) device_store(given, t.given[number]);
@@ -164,11 +164,11 @@ __global__ void __launch_bounds__(most_row_threads)
 }
 
 /// Writes the folds of rows without elements.
-template <class Result, class Accumulation>
+template <class Result, class Accumulator>
 __global__ void __launch_bounds__(block_threads) no_elements_kernel(Result* out, std::int64_t rows) {
   const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < rows; k += step)
-    device_store(out + k, Accumulation::finish(Accumulation::empty(), 0));
+    device_store(out + k, Accumulator::finish(Accumulator::empty(), 0));
 }
 
 template <int Inputs, int Scalars, class... Stages>
@@ -176,12 +176,12 @@ void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call, row_prog
   using last = decltype((type_box<Stages>{}, ...));
   using facts = stage_of<typename last::type>;
   if constexpr (facts::folds) {
-    using accumulation_type = typename facts::accumulation_type;
+    using accumulator_type = typename facts::accumulator_type;
     const std::int64_t rows = size_of_dimensions(call.space, all_dimensions(call.space.rank - 1));
     if (rows == 0) return;
-    auto* const out = static_cast<typename accumulation_type::result*>(call.out.data);
+    auto* const out = static_cast<typename accumulator_type::result*>(call.out.data);
     launch(context.stream, "launching a row kernel",
-           &no_elements_kernel<typename accumulation_type::result, accumulation_type>,
+           &no_elements_kernel<typename accumulator_type::result, accumulator_type>,
            {grid_blocks(divide_up(rows, block_threads))}, out, rows);
   }
 }

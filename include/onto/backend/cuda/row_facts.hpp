@@ -3,8 +3,8 @@
 // they load and how wide.
 #pragma once
 
-#include <onto/backend/cuda/fold.hpp>
 #include <onto/backend/cuda/operands.hpp>
+#include <onto/kernel/accumulator.hpp>
 #include <onto/runtime/row.hpp>
 
 #include <type_traits>
@@ -25,7 +25,7 @@ struct stage_of;
 // A fold inside is not rounded to half or bfloat16, one that is stored is.
 template <class Program, fold F, bool Keeps>
 struct stage_of<fold_stage<Program, F, Keeps>> : stage_facts<Program, true, Keeps, true, false> {
-  using accumulation_type = accumulation<fold_or_max(F), computed_t<Program::result>>;
+  using accumulator_type = accumulator<fold_or_max(F), computed_t<Program::result>>;
 };
 template <class Program>
 struct stage_of<keep_stage<Program>> : stage_facts<Program, false, true, false, false> {};
@@ -35,7 +35,7 @@ template <class Program>
 struct stage_of<store_stage<Program>> : stage_facts<Program, false, false, false, true> {};
 template <class Program, fold F>
 struct stage_of<store_fold_stage<Program, F>> : stage_facts<Program, true, false, false, true> {
-  using accumulation_type = accumulation_of<F, element_t<Program::result>>;
+  using accumulator_type = accumulator_of<F, element_t<Program::result>>;
 };
 
 /// Notes which slots a program loads, and of which types they are.

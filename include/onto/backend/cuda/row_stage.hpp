@@ -265,12 +265,12 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
     }
   };
   if constexpr (facts::folds) {
-    using accumulation_type = typename facts::accumulation_type;
-    auto state = accumulation_type::empty();
+    using accumulator_type = typename facts::accumulator_type;
+    auto state = accumulator_type::empty();
     over_piece([&](const auto& values, int k) {
       for (int j = 0; j < lanes; ++j)
         if (k + j * operands.lane_step < t.count)
-          accumulation_type::add(state, values.at[j], t.begin + k + j * operands.lane_step);
+          accumulator_type::add(state, values.at[j], t.begin + k + j * operands.lane_step);
     });
     return state;
   } else {
@@ -306,13 +306,13 @@ ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
 template <class RowProgram, class Stage, int Number, class State>
 ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                    const State& state, bool stores) {
-  using accumulation_type = typename stage_of<Stage>::accumulation_type;
+  using accumulator_type = typename stage_of<Stage>::accumulator_type;
   if constexpr (stage_of<Stage>::stores) {
     if (stores)
-      device_store(static_cast<typename accumulation_type::result*>(operands.out) + t.number,
-                   accumulation_type::finish(state, t.length));
+      device_store(static_cast<typename accumulator_type::result*>(operands.out) + t.number,
+                   accumulator_type::finish(state, t.length));
   } else {
-    t.given[given_before<RowProgram, Number>] = to_bits(accumulation_type::finish(state, t.length));
+    t.given[given_before<RowProgram, Number>] = to_bits(accumulator_type::finish(state, t.length));
   }
 }
 

@@ -2,7 +2,7 @@
 // Softmax and its logarithm as a program of rows, for softmax alone over any axis.
 #pragma once
 
-#include <onto/backend/cuda/fold.hpp>
+#include <onto/kernel/accumulator.hpp>
 #include <onto/runtime/row.hpp>
 
 namespace onto::detail {
