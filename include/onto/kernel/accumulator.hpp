@@ -38,7 +38,7 @@ ONTO_HD ONTO_INLINE constexpr bool is_more_extreme(T b, T a) {
   constexpr bool least = F == fold::min || F == fold::argmin;
   // Without branches, so that loops over it become vectors.
   if constexpr (std::is_floating_point_v<T>)
-    return static_cast<bool>(static_cast<int>(least ? b < a : b > a) | static_cast<int>(b != b));
+    return (static_cast<int>(least ? a <= b : a >= b) | static_cast<int>(a != a)) == 0;
   else
     return least ? b < a : b > a;
 }
@@ -71,6 +71,7 @@ struct number_state {  // a minimum or maximum
   using result = T;
   static constexpr T identity = least_extreme<F, T>;
   ONTO_HD ONTO_INLINE static constexpr T combine(T a, T b) { return is_more_extreme<F>(b, a) ? b : a; }
+  ONTO_HD ONTO_INLINE static constexpr T finish(T a, std::int64_t) { return a; }
 };
 template <fold F, class T>
   requires(is_sum(F) || F == fold::prod)
@@ -79,6 +80,12 @@ struct number_state<F, T> {
   using result = element_t<F == fold::mean ? element_of<T> : summed_as(element_of<T>)>;
   static constexpr type identity = F == fold::prod ? 1 : 0;
   ONTO_HD ONTO_INLINE static constexpr type combine(type a, type b) { return F == fold::prod ? a * b : a + b; }
+  ONTO_HD ONTO_INLINE static constexpr result finish(type a, std::int64_t count) {
+    if constexpr (F == fold::mean)
+      return static_cast<result>(a / static_cast<type>(count));
+    else
+      return static_cast<result>(a);
+  }
 };
 template <fold F, class T>
   requires(F == fold::any || F == fold::all)
@@ -89,26 +96,32 @@ struct number_state<F, T> {
   ONTO_HD ONTO_INLINE static constexpr type combine(type a, type b) {
     return static_cast<type>(F == fold::all ? a & b : a | b);
   }
+  ONTO_HD ONTO_INLINE static constexpr T finish(type a, std::int64_t) { return a != 0; }
+};
+
+/// A partial result that is a number.
+template <class T>
+struct partial_result {
+  T number;
 };
 
 /// How the reduction `F` over elements of type `T` accumulates.
 template <fold F, class T>
 struct accumulator {
   using value = T;
-  using state = typename number_state<F, T>::type;
-  using result = typename number_state<F, T>::result;
+  using numbers = number_state<F, T>;
+  using state = partial_result<typename numbers::type>;
+  using result = typename numbers::result;
 
-  static constexpr state identity = number_state<F, T>::identity;
-  ONTO_HD ONTO_INLINE static constexpr state combine(state a, state b) { return number_state<F, T>::combine(a, b); }
-
-  ONTO_HD ONTO_INLINE static constexpr state empty() { return identity; }
-  ONTO_HD ONTO_INLINE static constexpr void add(state& s, T x, std::int64_t) { s = combine(s, static_cast<state>(x)); }
-  ONTO_HD ONTO_INLINE static constexpr void merge(state& s, const state& other) { s = combine(s, other); }
+  ONTO_HD ONTO_INLINE static constexpr state empty() { return {numbers::identity}; }
+  ONTO_HD ONTO_INLINE static constexpr void add(state& s, T x, std::int64_t) {
+    s.number = numbers::combine(s.number, static_cast<typename numbers::type>(x));
+  }
+  ONTO_HD ONTO_INLINE static constexpr void merge(state& s, const state& other) {
+    s.number = numbers::combine(s.number, other.number);
+  }
   ONTO_HD ONTO_INLINE static constexpr result finish(const state& s, std::int64_t count) {
-    if constexpr (F == fold::mean)
-      return static_cast<result>(s / static_cast<state>(count));
-    else
-      return static_cast<result>(s);
+    return numbers::finish(s.number, count);
   }
 };
 
@@ -170,9 +183,8 @@ struct accumulator<F, T> {
 
  private:
   ONTO_HD ONTO_INLINE static constexpr bool precedes(const state& a, const state& b) {
-    return a.index < b.index ? !exceeds(b.value, a.value) : exceeds(a.value, b.value);
+    return a.index < b.index ? !is_more_extreme<F>(b.value, a.value) : is_more_extreme<F>(a.value, b.value);
   }
-  ONTO_HD ONTO_INLINE static constexpr bool exceeds(T a, T b) { return b == b && is_more_extreme<F>(a, b); }
 };
 
 /// The reduction of elements that are stored as `Stored` and accumulate as what they are computed in: the result is
