@@ -19,6 +19,10 @@ template <class T>
 constexpr bool same(T a, T b) {
   return a == b || (a != a && b != b);
 }
+template <class T>
+constexpr bool same(const partial_result<T>& a, const partial_result<T>& b) {
+  return same(a.number, b.number);
+}
 constexpr bool same(const compensated_sum& a, const compensated_sum& b) { return same(a.total(), b.total()); }
 template <class T>
 constexpr bool same(const indexed_value<T>& a, const indexed_value<T>& b) {
