@@ -145,7 +145,7 @@ static_assert(of<fold::all, bool>({true, true}) && !of<fold::all, bool>({true, f
 // Products of numbers in 16 bits are rounded once.
 static_assert(std::is_same_v<accumulator_of<fold::sum, half>::result, half>);
 static_assert(std::is_same_v<accumulator_of<fold::argmin, bfloat16>::result, std::int64_t>);
-static_assert(std::is_same_v<accumulator_of<fold::sum, half>::state, double>);
+static_assert(std::is_same_v<accumulator_of<fold::sum, half>::state, partial_result<double>>);
 
 // What lacks the law's functions is no accumulator.
 struct no_merge {
