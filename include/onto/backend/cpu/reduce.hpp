@@ -290,7 +290,7 @@ void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
   reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
-  if constexpr (Packs && folds_in_registers<F, T>())
+  if constexpr (Packs && folds_in_registers<F, T>)
     r.folded = &run_fold<Program, F>;
   else if constexpr (!bare)
     r.span = &run_span<Program, Packs>;

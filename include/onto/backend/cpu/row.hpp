@@ -59,7 +59,7 @@ ONTO_INLINE void run_row_stage(const row_call& row, int kept, int given) {
   // By its kind: that an address is not null is no constant under -fsanitize=undefined (g++ 12).
   if constexpr (step.kind == row_step::fold || step.kind == row_step::kept_fold || step.kind == row_step::store_fold) {
     union {
-      carried_sum largest;
+      compensated_sum largest;
       double sum;
     } accumulator;
     step.table->start(&accumulator, 1);

@@ -74,7 +74,7 @@ inline namespace ONTO_ABI {
 template <class T>
 struct pack_greatest : pack_fold_base<T> {
   using typename pack_fold_base<T>::lanes;
-  lanes first = lanes(extreme<fold::max, T>::identity), second = first, third = first, fourth = first;
+  lanes first = lanes(least_extreme<fold::max, T>), second = first, third = first, fourth = first;
 
   // In this order x86 passes over a NaN in `p`. The form with a mask as in exp_downwards.
   static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) {
@@ -95,7 +95,7 @@ struct pack_greatest : pack_fold_base<T> {
     fourth = greater(d, fourth);
   }
   ONTO_INLINE void add_first(const lanes& p, std::int64_t n) {
-    add(this->first_lanes(p, n, extreme<fold::max, T>::identity));
+    add(this->first_lanes(p, n, least_extreme<fold::max, T>));
   }
   ONTO_INLINE T total() const {
     return join_lanes<lane_extreme<false>, T>(greater(greater(first, second), greater(third, fourth)));
@@ -103,16 +103,7 @@ struct pack_greatest : pack_fold_base<T> {
 };
 
 template <fold F, class T>
-struct row_fold_of {
-  using type = pack_fold<F, T>;
-};
-template <class T>
-struct row_fold_of<row_maximum, T> {
-  using type = pack_greatest<T>;
-};
-
-template <fold F, class T>
-inline constexpr bool row_folds_packs = folds_packs<fold_or_max(F), T>;
+using row_fold = std::conditional_t<F == row_maximum, pack_greatest<T>, pack_fold<F, T>>;
 
 }  // namespace ONTO_ABI
 
@@ -160,7 +151,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
     here.k = k;
     return Program::evaluate(here);
   };
-  typename row_fold_of<F, T>::type total;
+  row_fold<F, T> total;
   // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
   // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is compiled
   // once for them.
@@ -219,13 +210,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
       std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
     }
   }
-  using rule = fold_rule<fold_or_max(F), T>;
-  if constexpr (sums && std::is_same_v<T, double>) {
-    static_cast<carried_sum*>(accumulator)->add(total.total());
-  } else {
-    auto& a = *static_cast<typename rule::accumulator*>(accumulator);
-    a = rule::combine(a, static_cast<typename rule::accumulator>(total.total()));
-  }
+  add_total<fold_or_max(F), T>(accumulator, total.total());
 }
 
 template <class Program, fold F, bool Keeps>
@@ -253,7 +238,7 @@ void fold_span_on_scalars(const span_call& c, void* accumulator) {
 
 template <class Program, fold F, bool Keeps, bool Packs>
 void fold_span(const span_call& c, void* accumulator) {
-  if constexpr (Packs && Program::packable && row_folds_packs<F, element_t<Program::result>>)
+  if constexpr (Packs && Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>)
     fold_span_on_packs<Program, F, Keeps>(c, accumulator);
   else
     fold_span_on_scalars<Program, F, Keeps>(c, accumulator);

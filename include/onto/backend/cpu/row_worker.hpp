@@ -177,7 +177,7 @@ class row_worker {
 
   /// Runs all stages over the row that was started, each in `parts` parts that threads do. `accumulators`: room for as
   /// many.
-  void run_in_parts(thread_pool& pool, std::int64_t parts, carried_sum* accumulators) {
+  void run_in_parts(thread_pool& pool, std::int64_t parts, compensated_sum* accumulators) {
     for (int s = 0; s < p_.kernel.count; ++s) {
       const row_step& step = p_.kernel.steps[s];
       if (step.kind == row_step::value) {
@@ -297,7 +297,7 @@ class row_worker {
 
 /// The folds of rows without elements.
 ONTO_COLD inline void fold_nothing(const row_step& last, const kernel_call& call, std::int64_t results) {
-  carried_sum accumulator;
+  compensated_sum accumulator;
   last.table->start(&accumulator, 1);
   for (std::int64_t k = 0; k < results; ++k) {
     void* const to = advance(call.out.data, k, call.out.type);
@@ -332,7 +332,7 @@ inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const ke
   const std::int64_t grain = map_grain(kernel.cost);
   if (pool.size() > 1 && results < 4 * pool.size() && n >= 4 * grain) {
     const std::int64_t most = 4 * pool.size(), parts = n / grain < most ? n / grain : most;
-    small_array<carried_sum, 256> accumulators(parts);
+    small_array<compensated_sum, 256> accumulators(parts);
     row_worker worker(plan, 1);
     for (std::int64_t row = 0; row < results; ++row) {
       worker.start(row, 0);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Softmax and log-softmax on the CPU, over any axis: a row kernel. Rows along another axis than the last are brought
-// next to each other, and back, by tiles.
+// Softmax and log-softmax on the CPU: over the last axis a row kernel, over another by columns, many side by side.
 #pragma once
 
-#include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/fold.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/row.hpp>
 #include <onto/kernel/layout.hpp>
@@ -12,7 +11,10 @@
 #include <onto/ops/unary.hpp>
 #include <onto/runtime/kernel.hpp>
 
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace onto::detail {
 
@@ -35,46 +37,56 @@ struct softmax_stages {
           program<input<0>, scalar<0>, instruction<op::sub, E, 0, 1>, scalar<2>, instruction<op::sub, E, 2, 3>>>>;
 };
 
-/// Runs a row kernel of one operand whose rows lie along any axis of the call's space.
-inline void run_rows_along(thread_pool& pool, const row_kernel& kernel, const kernel_call& call, int axis) {
-  kernel_call rows = call;
-  const operand_view& in = call.in[0];
-  const std::int64_t n = call.space.dims[axis];
-  extents columns = call.space;
-  columns.dims[axis] = 1;
-  rows.space.rank = axis + 1;
-  if (rows.space.size() == call.space.size()) return run_row_kernel(pool, kernel, rows);
-  std::int64_t stride[max_rank];
-  contiguous_strides(call.space, stride);
-  const auto l = coalesce<2>(columns, {in.stride, stride});
-  const int size = size_of(in.type), inner = l.rank - 1;
-  const std::int64_t line = 64 / size, most = n * line < 4096 ? 4096 / n / line * line : line;
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    small_array<char, 32768> tile((most < hi - lo ? most : hi - lo) * n * size);
-    operand_view view;
-    view.type = in.type;
-    view.data = tile.data();
-    view.stride[0] = n;
-    view.stride[1] = 1;
-    kernel_call part = call;
-    part.in = &view;
-    part.out.data = tile.data();
-    for_each_row(l, lo, hi, [&](const std::int64_t* offset, std::int64_t count) {
-      for (std::int64_t k = 0; k < count; k += most) {
-        const std::int64_t some = count - k < most ? count - k : most;
-        part.space = shape<dyn, dyn>{};
-        part.space.dims[0] = static_cast<int>(some);
-        part.space.dims[1] = static_cast<int>(n);
-        const std::int64_t from = offset[0] + k * l.stride[0][inner], to = offset[1] + k * l.stride[1][inner];
-        copy_elements(size, tile.data(), n, 1, advance(in.data, from, in.type), l.stride[0][inner], in.stride[axis],
-                      some, n);
-        run_rows(row_plan(kernel, part), 0, some);
-        copy_elements(size, advance(call.out.data, to, in.type), stride[axis], l.stride[1][inner], tile.data(), 1, n, n,
-                      some);
-      }
-    });
-  };
-  split(pool, l.size(), map_grain(kernel.cost) / n / line * line + line, body, is_brief(l.size() * n, kernel.cost));
+/// out = exp(x - shift) over a run; `out` may be `x`.
+template <class T, bool Packs>
+void exp_run(const T* x, const T* shift, std::int64_t n, T* out) {
+  if constexpr (Packs) {
+    using lanes = pack<T>;
+    constexpr std::int64_t width = lanes::size;
+    const auto run = [](const T* from, const T* by, std::int64_t count, T* to) {
+      for (std::int64_t k = 0; k < count; k += width)
+        exp(lanes::load_unaligned(from + k) - lanes::load_unaligned(by + k)).store_unaligned(to + k);
+    };
+    const std::int64_t left = n % width, whole = n - left;
+    run(x, shift, whole, out);
+    if (left == 0) return;
+    T rest[2][width] = {};
+    for (std::int64_t j = 0; j < left; ++j) {
+      rest[0][j] = x[whole + j];
+      rest[1][j] = shift[whole + j];
+    }
+    run(rest[0], rest[1], width, rest[0]);
+    std::memcpy(out + whole, rest[0], static_cast<std::size_t>(left) * sizeof(T));
+  } else {
+    for (std::int64_t k = 0; k < n; ++k) out[k] = std::exp(x[k] - shift[k]);
+  }
+}
+
+/// `columns` (at most 256) neighbouring columns of `n` elements, `pitch` and `out_pitch` apart. `x` may be `out`.
+template <class T, bool Packs>
+void softmax_columns(const T* x, std::int64_t pitch, std::int64_t n, std::int64_t columns, bool log, T* out,
+                     std::int64_t out_pitch) {
+  constexpr const fold_table &greatest = fold_table_of<fold::max, T>, &total = fold_table_of<fold::sum, T>;
+  T shift[256], sum[256], scratch[256];
+  compensated_sum accumulators[256];  // the largest there are
+  greatest.start(shift, columns);
+  greatest.columns(shift, x, n, columns, pitch, 0);
+  total.start(accumulators, columns);
+  for (std::int64_t r = 0; r < n; ++r) {
+    T* const e = log ? scratch : out + r * out_pitch;
+    exp_run<T, Packs>(x + r * pitch, shift, columns, e);
+    total.columns(accumulators, e, 1, columns, columns, r);
+  }
+  total.finish(accumulators, columns, n, sum);
+  for (std::int64_t j = 0; j < columns; ++j) sum[j] = log ? std::log(sum[j]) : 1 / sum[j];
+  for (std::int64_t r = 0; r < n; ++r) {
+    const T* const from = x + r * pitch;
+    T* const to = out + r * out_pitch;
+    if (log)
+      for (std::int64_t j = 0; j < columns; ++j) to[j] = (from[j] - shift[j]) - sum[j];
+    else
+      for (std::int64_t j = 0; j < columns; ++j) to[j] *= sum[j];
+  }
 }
 
 /// The kernel of softmax and log-softmax over one axis. That of float takes half and bfloat16 too.
@@ -82,10 +94,50 @@ template <class T, bool Packs = has_packs>
 void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   if (call.space.size() <= 0) return;
   using stages = softmax_stages<element_of<T>>;
-  run_rows_along(pool,
-                 takes_logarithm(*call.op) ? row_kernel_of<typename stages::log, Packs>::value
-                                           : row_kernel_of<typename stages::plain, Packs>::value,
-                 call, softmax_axis(*call.op, call.space.rank));
+  const bool log = takes_logarithm(*call.op);
+  const int axis = softmax_axis(*call.op, call.space.rank);
+  kernel_call rows = call;
+  rows.space.rank = axis + 1;
+  if (rows.space.size() == call.space.size())
+    return log ? cpu_row<typename stages::log, Packs>(pool, rows) : cpu_row<typename stages::plain, Packs>(pool, rows);
+
+  const operand_view& in = call.in[0];
+  const std::int64_t n = call.space.dims[axis];
+  std::int64_t out_stride[max_rank];
+  contiguous_strides(call.space, out_stride);
+  extents space = call.space;
+  space.dims[axis] = 1;
+  const auto l = coalesce<2>(space, {in.stride, out_stride});
+  const std::int64_t pitch = out_stride[axis], step = l.stride[0][l.rank - 1];
+  const bool narrow = is_narrow(in.type), brings = narrow || step != 1;
+  constexpr std::int64_t most = 256;
+  auto columns = [&](const std::int64_t* offset, std::int64_t count) {
+    const void* const from = advance(static_cast<const void*>(in.data), offset[0], in.type);
+    void* const to = advance(call.out.data, offset[1], in.type);
+    if (!brings)
+      return softmax_columns<T, Packs>(static_cast<const T*>(from), in.stride[axis], n, count, log, static_cast<T*>(to),
+                                       pitch);
+    small_array<T, 4096> values(n * count);
+    small_array<std::uint16_t, 4096> halves(narrow ? n * count : 0);
+    void* const brought = narrow ? static_cast<void*>(halves.data()) : values.data();
+    copy_elements(size_of(in.type), brought, count, 1, from, in.stride[axis], step, n, count);
+    if constexpr (std::is_same_v<T, float>)
+      if (narrow) call.narrow->widen(in.type, brought, n * count, values.data());
+    if (!narrow) return softmax_columns<T, Packs>(values.data(), count, n, count, log, static_cast<T*>(to), pitch);
+    softmax_columns<T, Packs>(values.data(), count, n, count, log, values.data(), count);
+    if constexpr (std::is_same_v<T, float>)
+      for (std::int64_t r = 0; r < n; ++r)
+        call.narrow->narrow(in.type, values.data() + r * count, count, advance(to, r * pitch, in.type));
+  };
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    for_each_row(l, lo, hi, [&](const std::int64_t* offset, std::int64_t count) {
+      for (std::int64_t k = 0; k < count; k += most) {
+        const std::int64_t at[] = {offset[0] + k * step, offset[1] + k};
+        columns(at, count - k < most ? count - k : most);
+      }
+    });
+  };
+  split(pool, l.size(), (map_grain(20) / n + most) / most * most, body);
 }
 
 }  // namespace onto::detail
