@@ -38,10 +38,12 @@ inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
   }
   --l.rank;  // of the columns' first elements
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    for_each_row(l, lo, hi, [&](const std::int64_t* offset, std::int64_t rows) {
-      copy_elements(size, out + offset[1] * size, out_stride[row], out_step, in + offset[0] * size, in_stride[row],
-                    in_step, rows, columns);
-    });
+    while (lo < hi) {
+      const std::int64_t left = l.extent[row] - lo % l.extent[row], rows = left < hi - lo ? left : hi - lo;
+      copy_elements(size, out + offset_of(l.rank, l.extent, out_stride, lo) * size, out_stride[row], out_step,
+                    in + offset_of(l.rank, l.extent, in_stride, lo) * size, in_stride[row], in_step, rows, columns);
+      lo += rows;
+    }
   };
   split(pool, l.size(), grain / columns + 1, body);
 }

@@ -83,15 +83,6 @@ struct layout : strided_layout<1> {
 
 inline layout layout_of(const extents& space, const std::int64_t* stride) { return {coalesce<1>(space, {stride})}; }
 
-inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
-  std::int64_t expected = 1;
-  for (int k = space.rank - 1; k >= 0; --k) {
-    if (space.dims[k] != 1 && stride[k] != expected) return false;
-    expected *= space.dims[k];
-  }
-  return true;
-}
-
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
                                     std::int64_t rows, std::int64_t columns) {
@@ -220,33 +211,26 @@ inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_
   copies<all_sizes, true>::run(size, out, out_row, out_column, in, in_row, in_column, rows, columns);
 }
 
-/// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`: rows, as many at once as
-/// lie a stride apart, and parts of rows before and after them.
+/// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`: as many rows at once as lie
+/// a stride apart, and parts of rows before and after them.
 ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
                                  void* target, copy_function copy = copy_elements) {
-  const char* const in = static_cast<const char*>(source);
   char* out = static_cast<char*>(target);
-  const std::int64_t n = l.inner_extent(), step = l.inner_stride();
-  const auto bring = [&](std::int64_t offset, std::int64_t row, std::int64_t rows, std::int64_t columns) {
-    copy(size, out, columns, 1, in + offset * size, row, step, rows, columns);
+  const int inner = l.rank - 1, row = inner > 0 ? inner - 1 : 0;
+  const std::int64_t n = l.extent[inner];
+  while (count > 0) {
+    const std::int64_t column = first % n, offset = offset_of(l.rank, l.extent, l.stride[0], first);
+    std::int64_t rows = 1, columns = n - column < count ? n - column : count;
+    if (columns == n && inner > 0) {
+      rows = l.extent[row] - first / n % l.extent[row];
+      if (rows > count / n) rows = count / n;
+    }
+    copy(size, out, columns, 1, static_cast<const char*>(source) + offset * size, l.stride[0][row], l.stride[0][inner],
+         rows, columns);
     out += rows * columns * size;
-  };
-  const auto part = [&](std::int64_t begin, std::int64_t end) {
-    if (begin < end) bring(offset_of(l.rank, l.extent, l.stride[0], begin), 0, 1, end - begin);
-  };
-  const std::int64_t last = first + count, whole = (first + n - 1) / n, rows_end = last / n;
-  if (whole >= rows_end) {
-    const std::int64_t middle = whole * n < last ? whole * n : last;
-    part(first, middle);
-    return part(middle, last);
+    first += rows * columns;
+    count -= rows * columns;
   }
-  part(first, whole * n);
-  strided_layout<1> rows = l;
-  --rows.rank;
-  const std::int64_t row = rows.rank > 0 ? rows.stride[0][rows.rank - 1] : 0;
-  for_each_row(rows, whole, rows_end,
-               [&](const std::int64_t* offset, std::int64_t some) { bring(*offset, row, some, n); });
-  part(rows_end * n, last);
 }
 
 }  // namespace onto::detail

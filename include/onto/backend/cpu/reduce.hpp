@@ -43,7 +43,7 @@ struct reduce_shape {
       if ((folds >> k & 1u) == before) joined |= 1u << k;
       before = folds >> k & 1u;
     }
-    const coalesced_space c = coalesce(call.space, joined, all_dimensions(call.space.rank));
+    const coalesced_space c = coalesce(call.space, joined);
     for (int k = 0; k < c.rank; ++k) {
       dims[k] = c.extent[k];
       kept[k] = (folds >> c.dimension[k] & 1u) == 0;

@@ -37,10 +37,9 @@ struct row_space {
 
   explicit row_space(const kernel_call& c);
 
-  bool is_one() const { return outside.rank == 0; }
   /// From a row of an operand to the next, in elements.
   std::int64_t down(const operand_view& v) const {
-    return is_one() ? 0 : v.stride[outside.dimension[outside.rank - 1]];
+    return outside.rank == 0 ? 0 : v.stride[outside.dimension[outside.rank - 1]];
   }
 };
 
@@ -217,17 +216,16 @@ class row_walk {
 };
 
 inline row_space::row_space(const kernel_call& c) {
-  const dimension_set all = all_dimensions(c.space.rank);
-  dimension_set joined = all;
-  for (int i = 0; i < c.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride, all);
-  outside = coalesce(c.space, joined, all);
+  dimension_set joined = ~0u;
+  for (int i = 0; i < c.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride);
+  outside = coalesce(c.space, joined);
   inner = -1;
   if (outside.rank > 0) {
     inner = outside.dimension[--outside.rank];
     length = outside.extent[outside.rank];
   }
-  if (!is_one()) count = outside.extent[outside.rank - 1];
-  for (int i = 0; i < c.inputs && !is_one(); ++i) {
+  if (outside.rank > 0) count = outside.extent[outside.rank - 1];
+  for (int i = 0; i < c.inputs && outside.rank > 0; ++i) {
     const std::int64_t step = c.in[i].stride[inner];
     if (step == 0 || step == 1 || down(c.in[i]) != 1) continue;
     turned = true;
