@@ -4,21 +4,12 @@
 #pragma once
 
 #include <onto/graph/code.hpp>
+#include <onto/graph/stage_kind.hpp>
 
 #include <cstdint>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
-
-/// What a stage does with the values of its program, one for each element of the row, or (`value`) one for the row.
-enum class stage_kind : int {
-  fold,        ///< folds them
-  kept_fold,   ///< folds and keeps them
-  keep,        ///< keeps them
-  value,       ///< it is one for the row
-  store,       ///< stores them: the last stage of a map
-  store_fold,  ///< folds them and stores that: the last stage of a reduction
-};
 
 struct row_stage {
   stage_kind kind = stage_kind::store;

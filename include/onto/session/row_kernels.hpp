@@ -5,8 +5,8 @@
 #include <onto/core/half.hpp>
 #include <onto/graph/builder.hpp>
 #include <onto/graph/row_stages.hpp>
+#include <onto/kernel/row_phases.hpp>
 #include <onto/plan/plan.hpp>
-#include <onto/runtime/row.hpp>
 
 #include <cstdint>
 #include <utility>
@@ -139,17 +139,7 @@ struct row_kernel_program {
     template <bool Floats>
     static auto make() {
       using program_type = decltype(code<Floats>());
-      constexpr fold f = static_cast<fold>(facts.fold);
-      if constexpr (facts.kind == stage_kind::fold || facts.kind == stage_kind::kept_fold)
-        return fold_stage<program_type, f, facts.kind == stage_kind::kept_fold>{};
-      else if constexpr (facts.kind == stage_kind::keep)
-        return keep_stage<program_type>{};
-      else if constexpr (facts.kind == stage_kind::value)
-        return value_stage<program_type>{};
-      else if constexpr (facts.kind == stage_kind::store)
-        return store_stage<program_type>{};
-      else
-        return store_fold_stage<program_type, f>{};
+      return row_phase<facts.kind, program_type, static_cast<fold>(facts.fold)>{};
     }
   };
 

@@ -71,8 +71,8 @@ TEST_CASE("a program knows its inputs and scalars", "[cuda][map]") {
   using facts = program_operands<mixture>;
   STATIC_REQUIRE(facts::inputs == 2);
   STATIC_REQUIRE(facts::scalars == 2);
-  STATIC_REQUIRE(facts::type_of_input(0) == f32);
-  STATIC_REQUIRE(facts::type_of_input(1) == boolean);
+  STATIC_REQUIRE(facts::found.type[0] == f32);
+  STATIC_REQUIRE(facts::found.type[1] == boolean);
   STATIC_REQUIRE(facts::widest() == 8);
   STATIC_REQUIRE(program_operands<counter>::inputs == 0);
   STATIC_REQUIRE(map_lanes<combination> == 4);

@@ -2,9 +2,9 @@
 // Row programs for tests of the GPU's row kernels.
 #pragma once
 
+#include <onto/kernel/row_phases.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/unary.hpp>
-#include <onto/runtime/row.hpp>
 
 namespace row_programs {
 

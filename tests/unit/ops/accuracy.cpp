@@ -2,8 +2,8 @@
 // How exact functions are on the packs that the CPU's kernels use, over all of a float's range. The bounds are those of
 // docs/measurements/accuracy.md, where more values are tried.
 #include <onto/backend/cpu/packs.hpp>
+#include <onto/kernel/program.hpp>
 #include <onto/ops/all.hpp>
-#include <onto/runtime/program.hpp>
 
 #include <cmath>
 #include <cstdint>

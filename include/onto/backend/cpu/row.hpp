@@ -5,49 +5,33 @@
 #include <onto/backend/cpu/row_span.hpp>
 #include <onto/backend/cpu/row_worker.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/kernel/row_phases.hpp>
 #include <onto/runtime/kernel.hpp>
-#include <onto/runtime/row.hpp>
 
 #include <cstdint>
 #include <type_traits>
 
 namespace onto::detail {
 
-template <class Stage, bool Packs>
-struct row_step_of;
-template <class Program, fold F, bool Keeps, bool Packs>
-struct row_step_of<fold_stage<Program, F, Keeps>, Packs> {
-  using code = Program;
-  static constexpr row_step value{Keeps ? row_step::kept_fold : row_step::fold, Program::result, nullptr,
-                                  &fold_span<Program, F, Keeps, Packs>,
-                                  &fold_table_of<fold_or_max(F), element_t<Program::result>>};
+template <class Phase, bool Packs>
+struct row_step_of {
+  using code = typename Phase::code;
+  static constexpr row_step find() {
+    row_step s{};
+    s.kind = static_cast<decltype(s.kind)>(Phase::kind);
+    s.type = Phase::type;
+    if constexpr (Phase::folds) {
+      s.take = &fold_span<code, Phase::reduction, Phase::keeps, Packs>;
+      s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>>;
+    } else if constexpr (Phase::kind == stage_kind::value) {
+      s.span = &value_span<code>;
+    } else {
+      s.span = &row_span<code, Packs>;
+    }
+    return s;
+  }
+  static constexpr row_step value = find();
 };
-template <class Program, bool Packs>
-struct row_step_of<keep_stage<Program>, Packs> {
-  using code = Program;
-  static constexpr row_step value{row_step::keep, Program::result, &row_span<Program, Packs>, nullptr, nullptr};
-};
-template <class Program, bool Packs>
-struct row_step_of<value_stage<Program>, Packs> {
-  using code = Program;
-  static constexpr row_step value{row_step::value, Program::result, &value_span<Program>, nullptr, nullptr};
-};
-template <class Program, bool Packs>
-struct row_step_of<store_stage<Program>, Packs> {
-  using code = Program;
-  static constexpr row_step value{row_step::store, Program::result, &row_span<Program, Packs>, nullptr, nullptr};
-};
-template <class Program, fold F, bool Packs>
-struct row_step_of<store_fold_stage<Program, F>, Packs> {
-  using code = Program;
-  static constexpr row_step value{row_step::store_fold, Program::result, nullptr, &fold_span<Program, F, false, Packs>,
-                                  &fold_table_of<fold_or_max(F), element_t<Program::result>>};
-};
-
-template <class Stage>
-struct is_mean : std::false_type {};
-template <class Program, bool Keeps>
-struct is_mean<fold_stage<Program, fold::mean, Keeps>> : std::true_type {};
 
 /// Runs one stage over a row. `kept` and `given`: how many values the stages before have kept and given.
 template <class Stage, bool Packs>
@@ -68,7 +52,8 @@ ONTO_INLINE void run_row_stage(const row_call& row, int kept, int given) {
       step.table->finish(&accumulator, 1, row.count, row.out);
     } else {
       element_t<type> result;
-      if constexpr (type == element::float32 && is_mean<Stage>::value)  // a division takes longer, and says the same
+      if constexpr (type == element::float32 &&
+                    Stage::reduction == fold::mean)  // a division takes longer, and says the same
         result = static_cast<float>(accumulator.sum * row.share);
       else
         step.table->finish(&accumulator, 1, row.count, &result);

@@ -6,7 +6,7 @@
 #include <onto/backend/cpu/fold.hpp>
 #include <onto/backend/cpu/pack_fold.hpp>
 #include <onto/backend/cpu/span.hpp>
-#include <onto/runtime/row.hpp>
+#include <onto/kernel/row_phases.hpp>
 
 #include <cstdint>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 #include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/index.hpp>
-#include <onto/runtime/program.hpp>
+#include <onto/kernel/program.hpp>
 
 #include <cstddef>
 #include <cstring>
@@ -19,64 +19,6 @@ namespace onto::detail {
 inline constexpr int max_kernel_inputs = 192;
 inline constexpr std::size_t max_parameter_bytes = 32764;
 
-/// How many inputs and scalars a program loads and how many further results it stores, and of which types.
-template <class Program>
-struct program_operands;
-
-template <class... I>
-struct program_operands<program<I...>> {
-  static constexpr int count_slots() {
-    constexpr int most = slots_of(program<I...>{}).inputs;
-    return most > static_cast<int>(sizeof...(I))
-               ? most
-               : static_cast<int>(sizeof...(I));  // a stage of a row kernel may load a few of many inputs
-  }
-  static constexpr int slots = count_slots();
-  struct facts {
-    int inputs = 0;
-    int scalars = 0;
-    int results = 0;
-    element type[slots]{};                // of each input
-    element result_type[sizeof...(I)]{};  // of each further result
-  };
-  static constexpr facts find() {
-    constexpr int input[] = {slots_used<I>::inputs...};
-    constexpr int result[] = {slots_used<I>::results...};
-    constexpr element type[] = {I::type...};
-    constexpr program_slots used = slots_of(program<I...>{});
-    facts f;
-    f.inputs = used.inputs;
-    f.scalars = used.scalars;
-    f.results = used.results;
-    for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
-      if (input[k] > 0) f.type[input[k] - 1] = type[k];
-      if (result[k] > 0) f.result_type[result[k] - 1] = type[k];
-    }
-    return f;
-  }
-  static constexpr facts found = find();
-  static constexpr int inputs = found.inputs;
-  static constexpr int scalars = found.scalars;
-  static constexpr int results = found.results;
-
-  static constexpr element type_of_input(int slot) { return found.type[slot]; }
-
-  /// The size of the widest element that is loaded or stored.
-  static constexpr int widest() {
-    int bytes = size_of(program<I...>::result);
-    for (int k = 0; k < inputs; ++k)
-      if (size_of(type_of_input(k)) > bytes) bytes = size_of(type_of_input(k));
-    for (int k = 0; k < results; ++k)
-      if (size_of(found.result_type[k]) > bytes) bytes = size_of(found.result_type[k]);
-    return bytes;
-  }
-
-  static constexpr bool few_inputs = inputs <= max_kernel_inputs;
-  static_assert(
-      few_inputs,
-      "[onto.cuda] a kernel takes at most 192 tensors; give a part of the expression a name with named<\"h\">(e)");
-};
-
 /// The value of a scalar from its bits.
 template <class T>
 ONTO_HD T from_bits(std::uint64_t bits) {
@@ -88,6 +30,11 @@ ONTO_HD T from_bits(std::uint64_t bits) {
 /// The first elements of a program's inputs, and its scalars.
 template <int Inputs, int Scalars>
 struct operand_values {
+  static constexpr bool few_inputs = Inputs <= max_kernel_inputs;
+  static_assert(
+      few_inputs,
+      "[onto.cuda] a kernel takes at most 192 tensors; give a part of the expression a name with named<\"h\">(e)");
+
   const void* data[Inputs > 0 ? Inputs : 1];
   std::uint64_t scalars[Scalars > 0 ? Scalars : 1];
 };

@@ -224,7 +224,7 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
   if (lanes == 1 || inner % lanes != 0) return false;
   for (int k = 0; k < facts::inputs; ++k) {
     if (r.step[k] == 0) continue;
-    if (r.step[k] != 1 || !is_aligned(r.values.data[k], size_of(facts::type_of_input(k)), lanes)) return false;
+    if (r.step[k] != 1 || !is_aligned(r.values.data[k], size_of(facts::found.type[k]), lanes)) return false;
     for (int d = 0; d < r.kept.rank; ++d)
       if (r.kept.stride[k][d] % lanes != 0) return false;
     for (int d = 0; d < r.outer.rank; ++d)

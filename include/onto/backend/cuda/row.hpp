@@ -30,13 +30,13 @@ class fold_turns {
 template <class RowProgram, class Stage, int Number>
 __device__ ONTO_INLINE void run_stage(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                       fold_turns& turns, bool in_range) {
-  if constexpr (stage_of<Stage>::folds) {
-    using accumulator_type = typename stage_of<Stage>::accumulator_type;
+  if constexpr (Stage::folds) {
+    using accumulator_type = phase_accumulator<Stage>;
     auto state = accumulator_type::empty();
     if (in_range) state = stage_part<RowProgram, Stage, Number, false>(operands, t);
     state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
     stage_end<RowProgram, Stage, Number>(operands, t, state, in_range && t.place == 0);
-  } else if constexpr (stage_of<Stage>::gives) {
+  } else if constexpr (Stage::gives) {
     if (in_range) stage_value<RowProgram, Stage, Number>(t);
   } else {
     if (in_range) stage_part<RowProgram, Stage, Number, false>(operands, t);
@@ -70,15 +70,14 @@ __device__ ONTO_INLINE typename Accumulator::state fold_pieces(const row_operand
 template <class RowProgram, class Stage, int Number>
 __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                                 fold_turns& turns, int phase, std::int64_t piece, bool in_range) {
-  using facts = stage_of<Stage>;
   constexpr int mine = folds_before<RowProgram, Number>;
   constexpr int number = given_before<RowProgram, Number>;
   if (phase < mine) return;
   const bool speaks = in_range && t.place == 0 && piece == 0;
   const std::int64_t row = t.number - operands.first_row;
   std::uint64_t* const given = operands.given + row * row_facts<RowProgram>::given + number;
-  if constexpr (facts::folds) {
-    using accumulator_type = typename facts::accumulator_type;
+  if constexpr (Stage::folds) {
+    using accumulator_type = phase_accumulator<Stage>;
     const std::int64_t bytes = operands.grid.pieces * operands.row_count * partial_bytes;
     char* const partials = static_cast<char*>(operands.partials) + mine % 2 * bytes;
     if (phase == mine) {
@@ -91,19 +90,19 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
     } else if (phase == mine + 1) {
       const auto state = fold_pieces<accumulator_type>(operands, t, turns, partials, in_range);
       stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);
-      if constexpr (facts::gives)
+      if constexpr (Stage::gives)
         if (speaks) device_store(given, t.given[number]);
-    } else if constexpr (facts::gives) {
+    } else if constexpr (Stage::gives) {
       if (in_range) t.given[number] = device_load(given);
     }
-  } else if constexpr (facts::gives) {
+  } else if constexpr (Stage::gives) {
     if (phase > mine) {
       if (in_range) t.given[number] = device_load(given);
     } else {
       if (in_range) stage_value<RowProgram, Stage, Number>(t);
       if (speaks) device_store(given, t.given[number]);
     }
-  } else if constexpr (facts::stores) {
+  } else if constexpr (Stage::stores) {
     if (in_range) stage_part<RowProgram, Stage, Number, true>(operands, t);
   }
 }
@@ -164,26 +163,21 @@ __global__ void __launch_bounds__(most_row_threads)
 }
 
 /// Writes the folds of rows without elements.
-template <class Result, class Accumulator>
-__global__ void __launch_bounds__(block_threads) no_elements_kernel(Result* out, std::int64_t rows) {
+template <class Accumulator>
+__global__ void __launch_bounds__(block_threads)
+    no_elements_kernel(typename Accumulator::result* out, std::int64_t rows) {
   const std::int64_t step = std::int64_t{gridDim.x} * block_threads;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < rows; k += step)
     device_store(out + k, Accumulator::finish(Accumulator::empty(), 0));
 }
 
-template <int Inputs, int Scalars, class... Stages>
-void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call, row_program<Inputs, Scalars, Stages...>) {
-  using last = decltype((type_box<Stages>{}, ...));
-  using facts = stage_of<typename last::type>;
-  if constexpr (facts::folds) {
-    using accumulator_type = typename facts::accumulator_type;
-    const std::int64_t rows = size_of_dimensions(call.space, all_dimensions(call.space.rank - 1));
-    if (rows == 0) return;
-    auto* const out = static_cast<typename accumulator_type::result*>(call.out.data);
-    launch(context.stream, "launching a row kernel",
-           &no_elements_kernel<typename accumulator_type::result, accumulator_type>,
-           {grid_blocks(divide_up(rows, block_threads))}, out, rows);
-  }
+template <class Accumulator>
+void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call) {
+  const std::int64_t rows = size_of_dimensions(call.space, all_dimensions(call.space.rank - 1));
+  if (rows == 0) return;
+  launch(context.stream, "launching a row kernel", &no_elements_kernel<Accumulator>,
+         {grid_blocks(divide_up(rows, block_threads))}, static_cast<typename Accumulator::result*>(call.out.data),
+         rows);
 }
 
 /// Bytes of device memory that `cuda_row` needs for the call: a few for each of `most_split_rows` at most.
@@ -224,7 +218,11 @@ void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, cha
 /// *Throws* `internal_error` where the kernel cannot be launched.
 template <class RowProgram>
 void cuda_row(gpu_context& context, const kernel_call& call, int axis) {
-  if (call.space.size() == 0) return fold_nothing_on_gpu(context, call, RowProgram{});
+  if (call.space.size() == 0) {
+    using last = typename RowProgram::template phase<RowProgram::phases - 1>;
+    if constexpr (last::folds) fold_nothing_on_gpu<phase_accumulator<last>>(context, call);
+    return;
+  }
   const row_operands<RowProgram> operands =
       row_operands_of<RowProgram>(call, axis, static_cast<std::int64_t>(most_shared_bytes()));
   static_assert(sizeof operands <= max_parameter_bytes);

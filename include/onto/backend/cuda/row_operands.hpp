@@ -61,7 +61,7 @@ std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
   for (int k = 0; k < facts::inputs; ++k)
     if (table.staged[k]) append(k);
   for (int k = facts::inputs; keeps && k < facts::slots; ++k) {
-    const int stage = facts::stage_of_kept(k - facts::inputs);
+    const int stage = RowProgram::phase_of_kept(k - facts::inputs);
     int place = 0;
     while (place < facts::inputs && !(table.staged[place] && !taken[place] && !r.same[place] &&
                                       table.size[place] == table.size[k] && table.last[place] <= stage))

@@ -164,7 +164,7 @@ ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
   constexpr int inputs = row_facts<RowProgram>::inputs;
   if constexpr (Slot >= inputs && Anew && stage_has<RowProgram, Number, Slot, Anew>)
     pack.at[source.lane] =
-        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::type::evaluate(source));
+        static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::evaluate(source));
 }
 
 template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>,
@@ -241,8 +241,7 @@ ONTO_HD ONTO_INLINE void store_elements(const row_operands<RowProgram>& operands
 /// memory yet, and nothing is kept. *Returns* what it folded, if the stage folds.
 template <class RowProgram, class Stage, int Number, bool Split>
 ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) {
-  using facts = stage_of<Stage>;
-  using program_type = typename facts::code;
+  using program_type = typename Stage::code;
   using values_of = row_values_of<RowProgram>;
   constexpr int lanes = row_facts<RowProgram>::lanes;
   const int steps = operands.grid.steps;
@@ -254,7 +253,7 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
         const int k = from + t.first + i * t.stride;
         if (k >= t.count) break;
         const auto values = values_of::template at<program_type, Number, Split>(operands, t, i, k);
-        if constexpr (facts::keeps && !Split) {
+        if constexpr (Stage::keeps && !Split) {
           constexpr int slot = row_facts<RowProgram>::inputs + kept_before<RowProgram, Number>;
           using pack = lane_pack<computed_t<program_type::result>, lanes>;
           device_store(reinterpret_cast<pack*>(t.memory + operands.at[slot]) + t.thread + i * operands.grid.threads(),
@@ -264,8 +263,8 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
       }
     }
   };
-  if constexpr (facts::folds) {
-    using accumulator_type = typename facts::accumulator_type;
+  if constexpr (Stage::folds) {
+    using accumulator_type = phase_accumulator<Stage>;
     auto state = accumulator_type::empty();
     over_piece([&](const auto& values, int k) {
       for (int j = 0; j < lanes; ++j)
@@ -275,7 +274,7 @@ ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, co
     return state;
   } else {
     over_piece([&](const auto& values, int k) {
-      if constexpr (facts::stores)
+      if constexpr (Stage::stores)
         store_elements(
             operands, t,
             static_cast<element_t<program_type::result>*>(operands.out) + t.start[row_facts<RowProgram>::inputs],
@@ -295,7 +294,7 @@ ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
 /// What a stage computes once for the row.
 template <class RowProgram, class Stage, int Number>
 ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
-  using program_type = typename stage_of<Stage>::code;
+  using program_type = typename Stage::code;
   using thread = row_thread_of<RowProgram>;
   t.given[given_before<RowProgram, Number>] = to_bits(
       static_cast<computed_t<program_type::result>>(program_type::evaluate(column_source<thread>{{t, 0, 0, 0}})));
@@ -306,8 +305,8 @@ ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
 template <class RowProgram, class Stage, int Number, class State>
 ONTO_HD ONTO_INLINE void stage_end(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                    const State& state, bool stores) {
-  using accumulator_type = typename stage_of<Stage>::accumulator_type;
-  if constexpr (stage_of<Stage>::stores) {
+  using accumulator_type = phase_accumulator<Stage>;
+  if constexpr (Stage::stores) {
     if (stores)
       device_store(static_cast<typename accumulator_type::result*>(operands.out) + t.number,
                    accumulator_type::finish(state, t.length));

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/kernel/accumulator.hpp>
-#include <onto/runtime/row.hpp>
+#include <onto/kernel/row_phases.hpp>
 
 namespace onto::detail {
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+// Fused kernels as flat programs: a pack of instructions over numbered registers. No name, place or tree reaches a
+// kernel, so equal programs share one kernel, a leaf is loaded once, and 128 operations compile about as fast as 8.
+#pragma once
+
+#include <onto/core/element.hpp>
+#include <onto/expr/operation.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace onto::detail {
+
+/// Loads an element of input `Slot`.
+struct load_input {};
+/// Takes scalar `Slot`, the same for every element.
+struct load_scalar {};
+/// Stores register `Register` as a further result: `instruction<store_result, Type, Slot, Register>`. Everything is
+/// loaded before anything is stored, so a result may lie where an operand does.
+struct store_result {};
+
+/// One instruction: instruction number `k` of a program writes register `k`. For loads `Arguments` is the slot, else
+/// the registers of the operands. A register of type half or bfloat16 holds a float: nothing is rounded between
+/// operations. The CPU's programs have no such types, the others load and store them.
+template <class Op, element Type, int... Arguments>
+struct instruction {
+  using operation = Op;
+  static constexpr element type = Type;
+};
+
+/// Whether an instruction can be evaluated on packs of `Lane`s, with booleans as masks.
+template <element Lane, class Op, element Type, int... Arguments>
+constexpr bool runs_on_packs(instruction<Op, Type, Arguments...>) {
+  if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar> || std::is_same_v<Op, store_result>)
+    return Type == Lane;
+  else
+    return (Type == Lane || Type == element::boolean) && pack_operation<Op>;
+}
+
+// Enumerators: unlike functions and variables, they give the compiler no symbols to keep.
+/// One more than the slot that an instruction loads or stores, where it does; else 0.
+template <class Instruction>
+struct slots_used {
+  enum : int { inputs = 0, scalars = 0, results = 0 };
+};
+template <element Type, int Slot>
+struct slots_used<instruction<load_input, Type, Slot>> {
+  enum : int { inputs = Slot + 1, scalars = 0, results = 0 };
+};
+template <element Type, int Slot>
+struct slots_used<instruction<load_scalar, Type, Slot>> {
+  enum : int { inputs = 0, scalars = Slot + 1, results = 0 };
+};
+template <element Type, int Slot, int Register>
+struct slots_used<instruction<store_result, Type, Slot, Register>> {
+  enum : int { inputs = 0, scalars = 0, results = Slot + 1 };
+};
+
+/// How many inputs and scalars a program loads, and how many results it stores beside its last register.
+struct program_slots {
+  int inputs = 0;
+  int scalars = 0;
+  int results = 0;
+};
+
+template <int K, class T>
+struct program_register {
+  T value;
+};
+
+template <int K, class T>
+ONTO_HD ONTO_INLINE T& at(program_register<K, T>& r) {
+  return r.value;
+}
+
+template <class Indices, class... T>
+struct numbered_registers;
+template <int... K, class... T>
+struct numbered_registers<std::integer_sequence<int, K...>, T...> : program_register<K, T>... {};
+
+// Named by the registers' types alone: every instruction is a function whose mangled name spells this out.
+template <class... T>
+struct program_registers : numbered_registers<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...> {};
+
+template <class Registers, class Source, element Type, int Slot, int Register>
+ONTO_HD ONTO_INLINE void store(Registers& r, const Source& source, instruction<store_result, Type, Slot, Register>) {
+  source.template store<Type, Slot>(at<Register>(r));
+}
+
+/// Sources may say through `calls` how operations are called.
+template <class Source>
+concept has_calls = requires {
+  typename Source::calls;
+};
+
+ONTO_HOST_DEVICE_EITHER
+template <int K, class Registers, class Source, class Op, element Type, int... A>
+ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction<Op, Type, A...>) {
+  if constexpr (std::is_same_v<Op, load_input>)
+    at<K>(r) = source.template load<Type, A...>();
+  else if constexpr (std::is_same_v<Op, load_scalar>)
+    at<K>(r) = source.template scalar<Type, A...>();
+  else if constexpr (std::is_same_v<Op, store_result>)
+    store(r, source, instruction<Op, Type, A...>{});
+  else if constexpr (Op::kind == op_kind::scalar)
+    at<K>(r) = Op::template make<typename Source::template value<Type>>();
+  else if constexpr (Op::kind == op_kind::generator)
+    at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
+  else if constexpr (has_calls<Source>)
+    at<K>(r) = Source::calls::template apply<Op>(at<A>(r)...);
+  else
+    at<K>(r) = Op::apply(at<A>(r)...);
+}
+
+/// A fused elementwise computation: the last instruction's register is the result; others are stored on the way.
+template <class... I>
+struct program {
+  static constexpr int size = sizeof...(I);
+
+  static constexpr element result_type() {
+    const element types[] = {I::type...};
+    return types[size - 1];
+  }
+  static constexpr element result = result_type();
+
+  // Arrays where a fold expression would do: clang refuses one of more than 256 arguments, and 128 operations over 129
+  // leaves are 257 instructions.
+  static constexpr bool all_run_on_packs() {
+    for (bool runs : {runs_on_packs<result>(I{})...})
+      if (!runs) return false;
+    return true;
+  }
+  static constexpr bool packable = is_floating(result) && all_run_on_packs();
+
+  /// The value of the program, its inputs taken from `source`.
+  ONTO_HOST_DEVICE_EITHER
+  template <class Source>
+  ONTO_HD ONTO_INLINE static auto evaluate(const Source& source) {
+    return run(source, std::make_integer_sequence<int, size>{});
+  }
+
+ private:
+  ONTO_HOST_DEVICE_EITHER
+  template <class Source, int... K>
+  ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...>) {
+    program_registers<typename Source::template value<I::type>...> r;
+    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
+    return at<size - 1>(r);
+  }
+};
+
+template <class... I>
+constexpr program_slots slots_of(program<I...>) {
+  program_slots s;
+  // Not fold expressions: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
+  const int slots[][3] = {{slots_used<I>::inputs, slots_used<I>::scalars, slots_used<I>::results}...};
+  for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
+    s.inputs = slots[k][0] > s.inputs ? slots[k][0] : s.inputs;
+    s.scalars = slots[k][1] > s.scalars ? slots[k][1] : s.scalars;
+    s.results = slots[k][2] > s.results ? slots[k][2] : s.results;
+  }
+  return s;
+}
+
+/// Which inputs a program loads and which further results it stores, each in its slot, and of which types they are.
+template <class Program>
+struct program_operands;
+template <class... I>
+struct program_operands<program<I...>> {
+  static constexpr program_slots slots = slots_of(program<I...>{});
+  static constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+
+  struct table {
+    bool loads[slots.inputs + 1]{};  // a phase of a row kernel may load a few of many inputs
+    element type[slots.inputs + 1]{};
+    element result_type[slots.results + 1]{};
+  };
+  static constexpr table find() {
+    constexpr int input[] = {slots_used<I>::inputs...}, result[] = {slots_used<I>::results...};
+    constexpr element type[] = {I::type...};
+    table t;
+    for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
+      if (input[k] > 0) t.loads[input[k] - 1] = true, t.type[input[k] - 1] = type[k];
+      if (result[k] > 0) t.result_type[result[k] - 1] = type[k];
+    }
+    return t;
+  }
+  static constexpr table found = find();
+
+  /// The size of the widest element that is loaded or stored.
+  static constexpr int widest() {
+    int bytes = size_of(program<I...>::result);
+    for (int k = 0; k < inputs; ++k)
+      if (size_of(found.type[k]) > bytes) bytes = size_of(found.type[k]);
+    for (int k = 0; k < results; ++k)
+      if (size_of(found.result_type[k]) > bytes) bytes = size_of(found.result_type[k]);
+    return bytes;
+  }
+};
+
+}  // namespace onto::detail
