@@ -34,22 +34,19 @@ struct map_layout {
 /// of 1 go away. *Preconditions* the space is not empty.
 ONTO_COLD inline void set_layout(map_layout& r, const extents& space, int inputs, const operand_view* in,
                                  const void* out, const std::int64_t* out_stride) {
+  const dimension_set all = all_dimensions(space.rank);
+  dimension_set joined = joined_dimensions(space, out_stride, all);
+  for (int k = 0; k < inputs; ++k) joined &= joined_dimensions(space, in[k].stride, all);
+  const coalesced_space c = coalesce(space, joined, all);
   r.operands = inputs + 1;
   r.more = 0;
-  r.rank = 0;
-  r.size = 1;
+  r.rank = c.rank;
+  r.size = space.size();
   r.first = 0;
-  for (int k = 0; k <= inputs; ++k) r.data[k] = k < inputs ? in[k].data : out;
-  for (int d = 0; d < space.rank; ++d) {
-    const std::int64_t e = space[d];
-    if (e == 1) continue;
-    const auto stride = [&](int k) { return k < inputs ? in[k].stride[d] : out_stride[d]; };
-    bool joins = r.rank > 0;
-    for (int k = 0; k <= inputs && joins; ++k) joins = r.stride[k][r.rank - 1] == stride(k) * e;
-    if (!joins) r.extent[r.rank++] = 1;
-    for (int k = 0; k <= inputs; ++k) r.stride[k][r.rank - 1] = stride(k);
-    r.extent[r.rank - 1] *= e;
-    r.size *= e;
+  for (int d = 0; d < c.rank; ++d) r.extent[d] = c.extent[d];
+  for (int k = 0; k <= inputs; ++k) {
+    r.data[k] = k < inputs ? in[k].data : out;
+    for (int d = 0; d < c.rank; ++d) r.stride[k][d] = (k < inputs ? in[k].stride : out_stride)[c.dimension[d]];
   }
 }
 

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <onto/core/config.hpp>
+#include <onto/kernel/layout.hpp>
+#include <onto/kernel/matrix_form.hpp>
 #include <onto/runtime/kernel.hpp>
 #include <onto/shape/extents.hpp>
 
@@ -11,22 +13,6 @@
 #include <cstdint>
 
 namespace onto::detail {
-
-/// How a BLAS reads a matrix: its rows lie `leading` elements apart, or its columns where it is transposed.
-struct matrix_form {
-  bool packed = false;  // by a copy, before
-  bool transposed = false;
-  std::int64_t leading = 1;
-};
-
-constexpr matrix_form matrix_form_of(std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                                     std::int64_t column_stride) {
-  if ((column_stride == 1 || columns == 1) && (row_stride >= columns || rows == 1))
-    return {false, false, rows == 1 ? columns : row_stride};
-  if ((row_stride == 1 || rows == 1) && (column_stride >= rows || columns == 1))
-    return {false, true, columns == 1 ? rows : column_stride};
-  return {true, false, columns};
-}
 
 enum class addend_form : std::uint8_t {
   none,
@@ -125,18 +111,15 @@ constexpr matmul_plan plan_matmul(const kernel_call& call) {
     p.m *= e;
   }
 
-  for (int d = 0; d < outer; ++d) {
-    const std::int64_t e = batches[d];
-    if (e == 1) continue;
-    const int last = p.batch_rank - 1;
-    if (last >= 0 && p.a_batch[last] == a[d] * e && p.b_batch[last] == b[d] * e && p.c_batch[last] == c[d] * e &&
-        p.out_batch[last] == out[d] * e) {
-      p.batch[last] *= e;
-    } else {
-      p.batch[p.batch_rank++] = e;
-    }
-    const int now = p.batch_rank - 1;
-    p.a_batch[now] = a[d], p.b_batch[now] = b[d], p.c_batch[now] = c[d], p.out_batch[now] = out[d];
+  const dimension_set among = all_dimensions(outer);
+  const dimension_set joined = joined_dimensions(batches, a, among) & joined_dimensions(batches, b, among) &
+                               joined_dimensions(batches, c, among) & joined_dimensions(batches, out, among);
+  const coalesced_space runs = coalesce(batches, joined, among);
+  p.batch_rank = runs.rank;
+  for (int k = 0; k < runs.rank; ++k) {
+    const int d = runs.dimension[k];
+    p.batch[k] = runs.extent[k];
+    p.a_batch[k] = a[d], p.b_batch[k] = b[d], p.c_batch[k] = c[d], p.out_batch[k] = out[d];
   }
 
   if (adds) {

@@ -9,28 +9,6 @@
 
 namespace onto::detail {
 
-/// Divides numbers below 2^31 by one that is chosen once: a multiplication and a shift.
-/// *Source* Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994.
-struct short_divisor {
-  std::uint32_t divisor = 1;
-  std::uint32_t multiplier = 1;
-  std::uint32_t shift = 0;
-
-  constexpr short_divisor() = default;
-  /// *Preconditions* `0 < d < 2^31`.
-  constexpr explicit short_divisor(std::int64_t d) {
-    const index_divisor exact(d);
-    divisor = static_cast<std::uint32_t>(d);
-    multiplier = exact.multiplier;
-    shift = exact.shift;
-  }
-
-  ONTO_HD constexpr std::uint32_t divide(std::uint32_t n) const {
-    const auto high = static_cast<std::uint32_t>((static_cast<std::uint64_t>(n) * multiplier) >> 32);
-    return (high + n) >> shift;
-  }
-};
-
 /// How far from the first elements those at one place of a space lie.
 template <int Operands>
 struct positions {
