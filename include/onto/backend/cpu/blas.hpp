@@ -37,20 +37,22 @@ ONTO_INLINE void blas_gemv(CBLAS_TRANSPOSE t, int m, int n, double alpha, const 
 template <class T>
 void multiply_with_blas(int m, int n, int k, T alpha, matrix_view<T> a, matrix_view<T> b, T beta, T* c) {
   constexpr std::int64_t farthest = std::numeric_limits<int>::max();
-  const auto lead = [](const library_operand<T>& x) { return static_cast<int>(x.lead); };
+  const auto lead = [](const library_operand<T>& x) { return static_cast<int>(x.form.leading); };
   if (n == 1 && (k == 1 || (b.row > 0 && b.row <= farthest))) {
     const library_operand<T> x(a, m, k, farthest);
-    return blas_gemv(x.transposed ? CblasTrans : CblasNoTrans, x.transposed ? k : m, x.transposed ? m : k, alpha,
-                     x.data, lead(x), b.data, k == 1 ? 1 : static_cast<int>(b.row), beta, c);
+    return blas_gemv(x.form.transposed ? CblasTrans : CblasNoTrans, x.form.transposed ? k : m,
+                     x.form.transposed ? m : k, alpha, x.data, lead(x), b.data, k == 1 ? 1 : static_cast<int>(b.row),
+                     beta, c);
   }
   if (m == 1 && (k == 1 || (a.column > 0 && a.column <= farthest))) {
     const library_operand<T> y(b, k, n, farthest);
-    return blas_gemv(y.transposed ? CblasNoTrans : CblasTrans, y.transposed ? n : k, y.transposed ? k : n, alpha,
-                     y.data, lead(y), a.data, k == 1 ? 1 : static_cast<int>(a.column), beta, c);
+    return blas_gemv(y.form.transposed ? CblasNoTrans : CblasTrans, y.form.transposed ? n : k,
+                     y.form.transposed ? k : n, alpha, y.data, lead(y), a.data, k == 1 ? 1 : static_cast<int>(a.column),
+                     beta, c);
   }
   const library_operand<T> x(a, m, k, farthest), y(b, k, n, farthest);
-  blas_gemm(x.transposed ? CblasTrans : CblasNoTrans, y.transposed ? CblasTrans : CblasNoTrans, m, n, k, alpha, x.data,
-            lead(x), y.data, lead(y), beta, c);
+  blas_gemm(x.form.transposed ? CblasTrans : CblasNoTrans, y.form.transposed ? CblasTrans : CblasNoTrans, m, n, k,
+            alpha, x.data, lead(x), y.data, lead(y), beta, c);
 }
 
 }  // namespace onto::detail

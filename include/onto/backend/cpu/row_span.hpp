@@ -107,32 +107,13 @@ using row_fold = std::conditional_t<F == row_maximum, pack_greatest<T>, pack_fol
 
 }  // namespace ONTO_ABI
 
-/// Notes which inputs a program loads.
-template <class... I>
-constexpr void note_inputs(program<I...>, bool* loads, int inputs) {
-  for (int slot : {static_cast<int>(slots_used<I>::inputs) - 1 ...})
-    if (slot >= 0 && slot < inputs) loads[slot] = true;
-}
-
-/// Which of a row's inputs a program loads. The others may be no rows at all, but one element for each row, or of
-/// another type: loops that look at every slot up to the last are given one that is loaded.
+/// A row's input in slot `slot`. One that the program does not load may be no row at all, but one element for each row,
+/// or of another type: loops that look at every slot up to the last are given one that is loaded.
 template <class Program>
-struct row_slots {
-  static constexpr int count = slots_of(Program{}).inputs;
-  struct list {
-    bool loads[count + 1]{};
-  };
-  static constexpr list find() {
-    list l;
-    note_inputs(Program{}, l.loads, count);
-    return l;
-  }
-  static constexpr list found = find();
-
-  static ONTO_INLINE const void* input(const span_call& c, int slot) {
-    return c.in[found.loads[slot] ? slot : count - 1];
-  }
-};
+ONTO_INLINE const void* row_input(const span_call& c, int slot) {
+  using operands = program_operands<Program>;
+  return c.in[operands::found.loads[slot] ? slot : operands::inputs - 1];
+}
 
 /// Folds on packs. `Keeps`: the values are stored to `out` as well.
 template <class Program, fold F, bool Keeps>
@@ -143,7 +124,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
   constexpr std::int64_t width = lanes::size;
   row_pack_source<T, inputs, scalars> source;
-  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_slots<Program>::input(c, i));
+  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
   for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
   T* const out = static_cast<T*>(c.out);
   const auto at = [&source](std::int64_t k) {
@@ -247,8 +228,8 @@ void fold_span(const span_call& c, void* accumulator) {
 /// Evaluates a program over a run of elements of a row.
 template <class Program, bool Packs>
 void row_span(const span_call& c) {
-  const void* in[row_slots<Program>::count + 1];
-  for (int i = 0; i < row_slots<Program>::count; ++i) in[i] = row_slots<Program>::input(c, i);
+  const void* in[program_operands<Program>::inputs + 1];
+  for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
   run_span<Program, Packs && Program::packable>({in, c.out, c.first, c.count, c.scalars});
 }
 

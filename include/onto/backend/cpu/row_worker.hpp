@@ -17,7 +17,7 @@ namespace onto::detail {
 
 /// One stage, without its types.
 struct row_step {
-  enum kind_type : unsigned char { fold, kept_fold, keep, value, store, store_fold } kind;
+  stage_kind kind;
   element type;            // of its values
   span_function span;      // where it does not fold
   row_fold_function take;  // where it does
@@ -78,9 +78,11 @@ struct row_plan {
     outside = coalesce(c.space, joined, among);
   }
 
-  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == row_step::store; }
+  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == stage_kind::store; }
 
-  static constexpr bool is_kept(const row_step& s) { return s.kind == row_step::kept_fold || s.kind == row_step::keep; }
+  static constexpr bool is_kept(const row_step& s) {
+    return s.kind == stage_kind::kept_fold || s.kind == stage_kind::keep;
+  }
   static std::int64_t round_up(std::int64_t elements) { return (elements + 63) / 64 * 64; }
 
   bool is_contiguous_row(int i) const {
@@ -180,7 +182,7 @@ class row_worker {
   void run_in_parts(thread_pool& pool, std::int64_t parts, compensated_sum* accumulators) {
     for (int s = 0; s < p_.kernel.count; ++s) {
       const row_step& step = p_.kernel.steps[s];
-      if (step.kind == row_step::value) {
+      if (step.kind == stage_kind::value) {
         run_part(step, at_, 0, 1, nullptr);
       } else {
         auto body = [&](std::int64_t lo, std::int64_t hi) {
@@ -230,22 +232,22 @@ class row_worker {
                 void* accumulator) const {
     span_call c{at, nullptr, row_ * p_.n + first, count, given_};
     switch (step.kind) {
-      case row_step::fold:
-      case row_step::store_fold: step.take(c, accumulator); break;
-      case row_step::kept_fold:
+      case stage_kind::fold:
+      case stage_kind::store_fold: step.take(c, accumulator); break;
+      case stage_kind::kept_fold:
         c.out = at[kept_];
         step.take(c, accumulator);
         break;
-      case row_step::keep:
+      case stage_kind::keep:
         c.out = at[kept_];
         step.span(c);
         break;
-      case row_step::value:
+      case stage_kind::value:
         c.out = given_ + folded_;
         c.count = 1;
         step.span(c);
         break;
-      case row_step::store: {
+      case stage_kind::store: {
         const operand_view& out = p_.call.out;
         void* const to = advance(out.data, c.first, out.type);
         float* const narrow = is_narrow(out.type) ? static_cast<float*>(results_[0]) + first : nullptr;
@@ -259,7 +261,7 @@ class row_worker {
 
   /// What is left to do when a stage has seen the whole row.
   void finish(const row_step& step, const void* accumulator) {
-    if (step.kind == row_step::store_fold) {
+    if (step.kind == stage_kind::store_fold) {
       const operand_view& out = p_.call.out;
       void* const to = advance(out.data, row_, out.type);
       if (!is_narrow(out.type)) return step.table->finish(accumulator, 1, p_.n, to);
@@ -268,7 +270,7 @@ class row_worker {
       return p_.call.narrow->narrow(out.type, &result, 1, to);
     }
     if (row_plan::is_kept(step)) ++kept_;
-    if (step.kind == row_step::keep || step.kind == row_step::store) return;
+    if (step.kind == stage_kind::keep || step.kind == stage_kind::store) return;
     if (step.table) step.table->finish(accumulator, 1, p_.n, given_ + folded_);
     ++folded_;
   }
@@ -325,7 +327,7 @@ inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const ke
   const std::int64_t n = call.space.dims[call.space.rank - 1];
   const row_step& last = kernel.steps[kernel.count - 1];
   if (n == 0) {
-    if (last.kind == row_step::store_fold) fold_nothing(last, call, results);
+    if (last.kind == stage_kind::store_fold) fold_nothing(last, call, results);
     return;
   }
   const row_plan plan(kernel, call);
