@@ -37,21 +37,19 @@ ONTO_INLINE void run_row_phase(const row_call& row, int kept, int given) {
   span_call c{row.at, nullptr, row.number * row.count, row.count, row.scalars};
   if constexpr (Phase::keeps) c.out = row.at[kept];
   if constexpr (Phase::folds) {
-    union {
-      compensated_sum largest;
-      double sum;
-    } accumulator;
-    step.table->start(&accumulator, 1);
-    step.take(c, &accumulator);
+    // Of the type that the table's functions have: the compiler sees through them.
+    typename accumulator<fold_or_max(Phase::reduction), element_t<Phase::type>>::state state;
+    step.table->start(&state, 1);
+    step.take(c, &state);
     if constexpr (Phase::stores) {
-      step.table->finish(&accumulator, 1, row.count, row.out);
+      step.table->finish(&state, 1, row.count, row.out);
     } else {
       element_t<Phase::type> result;
       // A division takes longer, and says the same.
       if constexpr (Phase::type == element::float32 && Phase::reduction == fold::mean)
-        result = static_cast<float>(accumulator.sum * row.share);
+        result = static_cast<float>(state.number * row.share);
       else
-        step.table->finish(&accumulator, 1, row.count, &result);
+        step.table->finish(&state, 1, row.count, &result);
       row.scalars[given] = bits_of_value(result);
     }
   } else {

@@ -68,16 +68,16 @@ void softmax_columns(const T* x, std::int64_t pitch, std::int64_t n, std::int64_
                      std::int64_t out_pitch) {
   constexpr const fold_table &greatest = fold_table_of<fold::max, T>, &total = fold_table_of<fold::sum, T>;
   T shift[256], sum[256], scratch[256];
-  compensated_sum accumulators[256];  // the largest there are
+  typename accumulator<fold::sum, T>::state states[256];
   greatest.start(shift, columns);
   greatest.columns(shift, x, n, columns, pitch, 0);
-  total.start(accumulators, columns);
+  total.start(states, columns);
   for (std::int64_t r = 0; r < n; ++r) {
     T* const e = log ? scratch : out + r * out_pitch;
     exp_run<T, Packs>(x + r * pitch, shift, columns, e);
-    total.columns(accumulators, e, 1, columns, columns, r);
+    total.columns(states, e, 1, columns, columns, r);
   }
-  total.finish(accumulators, columns, n, sum);
+  total.finish(states, columns, n, sum);
   for (std::int64_t j = 0; j < columns; ++j) sum[j] = log ? std::log(sum[j]) : 1 / sum[j];
   for (std::int64_t r = 0; r < n; ++r) {
     const T* const from = x + r * pitch;
