@@ -81,7 +81,8 @@ ONTO_INLINE void fold_columns(A* a, const folded_value<T>* v, std::int64_t rows,
 
 /// `n` neighbouring columns.
 template <fold F, class T, class A>
-void fold_all_columns(A* a, const folded_value<T>* v, std::int64_t rows, std::int64_t n, std::int64_t pitch) {
+ONTO_INLINE void fold_all_columns(A* a, const folded_value<T>* v, std::int64_t rows, std::int64_t n,
+                                  std::int64_t pitch) {
   std::int64_t j = 0;
   for (; j + 64 <= n; j += 64) fold_columns<F, T, 64>(a + j, v + j, rows, pitch);
   for (; j + 8 <= n; j += 8) fold_columns<F, T, 8>(a + j, v + j, rows, pitch);

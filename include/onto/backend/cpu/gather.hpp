@@ -81,8 +81,6 @@ struct layout : strided_layout<1> {
   ONTO_INLINE bool uniform() const { return rank == 1 && stride[0][0] == 0; }
 };
 
-inline layout layout_of(const extents& space, const std::int64_t* stride) { return {coalesce<1>(space, {stride})}; }
-
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
                                     std::int64_t rows, std::int64_t columns) {

@@ -129,7 +129,7 @@ inline map_plan::map_plan(const kernel_call& c, copy_function copies)
     : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
   std::int64_t inner = total, turned = 0;
   for (int i = 0; i < c.inputs; ++i) {
-    const layout& l = in[i] = layout_of(c.space, c.in[i].stride);
+    const layout& l = in[i] = {coalesce<1>(c.space, {c.in[i].stride})};
     if (in_place(l, c.in[i].type)) continue;
     bytes += size_of(computed_as(c.in[i].type));
     if (l.contiguous()) continue;

@@ -67,8 +67,8 @@ template <class T, bool Packs>
 void softmax_columns(const T* x, std::int64_t pitch, std::int64_t n, std::int64_t columns, bool log, T* out,
                      std::int64_t out_pitch) {
   constexpr const fold_table &greatest = fold_table_of<fold::max, T>, &total = fold_table_of<fold::sum, T>;
-  T shift[256], sum[256], scratch[256];
-  typename accumulator<fold::sum, T>::state states[256];
+  alignas(64) T shift[256], sum[256], scratch[256];
+  alignas(64) typename accumulator<fold::sum, T>::state states[256];
   greatest.start(shift, columns);
   greatest.columns(shift, x, n, columns, pitch, 0);
   total.start(states, columns);

@@ -24,7 +24,8 @@ inline void* advance(void* p, std::int64_t elements, element type) {
 /// rows and further dimensions outside them.
 struct row_space {
   coalesced_space outside;  // the dimensions outside the row
-  int inner;                // the row's
+  int inner = -1;           // the row's
+  int around = 0;           // the innermost outside the row
   std::int64_t length = 1;  // of a row
   std::int64_t count = 1;   // of rows that follow each other with one stride in every operand
   bool turned = false;      // an operand's columns lie next to each other, and not its rows
@@ -36,11 +37,6 @@ struct row_space {
   std::int64_t tile_columns = 128;
 
   explicit row_space(const kernel_call& c);
-
-  /// From a row of an operand to the next, in elements.
-  std::int64_t down(const operand_view& v) const {
-    return outside.rank == 0 ? 0 : v.stride[outside.dimension[outside.rank - 1]];
-  }
 };
 
 /// How a kernel's result is written.
@@ -219,15 +215,17 @@ inline row_space::row_space(const kernel_call& c) {
   dimension_set joined = ~0u;
   for (int i = 0; i < c.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride);
   outside = coalesce(c.space, joined);
-  inner = -1;
   if (outside.rank > 0) {
     inner = outside.dimension[--outside.rank];
     length = outside.extent[outside.rank];
   }
-  if (outside.rank > 0) count = outside.extent[outside.rank - 1];
+  if (outside.rank > 0) {
+    count = outside.extent[outside.rank - 1];
+    around = outside.dimension[outside.rank - 1];
+  }
   for (int i = 0; i < c.inputs && outside.rank > 0; ++i) {
     const std::int64_t step = c.in[i].stride[inner];
-    if (step == 0 || step == 1 || down(c.in[i]) != 1) continue;
+    if (step == 0 || step == 1 || c.in[i].stride[around] != 1) continue;
     turned = true;
     if (length * count * size_of(c.in[i].type) <= 1 << 20) continue;
     tile_rows = 32;
@@ -253,7 +251,7 @@ inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_f
     operand& o = operands_[i];
     o.size = size_of(call.in[i].type);
     o.step = rows.length == 1 ? 1 : call.in[i].stride[rows.inner];
-    o.down = rows.down(call.in[i]) * o.size;
+    o.down = call.in[i].stride[rows.around] * o.size;
     o.place = static_cast<const char*>(call.in[i].data);
     o.slot = slot;
     o.repeat = nullptr;
