@@ -98,11 +98,14 @@ ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space,
   for (int i = 0; i < Operands; ++i) joined &= joined_dimensions(space, stride[i]);
   const coalesced_space c = coalesce(space, joined);
   strided_layout<Operands> l{};
-  l.rank = c.rank > 0 ? c.rank : 1;
-  for (int k = 0; k < l.rank; ++k) {
-    l.extent[k] = c.rank > 0 ? c.extent[k] : 1;
-    for (int i = 0; i < Operands; ++i) l.stride[i][k] = c.rank > 0 ? stride[i][c.dimension[k]] : 1;
+  l.rank = c.rank;
+  for (int k = 0; k < c.rank; ++k) {
+    l.extent[k] = c.extent[k];
+    for (int i = 0; i < Operands; ++i) l.stride[i][k] = stride[i][c.dimension[k]];
   }
+  if (c.rank > 0) return l;
+  l.extent[l.rank++] = 1;
+  for (int i = 0; i < Operands; ++i) l.stride[i][0] = 1;
   return l;
 }
 

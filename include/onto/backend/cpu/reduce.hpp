@@ -30,8 +30,8 @@ struct reduction {
 /// out.
 struct reduce_shape {
   int rank;
-  std::int64_t dims[max_rank] = {1};
-  bool kept[max_rank] = {};
+  std::int64_t dims[max_rank];
+  bool kept[max_rank];
   std::int64_t results = 1;
   std::int64_t folded = 1;
 
@@ -49,7 +49,10 @@ struct reduce_shape {
       kept[k] = (folds >> c.dimension[k] & 1u) == 0;
       (kept[k] ? results : folded) *= dims[k];
     }
-    rank = c.rank > 0 ? c.rank : 1;
+    rank = c.rank;
+    if (rank > 0) return;
+    dims[rank] = 1;
+    kept[rank++] = false;
   }
   /// The longest dimension of one kind, or -1.
   int longest(bool keep) const {
@@ -136,16 +139,15 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
     together = most / n;
 
   // The dimensions outside the innermost: where values begin, and the accumulators of their results.
-  strided_layout<2> l{inner, {}, {}};
+  strided_layout<2> l;
   std::int64_t begin = box.begin(inner), step = pitch, results = kept ? n : 1;
   for (int k = inner - 1; k >= 0; --k) {
     l.extent[k] = box.extent(k);
     l.stride[0][k] = step;
     begin += box.begin(k) * step;
     step *= s.dims[k];
-    if (!s.kept[k]) continue;
-    l.stride[1][k] = results;
-    results *= l.extent[k];
+    l.stride[1][k] = s.kept[k] ? results : 0;
+    if (s.kept[k]) results *= l.extent[k];
   }
   l.rank = inner > 0 ? inner - 1 : 0;
   for (std::int64_t g = 0, groups = l.size(); g < groups; ++g) {
