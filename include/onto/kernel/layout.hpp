@@ -16,10 +16,20 @@ using dimension_set = unsigned;
 /// Every dimension of a space of this rank.
 ONTO_HD constexpr dimension_set all_dimensions(int rank) { return (1u << rank) - 1u; }
 
-/// The dimensions among `among` that an operand of these strides lets join the one outside of them: a step in that one
-/// is the whole of the inner. Extents of 1 are passed over.
+/// Whether the elements of an operand lie next to each other, in the order of the space.
+ONTO_HD constexpr bool is_contiguous(const extents& space, const std::int64_t* stride) {
+  std::int64_t expected = 1;
+  for (int k = space.rank - 1; k >= 0; --k) {
+    if (space.dims[k] != 1 && stride[k] != expected) return false;
+    expected *= space.dims[k];
+  }
+  return true;
+}
+
+/// The dimensions among `among`, or all, that an operand of these strides lets join the one outside of them: a step in
+/// that one is the whole of the inner. Extents of 1 are passed over.
 ONTO_HD constexpr dimension_set joined_dimensions(const extents& space, const std::int64_t* stride,
-                                                  dimension_set among) {
+                                                  dimension_set among = ~0u) {
   dimension_set joined = 0;
   int outside = -1;
   for (int d = 0; d < space.rank; ++d) {
@@ -52,8 +62,9 @@ struct coalesced_space {
   }
 };
 
-/// The dimensions of `space` among `among`; those in `joined`, which all operands allow, with the one outside of them.
-ONTO_HD constexpr coalesced_space coalesce(const extents& space, dimension_set joined, dimension_set among) {
+/// The dimensions of `space` among `among`, or all; those in `joined`, which all operands allow, with the one outside
+/// of them.
+ONTO_HD constexpr coalesced_space coalesce(const extents& space, dimension_set joined, dimension_set among = ~0u) {
   coalesced_space c{};
   for (int d = 0; d < space.rank; ++d) {
     if ((among >> d & 1u) == 0 || space.dims[d] == 1) continue;
@@ -83,16 +94,18 @@ struct strided_layout {
 template <int Operands>
 ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space,
                                                     const std::int64_t* const (&stride)[Operands]) {
-  const dimension_set all = all_dimensions(space.rank);
-  dimension_set joined = all;
-  for (int i = 0; i < Operands; ++i) joined &= joined_dimensions(space, stride[i], all);
-  const coalesced_space c = coalesce(space, joined, all);
+  dimension_set joined = ~0u;
+  for (int i = 0; i < Operands; ++i) joined &= joined_dimensions(space, stride[i]);
+  const coalesced_space c = coalesce(space, joined);
   strided_layout<Operands> l{};
-  l.rank = c.rank > 0 ? c.rank : 1;
-  for (int k = 0; k < l.rank; ++k) {
-    l.extent[k] = c.rank > 0 ? c.extent[k] : 1;
-    for (int i = 0; i < Operands; ++i) l.stride[i][k] = c.rank > 0 ? stride[i][c.dimension[k]] : 1;
+  l.rank = c.rank;
+  for (int k = 0; k < c.rank; ++k) {
+    l.extent[k] = c.extent[k];
+    for (int i = 0; i < Operands; ++i) l.stride[i][k] = stride[i][c.dimension[k]];
   }
+  if (c.rank > 0) return l;
+  l.extent[l.rank++] = 1;
+  for (int i = 0; i < Operands; ++i) l.stride[i][0] = 1;
   return l;
 }
 

@@ -39,6 +39,9 @@ static_assert(coalesced(shape<1, 1>{}, {{5, 7}}).stride[0][0] == 1 && coalesced(
 static_assert(coalesced(shape<1, 1>{}, {{5, 7}}).size() == 1 && coalesced(shape<>{}, {}).size() == 1);
 // A space without elements keeps none.
 static_assert(coalesced(shape<2, 0, 3>{}, {{0, 3, 1}}).size() == 0);
+// What lies next to each other: one dimension of stride 1, whatever the stride of an extent of 1.
+static_assert(is_contiguous(cube, operand{{12, 4, 1}}.stride) && is_contiguous(shape<2, 1>{}, operand{{1, 9}}.stride));
+static_assert(!is_contiguous(cube, operand{{12, 4, 2}}.stride) && !is_contiguous(cube, operand{{0, 4, 1}}.stride));
 // A part of the dimensions: the first and the last, between which one was left out.
 static_assert(joined_dimensions(cube, operand{{4, 99, 1}}.stride, 0b101) == 0b100);
 static_assert(coalesce(cube, 0b100, 0b101).rank == 1 && coalesce(cube, 0b100, 0b101).extent[0] == 8);

@@ -8,9 +8,9 @@
 #include "reference.hpp"
 
 using namespace backend_cpu;
-using onto::detail::fold_rule;
 using onto::detail::folds_packs;
 using onto::detail::has_packs;
+using onto::detail::number_state;
 
 namespace {
 
@@ -33,7 +33,7 @@ auto folded(const T* x, std::int64_t n) {
     for (std::int64_t j = 0; j < w; ++j) rest[j] = k + j < n ? x[k + j] : std::numeric_limits<T>::quiet_NaN();
     f.add_first(lanes::load_unaligned(rest), n - k);
   }
-  static_assert(std::is_same_v<decltype(f.total()), typename fold_rule<F, T>::accumulator>);
+  static_assert(std::is_same_v<decltype(f.total()), typename number_state<F, T>::type>);
   return f.total();
 }
 

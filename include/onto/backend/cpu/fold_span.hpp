@@ -62,39 +62,19 @@ struct pack_place : pack_extreme<T, F == fold::argmin> {
 
 /// What folds packs by `F`, the folds to a place among them.
 template <fold F, class T>
-struct register_fold {
-  using type = pack_fold<F, T>;
-};
-template <class T>
-struct register_fold<fold::argmin, T> {
-  using type = pack_place<fold::argmin, T>;
-};
-template <class T>
-struct register_fold<fold::argmax, T> {
-  using type = pack_place<fold::argmax, T>;
-};
+using register_fold = std::conditional_t<is_argument(F), pack_place<F, T>, pack_fold<F, T>>;
 template <fold F, class T>
-constexpr bool folds_in_registers() {
-  return folds_packs < is_argument(F) ? fold::max : F, T > ;
-}
-template <fold F, class T>
-constexpr T pack_identity() {
-  if constexpr (is_argument(F))
-    return extreme<F, T>::identity;
-  else
-    return static_cast<T>(fold_rule<F, T>::identity);
-}
+inline constexpr bool folds_in_registers = folds_packs<F, T> || (is_argument(F) && folds_packs<fold::max, T>);
 
 /// Where the extreme of a row is. The fours of packs told where to look; NaN, which they pass over, is looked for.
 template <fold F, class T>
 void take_place(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r, std::int64_t width, bool nan,
                 T best, std::int64_t four) {
-  using rule = place_fold<F, T>;
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
-  auto* const a = static_cast<typename rule::place*>(rows.accumulators) + r;
-  if (!nan && a->index >= 0 && (a->value != a->value || !rule::compare::better(best, a->value))) return;
+  auto* const a = static_cast<indexed_value<T>*>(rows.accumulators) + r;
+  if (!nan && a->index >= 0 && !is_more_extreme<F>(best, a->value)) return;
   const std::int64_t begin = nan ? 0 : four * 4 * width, step = nan ? block : 4 * width;
   for (std::int64_t k = begin; k < rows.count; k += step) {
     fold_call part = rows;
@@ -104,7 +84,7 @@ void take_place(fold_function evaluate, const fold_call& rows, int inputs, std::
     part.count = rows.count - k < step ? rows.count - k : step;
     part.out = values;
     evaluate(part);
-    rule::rows(a, values, 1, part.count, rows.index + k);
+    folding<F, T>::rows(a, values, 1, part.count, rows.index + k);
     if (!nan) return;
   }
 }
@@ -140,7 +120,7 @@ void run_fold(const fold_call& c) {
       end = fours;
       if (out) out = rest[inputs];
     }
-    typename register_fold<F, T>::type folded;
+    register_fold<F, T> folded;
     for (std::int64_t k = begin; k < end; k += fours) {
       const std::int64_t at = k + fours <= end ? k : end - fours;
       lanes p[4];
@@ -166,7 +146,8 @@ void run_fold(const fold_call& c) {
       }
       if (at != k) {
         const auto leave_out = [&](int j) __attribute__((always_inline)) {
-          p[j] = select(numbers >= lanes(static_cast<T>(k - at - j * width)), p[j], lanes(pack_identity<F, T>()));
+          p[j] = select(numbers >= lanes(static_cast<T>(k - at - j * width)), p[j],
+                        lanes(static_cast<T>(number_state<F, T>::identity)));
         };
         four(leave_out);
       }
@@ -179,12 +160,8 @@ void run_fold(const fold_call& c) {
     if constexpr (is_argument(F)) {
       const T best = folded.total();
       take_place<F, T>(&run_fold<Program, F>, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
-    } else if constexpr ((F == fold::sum || F == fold::mean) && std::is_same_v<T, double>) {
-      static_cast<carried_sum*>(c.accumulators)[r].add(folded.total());
     } else {
-      using rule = fold_rule<F, T>;
-      auto& a = static_cast<typename rule::accumulator*>(c.accumulators)[r];
-      a = rule::combine(a, folded.total());
+      add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
     }
   }
 }

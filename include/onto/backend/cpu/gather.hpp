@@ -5,6 +5,7 @@
 
 #include <onto/backend/cpu/shuffle.hpp>
 #include <onto/core/config.hpp>
+#include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -72,50 +73,13 @@ class small_array {
   T* data_;
 };
 
-/// A view with as few dimensions as say the same: no extent is 1 and no two neighbours could be one. Rank is at
-/// least 1.
-struct layout {
-  int rank;
-  std::int64_t dims[max_rank];
-  std::int64_t stride[max_rank];
-
-  ONTO_INLINE std::int64_t inner_extent() const { return dims[rank - 1]; }
-  ONTO_INLINE std::int64_t inner_stride() const { return stride[rank - 1]; }
-  ONTO_INLINE bool contiguous() const { return rank == 1 && stride[0] == 1; }
-  ONTO_INLINE bool uniform() const { return rank == 1 && stride[0] == 0; }
+/// A view in as few dimensions as say the same.
+struct layout : strided_layout<1> {
+  ONTO_INLINE std::int64_t inner_extent() const { return extent[rank - 1]; }
+  ONTO_INLINE std::int64_t inner_stride() const { return stride[0][rank - 1]; }
+  ONTO_INLINE bool contiguous() const { return rank == 1 && stride[0][0] == 1; }
+  ONTO_INLINE bool uniform() const { return rank == 1 && stride[0][0] == 0; }
 };
-
-ONTO_BEGIN_RUNS_ONCE
-inline layout simplify(const extents& space, const std::int64_t* stride) {
-  layout l;
-  l.rank = 0;
-  for (int k = 0; k < space.rank; ++k) {
-    const std::int64_t n = space.dims[k];
-    if (n == 1) continue;
-    if (l.rank > 0 && l.stride[l.rank - 1] == stride[k] * n) {
-      l.dims[l.rank - 1] *= n;
-      l.stride[l.rank - 1] = stride[k];
-    } else {
-      l.dims[l.rank] = n;
-      l.stride[l.rank++] = stride[k];
-    }
-  }
-  if (l.rank == 0) {
-    l.rank = 1;
-    l.dims[0] = l.stride[0] = 1;
-  }
-  return l;
-}
-ONTO_END_RUNS_ONCE
-
-inline bool is_contiguous(const extents& space, const std::int64_t* stride) {
-  std::int64_t expected = 1;
-  for (int k = space.rank - 1; k >= 0; --k) {
-    if (space.dims[k] != 1 && stride[k] != expected) return false;
-    expected *= space.dims[k];
-  }
-  return true;
-}
 
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
@@ -245,43 +209,25 @@ inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_
   copies<all_sizes, true>::run(size, out, out_row, out_column, in, in_row, in_column, rows, columns);
 }
 
-/// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`.
+/// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`: as many rows at once as lie
+/// a stride apart, and parts of rows before and after them.
 ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
                                  void* target, copy_function copy = copy_elements) {
-  const char* const in = static_cast<const char*>(source);
   char* out = static_cast<char*>(target);
-  const int inner = l.rank - 1;
-  const std::int64_t n = l.dims[inner], step = l.stride[inner];
-  std::int64_t index[max_rank];
-  std::int64_t offset = 0;
-  for (int k = inner; k >= 0; --k) {
-    index[k] = first % l.dims[k];
-    first /= l.dims[k];
-    offset += index[k] * l.stride[k];
-  }
+  const int inner = l.rank - 1, row = inner > 0 ? inner - 1 : 0;
+  const std::int64_t n = l.extent[inner];
   while (count > 0) {
-    std::int64_t done;
-    if (index[inner] == 0 && inner > 0 && count >= n) {
-      std::int64_t rows = l.dims[inner - 1] - index[inner - 1];
+    const std::int64_t column = first % n, offset = offset_of(l.rank, l.extent, l.stride[0], first);
+    std::int64_t rows = 1, columns = n - column < count ? n - column : count;
+    if (columns == n && inner > 0) {
+      rows = l.extent[row] - first / n % l.extent[row];
       if (rows > count / n) rows = count / n;
-      copy(size, out, n, 1, in + offset * size, l.stride[inner - 1], step, rows, n);
-      index[inner - 1] += rows;
-      offset += rows * l.stride[inner - 1];
-      done = rows * n;
-    } else {
-      done = n - index[inner] < count ? n - index[inner] : count;
-      copy(size, out, done, 1, in + offset * size, 0, step, 1, done);
-      index[inner] += done;
-      offset += done * step;
     }
-    out += done * size;
-    count -= done;
-    for (int k = inner; k > 0; --k) {
-      if (index[k] < l.dims[k]) continue;
-      offset += l.stride[k - 1] - l.dims[k] * l.stride[k];
-      index[k] = 0;
-      ++index[k - 1];
-    }
+    copy(size, out, columns, 1, static_cast<const char*>(source) + offset * size, l.stride[0][row], l.stride[0][inner],
+         rows, columns);
+    out += rows * columns * size;
+    first += rows * columns;
+    count -= rows * columns;
   }
 }
 

@@ -28,6 +28,9 @@ ONTO_INLINE constexpr bool is_brief(std::int64_t elements, int cost) { return el
 /// Whether the elements of an operand are used where they are.
 ONTO_INLINE bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
 
+/// A call's results: `out`, and after it the further ones.
+ONTO_INLINE const operand_view& output_of(const kernel_call& c, int i) { return i == 0 ? c.out : c.more_out[i - 1]; }
+
 /// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in
 /// runs of `step` elements.
 struct map_plan {
@@ -66,12 +69,7 @@ class map_stage {
     if (l.contiguous()) {
       there = advance(static_cast<const void*>(v.data), first, v.type);
     } else if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
-      std::int64_t offset = 0, rest = first;
-      for (int k = l.rank - 1; k >= 0; --k) {
-        offset += rest % l.dims[k] * l.stride[k];
-        rest /= l.dims[k];
-      }
-      there = advance(static_cast<const void*>(v.data), offset, v.type);
+      there = advance(static_cast<const void*>(v.data), offset_of(l.rank, l.extent, l.stride[0], first), v.type);
     }
     if (!there) return bring(i, first, count);
     if (!is_narrow(v.type)) return there;
@@ -87,21 +85,20 @@ class map_stage {
 
   /// Evaluates the program for elements `[first, first + count)`, in the type it computes in.
   void run(span_function span, std::int64_t first, std::int64_t count, void* out) {
-    for (int i = 0; i < plan_.call.inputs; ++i) pointers_[i] = read(i, first, count);
-    span({pointers_.data(), out, first, count, plan_.call.scalars, more_.data()});
+    span({locate(first, count), out, first, count, plan_.call.scalars, results_.data() + 1});
   }
 
   /// The same, in the type and at the place of the call's results.
   void store(span_function span, std::int64_t first, std::int64_t count) {
     const kernel_call& c = plan_.call;
-    for (int i = 0; i < c.more_outputs; ++i)
-      more_[i] = is_narrow(c.more_out[i].type) ? more_slots_[i] : target(c.more_out[i], first);
-    const bool rounds = is_narrow(c.out.type);
-    run(span, first, count, rounds ? results_ : target(c.out, first));
-    if (rounds) c.narrow->narrow(c.out.type, results_, count, target(c.out, first));
-    for (int i = 0; i < c.more_outputs; ++i)
-      if (is_narrow(c.more_out[i].type))
-        c.narrow->narrow(c.more_out[i].type, static_cast<const float*>(more_[i]), count, target(c.more_out[i], first));
+    for (int i = 0; i <= c.more_outputs; ++i)
+      results_[i] = is_narrow(output_of(c, i).type) ? result_slots_[i] : target(output_of(c, i), first);
+    run(span, first, count, results_[0]);
+    for (int i = 0; i <= c.more_outputs; ++i) {
+      const operand_view& out = output_of(c, i);
+      if (is_narrow(out.type))
+        c.narrow->narrow(out.type, static_cast<const float*>(results_[i]), count, target(out, first));
+    }
   }
 
  private:
@@ -121,10 +118,9 @@ class map_stage {
   const map_plan& plan_;
   small_array<const void*, 16> pointers_;
   small_array<char*, 16> slots_;
-  small_array<void*, 16> more_;
-  small_array<char*, 16> more_slots_;
+  small_array<void*, 16> results_;
+  small_array<char*, 16> result_slots_;
   small_array<char, 16384> buffer_;
-  float* results_;
   char* gathered_;
 };
 
@@ -133,20 +129,19 @@ inline map_plan::map_plan(const kernel_call& c, copy_function copies)
     : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
   std::int64_t inner = total, turned = 0;
   for (int i = 0; i < c.inputs; ++i) {
-    const layout& l = in[i] = simplify(c.space, c.in[i].stride);
+    const layout& l = in[i] = {coalesce<1>(c.space, {c.in[i].stride})};
     if (in_place(l, c.in[i].type)) continue;
     bytes += size_of(computed_as(c.in[i].type));
     if (l.contiguous()) continue;
     widens = widens || is_narrow(c.in[i].type);
     if (l.uniform()) continue;
     if (l.inner_extent() < inner) inner = l.inner_extent();
-    if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[l.rank - 2] == 1 &&
+    if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[0][l.rank - 2] == 1 &&
         turned < l.inner_extent())
       turned = l.inner_extent();
   }
-  if (is_narrow(c.out.type)) bytes += size_of(element::float32);
-  for (int i = 0; i < c.more_outputs; ++i)
-    if (is_narrow(c.more_out[i].type)) bytes += size_of(element::float32);
+  for (int i = 0; i <= c.more_outputs; ++i)
+    if (is_narrow(output_of(c, i).type)) bytes += size_of(element::float32);
   if (bytes == 0) return;
   const std::int64_t held = bytes + (widens ? 2 : 0);
   const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
@@ -169,8 +164,8 @@ inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
     : plan_(plan),
       pointers_(plan.call.inputs),
       slots_(plan.call.inputs),
-      more_(plan.call.more_outputs),
-      more_slots_(plan.call.more_outputs),
+      results_(plan.call.more_outputs + 1),
+      result_slots_(plan.call.more_outputs + 1),
       buffer_((plan.bytes + (plan.widens ? 2 : 0)) * round_up(most)) {
   char* at = buffer_.data();
   for (int i = 0; i < plan.call.inputs; ++i) {
@@ -178,14 +173,12 @@ inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
     slots_[i] = at;
     at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
   }
-  const std::int64_t floats = size_of(element::float32) * round_up(most);
-  for (int i = 0; i < plan.call.more_outputs; ++i) {
-    if (!is_narrow(plan.call.more_out[i].type)) continue;
-    more_slots_[i] = at;
-    at += floats;
+  for (int i = 0; i <= plan.call.more_outputs; ++i) {
+    if (!is_narrow(output_of(plan.call, i).type)) continue;
+    result_slots_[i] = at;
+    at += size_of(element::float32) * round_up(most);
   }
-  results_ = reinterpret_cast<float*>(at);
-  gathered_ = at + (is_narrow(plan.call.out.type) ? floats : 0);
+  gathered_ = at;
   for (int i = 0; i < plan.call.inputs; ++i)
     if (plan.in[i].uniform()) bring(i, 0, most);
 }
@@ -195,9 +188,9 @@ ONTO_END_RUNS_ONCE
 inline bool all_in_place(const kernel_call& call) {
   for (int i = 0; i < call.inputs; ++i)
     if (is_narrow(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
-  for (int i = 0; i < call.more_outputs; ++i)
-    if (is_narrow(call.more_out[i].type)) return false;
-  return !is_narrow(call.out.type);
+  for (int i = 0; i <= call.more_outputs; ++i)
+    if (is_narrow(output_of(call, i).type)) return false;
+  return true;
 }
 
 ONTO_BEGIN_RUNS_ONCE
@@ -230,7 +223,7 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
   const std::int64_t total = call.space.size();
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
-  if (is_walked(call) && (rows.outer == 0 || rows.length >= (rows.turned ? 48 : 112))) {
+  if (is_walked(call) && (rows.outside.rank == 0 || rows.length >= (rows.turned ? 48 : 112))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       row_walk walk(call, rows, span, how, &Copies::run);
       if constexpr (Copies::of_views) {

@@ -8,6 +8,7 @@
 #include <onto/backend/cpu/gemm.hpp>
 #include <onto/backend/cpu/onednn.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstdint>
@@ -115,31 +116,28 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   if (adds) to.addend = matrix(call.in[2]);
 
   // Matrices of a that lie below each other and meet the same b are one higher matrix.
-  int batch_rank = row;
-  while (batch_rank > 0) {
-    const int d = batch_rank - 1;
-    const std::int64_t extent = space.dims[d];
-    if (extent != 1 &&
-        (call.in[1].stride[d] != 0 || call.in[0].stride[d] != m * a.row ||
-         (adds && call.in[2].stride[d] != m * to.addend.row) || m * extent > std::numeric_limits<int>::max()))
+  extents batches_of = space;
+  batches_of.rank = row;
+  const operand_view& addend = call.in[adds ? 2 : 0];
+  auto l = coalesce<3>(batches_of, {call.in[0].stride, call.in[1].stride, addend.stride});
+  for (; l.rank > 0; --l.rank) {
+    const int d = l.rank - 1;
+    if (l.extent[d] != 1 &&
+        (l.stride[1][d] != 0 || l.stride[0][d] != m * a.row || (adds && l.stride[2][d] != m * to.addend.row) ||
+         m * l.extent[d] > std::numeric_limits<int>::max()))
       break;
-    m *= extent;
-    --batch_rank;
+    m *= l.extent[d];
   }
 
   auto multiply = [&](std::int64_t lo, std::int64_t hi) {
     for (; lo < hi; ++lo) {
+      const auto at = [&](int operand) { return offset_of(l.rank, l.extent, l.stride[operand], lo); };
       matrix_view<U> left = a, right = b;
       product_target<U> c = to;
       c.data += lo * m * n;
-      std::int64_t rest = lo;
-      for (int d = batch_rank - 1; d >= 0; --d) {
-        const std::int64_t index = rest % space.dims[d];
-        rest /= space.dims[d];
-        left.data += index * call.in[0].stride[d];
-        right.data += index * call.in[1].stride[d];
-        if (adds) c.addend.data += index * call.in[2].stride[d];
-      }
+      left.data += at(0);
+      right.data += at(1);
+      if (adds) c.addend.data += at(2);
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
       if constexpr (Library != matmul_library::builtin) {
         if (k > 0 && m * n * k > library_pays<Library>) {

@@ -24,7 +24,7 @@ struct widened_operand {
     contiguous_strides(space, view.stride);
     for (int k = 0; k < space.rank; ++k)
       if (v.stride[k] == 0) view.stride[k] = 0;
-    const layout l = simplify(space, v.stride);
+    const layout l{coalesce<1>(space, {v.stride})};
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       constexpr std::int64_t some = 4096;
       std::uint16_t gathered[some];

@@ -3,8 +3,8 @@
 // for a part of the result, so that the session's threads do the work.
 #pragma once
 
-#include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/gemm.hpp>
+#include <onto/backend/cpu/library_operand.hpp>
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
 
@@ -34,42 +34,12 @@ class one_openmp_thread {
   one_openmp_thread& operator=(const one_openmp_thread&) = delete;
 };
 
-/// An operand as dnnl_sgemm takes it: rows or columns of elements next to each other. What has other strides is copied.
-class onednn_operand {
- public:
-  onednn_operand(const matrix_view<float>& v, std::int64_t rows, std::int64_t columns)
-      : copy_(fits(v.row, v.column, rows, columns) || fits(v.column, v.row, columns, rows) ? 0 : rows * columns),
-        data(v.data),
-        lead(columns) {
-    if (fits(v.row, v.column, rows, columns)) {
-      if (rows > 1) lead = v.row;
-    } else if (fits(v.column, v.row, columns, rows)) {
-      trans = 'T';
-      lead = columns > 1 ? v.column : rows;
-    } else {
-      copy_elements(sizeof(float), copy_.data(), columns, 1, v.data, v.row, v.column, rows, columns);
-      data = copy_.data();
-    }
-  }
-
- private:
-  static bool fits(std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
-    return (columns == 1 || column == 1) && (rows == 1 || row >= columns);
-  }
-
-  small_array<float, 16> copy_;
-
- public:
-  const float* data;
-  std::int64_t lead;
-  char trans = 'N';
-};
-
 /// c = alpha * a × b + beta * c, with every extent at least 1.
 inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k, float alpha,
                                  const matrix_view<float>& a, const matrix_view<float>& b, float beta, float* c,
                                  std::int64_t c_row) {
-  const onednn_operand x(a, m, k), y(b, k, n);
+  const library_operand<float> x(a, m, k), y(b, k, n);
+  const char x_trans = x.form.transposed ? 'T' : 'N', y_trans = y.form.transposed ? 'T' : 'N';
   const one_openmp_thread alone;
   const auto multiply = [&](std::int64_t depth, const float* left, std::int64_t left_row, char left_trans,
                             const float* right, std::int64_t right_row, char right_trans, float scale) {
@@ -80,8 +50,8 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
   };
   // Where one of m and n is less than 1021 oneDNN reads operands where they are, both transposed at 0.75 of its speed.
   // The smaller one is turned then, as many of its columns as are in a cache.
-  if (x.trans == 'N' || y.trans == 'N' || 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.00196)
-    return multiply(k, x.data, x.lead, x.trans, y.data, y.lead, y.trans, beta);
+  if (!x.form.transposed || !y.form.transposed || 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.00196)
+    return multiply(k, x.data, x.form.leading, x_trans, y.data, y.form.leading, y_trans, beta);
   // Rows a power of two apart would push each other out of the first cache while they are written.
   const std::int64_t most = 1024, lead = (m < n ? (k < most ? k : most) : n) + 16;
   float* const turned = block_memory.get<float>(lead * (m < n ? m : k < most ? k : most));
@@ -89,11 +59,11 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
     const std::int64_t depth = k - p < most ? k - p : most;
     const float scale = p == 0 ? beta : 1.0f;
     if (m < n) {
-      copy_elements(sizeof(float), turned, lead, 1, x.data + p * x.lead, 1, x.lead, m, depth);
-      multiply(depth, turned, lead, 'N', y.data + p, y.lead, 'T', scale);
+      copy_elements(sizeof(float), turned, lead, 1, x.data + p * x.form.leading, 1, x.form.leading, m, depth);
+      multiply(depth, turned, lead, 'N', y.data + p, y.form.leading, 'T', scale);
     } else {
-      copy_elements(sizeof(float), turned, lead, 1, y.data + p, 1, y.lead, depth, n);
-      multiply(depth, x.data + p * x.lead, x.lead, 'T', turned, lead, 'N', scale);
+      copy_elements(sizeof(float), turned, lead, 1, y.data + p, 1, y.form.leading, depth, n);
+      multiply(depth, x.data + p * x.form.leading, x.form.leading, 'T', turned, lead, 'N', scale);
     }
   }
 }

@@ -130,33 +130,43 @@ struct pack_fold_base {
 // ---- sums and products
 // --------------------------------------------------------------------------------------------------------
 
-struct lane_sum {
+template <bool Sum>
+struct lane_number {
   template <class V>
   static ONTO_INLINE V join(const V& a, const V& b) {
-    return a + b;
-  }
-};
-struct lane_product {
-  template <class V>
-  static ONTO_INLINE V join(const V& a, const V& b) {
-    return a * b;
+    if constexpr (Sum)
+      return a + b;
+    else
+      return a * b;
   }
 };
 
-/// Sums of floats. Four floats are added before they go into a double, as in fold.hpp and for its reasons.
-template <class T>
-struct pack_float_sum : pack_fold_base<T> {
+/// Sums or products of floats, in doubles. Four floats are added before they go there, as in fold.hpp and for its
+/// reasons.
+template <class T, bool Sum>
+struct pack_float_number : pack_fold_base<T> {
   using typename pack_fold_base<T>::lanes;
-  wide_pack<T> low = wide_pack<T>(0.0), high = wide_pack<T>(0.0);
+  using number = lane_number<Sum>;
+  wide_pack<T> low = wide_pack<T>(Sum ? 0.0 : 1.0), high = low;
 
-  ONTO_INLINE void add(const lanes& p) {
-    const wide_lanes<T> w = widen_pack<T>(p);
-    low += w.low;
-    high += w.high;
+  ONTO_INLINE void add(const lanes& p) { add(widen_pack<T>(p)); }
+  ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
+    if constexpr (Sum)
+      add((a + b) + (c + d));
+    else
+      add(join(join(widen_pack<T>(a), widen_pack<T>(b)), join(widen_pack<T>(c), widen_pack<T>(d))));
   }
-  ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) { add((a + b) + (c + d)); }
-  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, 0)); }
-  ONTO_INLINE double total() const { return join_lanes<lane_sum, double>(low + high); }
+  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, Sum ? 0 : 1)); }
+  ONTO_INLINE double total() const { return join_lanes<number, double>(number::join(low, high)); }
+
+ private:
+  static ONTO_INLINE wide_lanes<T> join(const wide_lanes<T>& a, const wide_lanes<T>& b) {
+    return {number::join(a.low, b.low), number::join(a.high, b.high)};
+  }
+  ONTO_INLINE void add(const wide_lanes<T>& w) {
+    low = number::join(low, w.low);
+    high = number::join(high, w.high);
+  }
 };
 
 /// Sums of doubles: each lane has a sum and what rounding has taken from it. What goes there is itself a sum of 16: six
@@ -182,29 +192,9 @@ struct pack_double_sum : pack_fold_base<T> {
   ONTO_INLINE double total() {
     add(part);
     part = lanes(T{0});
-    const T s = join_lanes<lane_sum, T>(sum), c = join_lanes<lane_sum, T>(carry);
+    const T s = join_lanes<lane_number<true>, T>(sum), c = join_lanes<lane_number<true>, T>(carry);
     return c == c ? s + c : s;  // an infinite sum has no carry: it is infinity less infinity
   }
-};
-
-/// Products of floats, in doubles.
-template <class T>
-struct pack_float_product : pack_fold_base<T> {
-  using typename pack_fold_base<T>::lanes;
-  wide_pack<T> low = wide_pack<T>(1.0), high = wide_pack<T>(1.0);
-
-  ONTO_INLINE void add(const lanes& p) {
-    const wide_lanes<T> w = widen_pack<T>(p);
-    low *= w.low;
-    high *= w.high;
-  }
-  ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
-    const wide_lanes<T> u = widen_pack<T>(a), v = widen_pack<T>(b), w = widen_pack<T>(c), x = widen_pack<T>(d);
-    low *= (u.low * v.low) * (w.low * x.low);
-    high *= (u.high * v.high) * (w.high * x.high);
-  }
-  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, 1)); }
-  ONTO_INLINE double total() const { return join_lanes<lane_product, double>(low * high); }
 };
 
 /// Products of doubles.
@@ -219,7 +209,7 @@ struct pack_double_product : pack_fold_base<T> {
     second *= c * d;
   }
   ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, 1)); }
-  ONTO_INLINE double total() const { return join_lanes<lane_product, T>(first * second); }
+  ONTO_INLINE double total() const { return join_lanes<lane_number<false>, T>(first * second); }
 };
 
 // ---- extremes
@@ -242,8 +232,8 @@ template <class T, bool Least>
 struct pack_extreme : pack_fold_base<T> {
   using typename pack_fold_base<T>::lanes;
   using mask = typename lanes::batch_bool_type;
-  using rule = extreme<Least ? fold::min : fold::max, T>;
-  lanes first = lanes(rule::identity);
+  static constexpr T identity = number_state < Least ? fold::min : fold::max, T > ::identity;
+  lanes first = lanes(identity);
   mask nan = mask(false);
 
   /// Where one of two packs is NaN.
@@ -273,7 +263,7 @@ struct pack_extreme : pack_fold_base<T> {
     first = better(better(better(a, b), better(c, d)), first);
     nan = nan | (either_nan(a, b) | either_nan(c, d));
   }
-  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, rule::identity)); }
+  ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, identity)); }
   ONTO_INLINE T total() const {
     if (any(nan)) return std::numeric_limits<T>::quiet_NaN();
     return join_lanes<lane_extreme<Least>, T>(first);
@@ -283,50 +273,14 @@ struct pack_extreme : pack_fold_base<T> {
 // ---- by fold and type
 // ---------------------------------------------------------------------------------------------------------
 
-template <fold F, class T>
-struct pack_fold_of {
-  static constexpr bool exists = false;
-};
-template <>
-struct pack_fold_of<fold::sum, float> {
-  static constexpr bool exists = has_packs;
-  template <class T>
-  using type = pack_float_sum<T>;
-};
-template <>
-struct pack_fold_of<fold::sum, double> {
-  static constexpr bool exists = has_packs;
-  template <class T>
-  using type = pack_double_sum<T>;
-};
-template <class T>
-struct pack_fold_of<fold::mean, T> : pack_fold_of<fold::sum, T> {};
-template <>
-struct pack_fold_of<fold::prod, float> {
-  static constexpr bool exists = has_packs;
-  template <class T>
-  using type = pack_float_product<T>;
-};
-template <>
-struct pack_fold_of<fold::prod, double> {
-  static constexpr bool exists = has_packs;
-  template <class T>
-  using type = pack_double_product<T>;
-};
-template <fold F, class T>
-  requires((F == fold::min || F == fold::max) && std::is_floating_point_v<T>)
-struct pack_fold_of<F, T> {
-  static constexpr bool exists = has_packs;
-  template <class U>
-  using type = pack_extreme<U, F == fold::min>;
-};
-
 /// Whether there is a `pack_fold<F, T>`: for sum, mean, prod, min and max of float and double, where there are packs.
 template <fold F, class T>
-inline constexpr bool folds_packs = pack_fold_of<F, T>::exists;
+inline constexpr bool folds_packs = has_packs && (std::is_same_v<T, float> ||
+                                                  std::is_same_v<T, double>)&&(is_sum(F) || F == fold::prod ||
+                                                                               F == fold::min || F == fold::max);
 
 /// Folds packs of `T` by `F`: make one, `add` packs four at a time or singly, take the `total`, which is a
-/// `fold_rule<F, T>::accumulator`. It stays in registers where all of that is inlined into one function.
+/// `number_state<F, T>::type`. It stays in registers where all of that is inlined into one function.
 ///
 ///     pack_fold<fold::max, float> greatest;
 ///     for (; k + 4 * greatest.width <= n; k += 4 * greatest.width) greatest.add(x(k), x(k + greatest.width), ...);
@@ -334,9 +288,23 @@ inline constexpr bool folds_packs = pack_fold_of<F, T>::exists;
 ///     if (k < n) greatest.add_first(last, n - k);  // the other lanes may hold anything
 ///     float m = greatest.total();
 template <fold F, class T>
-using pack_fold = typename pack_fold_of<F, T>::template type<T>;
+using pack_fold =
+    std::conditional_t<F == fold::min || F == fold::max, pack_extreme<T, F == fold::min>,
+                       std::conditional_t<std::is_same_v<T, float>, pack_float_number<T, is_sum(F)>,
+                                          std::conditional_t<is_sum(F), pack_double_sum<T>, pack_double_product<T>>>>;
 
 }  // namespace ONTO_ABI
+
+/// The total of packs joins what `accumulator<F, T>` has.
+template <fold F, class T>
+ONTO_INLINE void add_total(void* state, typename number_state<F, T>::type total) {
+  auto& s = *static_cast<typename accumulator<F, T>::state*>(state);
+  if constexpr (std::is_same_v<decltype(s), compensated_sum&>)
+    s.add(total);
+  else
+    s.number = number_state<F, T>::combine(s.number, total);
+}
+
 }  // namespace onto::detail
 
 #undef ONTO_SHUFFLES

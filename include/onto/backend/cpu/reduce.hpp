@@ -29,27 +29,30 @@ struct reduction {
 /// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left
 /// out.
 struct reduce_shape {
-  int rank = 0;
-  std::int64_t dims[max_rank] = {};
-  bool kept[max_rank] = {};
+  int rank;
+  std::int64_t dims[max_rank];
+  bool kept[max_rank];
   std::int64_t results = 1;
   std::int64_t folded = 1;
 
   ONTO_COLD explicit reduce_shape(const kernel_call& call) {
-    const unsigned folded_set = folded_axes(*call.op, call.space.rank);
+    const dimension_set folds = folded_axes(*call.op, call.space.rank);
+    dimension_set joined = 0, before = 0;  // whether the dimension before folds
     for (int k = 0; k < call.space.rank; ++k) {
-      const bool keep = (folded_set >> k & 1u) == 0;
-      const std::int64_t n = call.space.dims[k];
-      (keep ? results : folded) *= n;
-      if (n == 1) continue;
-      if (rank > 0 && kept[rank - 1] == keep) {
-        dims[rank - 1] *= n;
-      } else {
-        dims[rank] = n;
-        kept[rank++] = keep;
-      }
+      if (call.space.dims[k] == 1) continue;
+      if ((folds >> k & 1u) == before) joined |= 1u << k;
+      before = folds >> k & 1u;
     }
-    if (rank == 0) dims[rank++] = 1;
+    const coalesced_space c = coalesce(call.space, joined);
+    for (int k = 0; k < c.rank; ++k) {
+      dims[k] = c.extent[k];
+      kept[k] = (folds >> c.dimension[k] & 1u) == 0;
+      (kept[k] ? results : folded) *= dims[k];
+    }
+    rank = c.rank;
+    if (rank > 0) return;
+    dims[rank] = 1;
+    kept[rank++] = false;
   }
   /// The longest dimension of one kind, or -1.
   int longest(bool keep) const {
@@ -135,21 +138,21 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
   else if (n == pitch && n < most)
     together = most / n;
 
-  std::int64_t groups = 1;  // settings of the dimensions outside the two innermost
-  for (int k = 0; k < inner - 1; ++k) groups *= box.extent(k);
-  for (std::int64_t g = 0; g < groups; ++g) {
-    std::int64_t first = row0, rest = g, place = 0, results = 1, size = inner > 0 ? s.dims[inner - 1] : 1;
-    if (inner > 0) results = kept ? n : rows;
-    for (int k = inner - 2; k >= 0; --k) {
-      const std::int64_t index = rest % box.extent(k);
-      rest /= box.extent(k);
-      first += (box.begin(k) + index) * size;
-      size *= s.dims[k];
-      if (!s.kept[k]) continue;
-      place += index * results;
-      results *= box.extent(k);
-    }
-    first = first * pitch + box.begin(inner);
+  // The dimensions outside the innermost: where values begin, and the accumulators of their results.
+  strided_layout<2> l;
+  std::int64_t begin = box.begin(inner), step = pitch, results = kept ? n : 1;
+  for (int k = inner - 1; k >= 0; --k) {
+    l.extent[k] = box.extent(k);
+    l.stride[0][k] = step;
+    begin += box.begin(k) * step;
+    step *= s.dims[k];
+    l.stride[1][k] = s.kept[k] ? results : 0;
+    if (s.kept[k]) results *= l.extent[k];
+  }
+  l.rank = inner > 0 ? inner - 1 : 0;
+  for (std::int64_t g = 0, groups = l.size(); g < groups; ++g) {
+    std::int64_t first = begin + offset_of(l.rank, l.extent, l.stride[0], g);
+    const std::int64_t place = offset_of(l.rank, l.extent, l.stride[1], g);
     for (std::int64_t r = 0; r < rows; r += together, first += together * pitch) {
       const std::int64_t some = rows - r < together ? rows - r : together;
       if (kept && (some > 1 || n <= most)) {
@@ -289,7 +292,7 @@ void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
   reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
-  if constexpr (Packs && folds_in_registers<F, T>())
+  if constexpr (Packs && folds_in_registers<F, T>)
     r.folded = &run_fold<Program, F>;
   else if constexpr (!bare)
     r.span = &run_span<Program, Packs>;

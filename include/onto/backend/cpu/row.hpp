@@ -14,108 +14,98 @@
 namespace onto::detail {
 
 template <class Phase, bool Packs>
-struct row_step_of {
+constexpr row_step make_row_step() {
   using code = typename Phase::code;
-  static constexpr row_step find() {
-    row_step s{};
-    s.kind = static_cast<decltype(s.kind)>(Phase::kind);
-    s.type = Phase::type;
-    if constexpr (Phase::folds) {
-      s.take = &fold_span<code, Phase::reduction, Phase::keeps, Packs>;
-      s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>>;
-    } else if constexpr (Phase::kind == stage_kind::value) {
-      s.span = &value_span<code>;
-    } else {
-      s.span = &row_span<code, Packs>;
-    }
-    return s;
+  row_step s{Phase::kind, Phase::type, nullptr, nullptr, nullptr};
+  if constexpr (Phase::folds) {
+    s.take = &fold_span<code, Phase::reduction, Phase::keeps, Packs>;
+    s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>>;
+  } else if constexpr (Phase::kind == stage_kind::value) {
+    s.span = &value_span<code>;
+  } else {
+    s.span = &row_span<code, Packs>;
   }
-  static constexpr row_step value = find();
-};
+  return s;
+}
+template <class Phase, bool Packs>
+inline constexpr row_step row_step_of = make_row_step<Phase, Packs>();
 
-/// Runs one stage over a row. `kept` and `given`: how many values the stages before have kept and given.
-template <class Stage, bool Packs>
-ONTO_INLINE void run_row_stage(const row_call& row, int kept, int given) {
-  constexpr row_step step = row_step_of<Stage, Packs>::value;
-  constexpr element type = row_step_of<Stage, Packs>::value.type;
+/// Runs one phase over a row. `kept` and `given`: how many values the phases before have kept and given.
+template <class Phase, bool Packs>
+ONTO_INLINE void run_row_phase(const row_call& row, int kept, int given) {
+  constexpr row_step step = row_step_of<Phase, Packs>;
   span_call c{row.at, nullptr, row.number * row.count, row.count, row.scalars};
-  if constexpr (row_plan::is_kept(step)) c.out = row.at[kept];
-  // By its kind: that an address is not null is no constant under -fsanitize=undefined (g++ 12).
-  if constexpr (step.kind == row_step::fold || step.kind == row_step::kept_fold || step.kind == row_step::store_fold) {
-    union {
-      carried_sum largest;
-      double sum;
-    } accumulator;
-    step.table->start(&accumulator, 1);
-    step.take(c, &accumulator);
-    if constexpr (step.kind == row_step::store_fold) {
-      step.table->finish(&accumulator, 1, row.count, row.out);
+  if constexpr (Phase::keeps) c.out = row.at[kept];
+  if constexpr (Phase::folds) {
+    // Of the type that the table's functions have: the compiler sees through them.
+    typename accumulator<fold_or_max(Phase::reduction), element_t<Phase::type>>::state state;
+    step.table->start(&state, 1);
+    step.take(c, &state);
+    if constexpr (Phase::stores) {
+      step.table->finish(&state, 1, row.count, row.out);
     } else {
-      element_t<type> result;
-      if constexpr (type == element::float32 &&
-                    Stage::reduction == fold::mean)  // a division takes longer, and says the same
-        result = static_cast<float>(accumulator.sum * row.share);
+      element_t<Phase::type> result;
+      // A division takes longer, and says the same.
+      if constexpr (Phase::type == element::float32 && Phase::reduction == fold::mean)
+        result = static_cast<float>(state.number * row.share);
       else
-        step.table->finish(&accumulator, 1, row.count, &result);
+        step.table->finish(&state, 1, row.count, &result);
       row.scalars[given] = bits_of_value(result);
     }
   } else {
-    if constexpr (step.kind == row_step::store) c.out = row.out;
-    if constexpr (step.kind == row_step::value) c.out = row.scalars + given;
+    if constexpr (Phase::stores) c.out = row.out;
+    if constexpr (Phase::gives) c.out = row.scalars + given;
     step.span(c);
   }
 }
 
 template <class RowProgram, bool Packs>
 struct row_kernel_of;
-template <int Inputs, int Scalars, class... Stages, bool Packs>
-struct row_kernel_of<row_program<Inputs, Scalars, Stages...>, Packs> {
-  static constexpr row_step steps[] = {row_step_of<Stages, Packs>::value...};
+template <int Inputs, int Scalars, class... Phases, bool Packs>
+struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs> {
+  using program_type = row_program<Inputs, Scalars, Phases...>;
+  static constexpr row_step steps[] = {row_step_of<Phases, Packs>...};
   struct columns {
     bool at[Inputs + 1]{};
   };
+  template <class Phase>
+  static constexpr void note_columns(columns& c) {
+    using operands = program_operands<typename Phase::code>;
+    for (int k = 0; k < Inputs && k < operands::inputs && Phase::kind == stage_kind::value; ++k)
+      c.at[k] = c.at[k] || operands::found.loads[k];
+  }
   static constexpr columns find_columns() {
     columns c;
-    ((row_step_of<Stages, Packs>::value.kind == row_step::value
-          ? note_inputs(typename row_step_of<Stages, Packs>::code{}, c.at, Inputs)
-          : void()),
-     ...);
+    (note_columns<Phases>(c), ...);
     return c;
   }
   static constexpr columns found = find_columns();
-  static constexpr int count_kinds(bool keeps) {
-    int n = 0;
-    for (const row_step& s : steps) n += keeps ? row_plan::is_kept(s) : gives(s);
-    return n;
-  }
+
   static void run(const row_call* rows, int count) {
     int kept = Inputs, given = Scalars;
-    (run_stage<Stages>(rows, count, kept, given), ...);
+    (run_phase<Phases>(rows, count, kept, given), ...);
   }
-  template <class Stage>
-  static ONTO_INLINE void run_stage(const row_call* rows, int count, int& kept, int& given) {
-    for (int r = 0; r < count; ++r) run_row_stage<Stage, Packs>(rows[r], kept, given);
-    kept += row_plan::is_kept(row_step_of<Stage, Packs>::value) ? 1 : 0;
-    given += gives(row_step_of<Stage, Packs>::value) ? 1 : 0;
-  }
-  static constexpr bool gives(const row_step& s) {
-    return s.kind == row_step::fold || s.kind == row_step::kept_fold || s.kind == row_step::value;
+  template <class Phase>
+  static ONTO_INLINE void run_phase(const row_call* rows, int count, int& kept, int& given) {
+    for (int r = 0; r < count; ++r) run_row_phase<Phase, Packs>(rows[r], kept, given);
+    kept += Phase::keeps ? 1 : 0;
+    given += Phase::gives ? 1 : 0;
   }
   static constexpr row_kernel value{&run,
                                     steps,
-                                    sizeof...(Stages),
+                                    sizeof...(Phases),
                                     Inputs,
                                     Scalars,
-                                    count_kinds(true),
-                                    count_kinds(false),
-                                    (program_cost(typename row_step_of<Stages, Packs>::code{}) + ...),
+                                    program_type::kept_before(sizeof...(Phases)),
+                                    program_type::given_before(sizeof...(Phases)),
+                                    (program_cost(typename Phases::code{}) + ...),
                                     found.at};
 };
 
 /// The kernel of a row program.
 template <class RowProgram, bool Packs = has_packs>
 void cpu_row(thread_pool& pool, const kernel_call& call) {
-  run_rows(pool, row_kernel_of<RowProgram, Packs>::value, call);
+  run_row_kernel(pool, row_kernel_of<RowProgram, Packs>::value, call);
 }
 
 }  // namespace onto::detail

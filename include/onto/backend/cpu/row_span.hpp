@@ -74,7 +74,7 @@ inline namespace ONTO_ABI {
 template <class T>
 struct pack_greatest : pack_fold_base<T> {
   using typename pack_fold_base<T>::lanes;
-  lanes first = lanes(extreme<fold::max, T>::identity), second = first, third = first, fourth = first;
+  lanes first = lanes(least_extreme<fold::max, T>), second = first, third = first, fourth = first;
 
   // In this order x86 passes over a NaN in `p`. The form with a mask as in exp_downwards.
   static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) {
@@ -95,7 +95,7 @@ struct pack_greatest : pack_fold_base<T> {
     fourth = greater(d, fourth);
   }
   ONTO_INLINE void add_first(const lanes& p, std::int64_t n) {
-    add(this->first_lanes(p, n, extreme<fold::max, T>::identity));
+    add(this->first_lanes(p, n, least_extreme<fold::max, T>));
   }
   ONTO_INLINE T total() const {
     return join_lanes<lane_extreme<false>, T>(greater(greater(first, second), greater(third, fourth)));
@@ -103,45 +103,17 @@ struct pack_greatest : pack_fold_base<T> {
 };
 
 template <fold F, class T>
-struct row_fold_of {
-  using type = pack_fold<F, T>;
-};
-template <class T>
-struct row_fold_of<row_maximum, T> {
-  using type = pack_greatest<T>;
-};
-
-template <fold F, class T>
-inline constexpr bool row_folds_packs = folds_packs<fold_or_max(F), T>;
+using row_fold = std::conditional_t<F == row_maximum, pack_greatest<T>, pack_fold<F, T>>;
 
 }  // namespace ONTO_ABI
 
-/// Notes which inputs a program loads.
-template <class... I>
-constexpr void note_inputs(program<I...>, bool* loads, int inputs) {
-  for (int slot : {static_cast<int>(slots_used<I>::inputs) - 1 ...})
-    if (slot >= 0 && slot < inputs) loads[slot] = true;
-}
-
-/// Which of a row's inputs a program loads. The others may be no rows at all, but one element for each row, or of
-/// another type: loops that look at every slot up to the last are given one that is loaded.
+/// A row's input in slot `slot`. One that the program does not load may be no row at all, but one element for each row,
+/// or of another type: loops that look at every slot up to the last are given one that is loaded.
 template <class Program>
-struct row_slots {
-  static constexpr int count = slots_of(Program{}).inputs;
-  struct list {
-    bool loads[count + 1]{};
-  };
-  static constexpr list find() {
-    list l;
-    note_inputs(Program{}, l.loads, count);
-    return l;
-  }
-  static constexpr list found = find();
-
-  static ONTO_INLINE const void* input(const span_call& c, int slot) {
-    return c.in[found.loads[slot] ? slot : count - 1];
-  }
-};
+ONTO_INLINE const void* row_input(const span_call& c, int slot) {
+  using operands = program_operands<Program>;
+  return c.in[operands::found.loads[slot] ? slot : operands::inputs - 1];
+}
 
 /// Folds on packs. `Keeps`: the values are stored to `out` as well.
 template <class Program, fold F, bool Keeps>
@@ -152,7 +124,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
   constexpr std::int64_t width = lanes::size;
   row_pack_source<T, inputs, scalars> source;
-  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_slots<Program>::input(c, i));
+  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
   for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
   T* const out = static_cast<T*>(c.out);
   const auto at = [&source](std::int64_t k) {
@@ -160,7 +132,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
     here.k = k;
     return Program::evaluate(here);
   };
-  typename row_fold_of<F, T>::type total;
+  row_fold<F, T> total;
   // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
   // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is compiled
   // once for them.
@@ -219,13 +191,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
       std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
     }
   }
-  using rule = fold_rule<fold_or_max(F), T>;
-  if constexpr (sums && std::is_same_v<T, double>) {
-    static_cast<carried_sum*>(accumulator)->add(total.total());
-  } else {
-    auto& a = *static_cast<typename rule::accumulator*>(accumulator);
-    a = rule::combine(a, static_cast<typename rule::accumulator>(total.total()));
-  }
+  add_total<fold_or_max(F), T>(accumulator, total.total());
 }
 
 template <class Program, fold F, bool Keeps>
@@ -253,7 +219,7 @@ void fold_span_on_scalars(const span_call& c, void* accumulator) {
 
 template <class Program, fold F, bool Keeps, bool Packs>
 void fold_span(const span_call& c, void* accumulator) {
-  if constexpr (Packs && Program::packable && row_folds_packs<F, element_t<Program::result>>)
+  if constexpr (Packs && Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>)
     fold_span_on_packs<Program, F, Keeps>(c, accumulator);
   else
     fold_span_on_scalars<Program, F, Keeps>(c, accumulator);
@@ -262,8 +228,8 @@ void fold_span(const span_call& c, void* accumulator) {
 /// Evaluates a program over a run of elements of a row.
 template <class Program, bool Packs>
 void row_span(const span_call& c) {
-  const void* in[row_slots<Program>::count + 1];
-  for (int i = 0; i < row_slots<Program>::count; ++i) in[i] = row_slots<Program>::input(c, i);
+  const void* in[program_operands<Program>::inputs + 1];
+  for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
   run_span<Program, Packs && Program::packable>({in, c.out, c.first, c.count, c.scalars});
 }
 

@@ -6,6 +6,7 @@
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/row_span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace onto::detail {
 
 /// One stage, without its types.
 struct row_step {
-  enum kind_type : unsigned char { fold, kept_fold, keep, value, store, store_fold } kind;
+  stage_kind kind;
   element type;            // of its values
   span_function span;      // where it does not fold
   row_fold_function take;  // where it does
@@ -55,9 +56,7 @@ struct row_plan {
   std::int64_t bytes = 0;  // for a row of what is kept, of operands that are not used where they are, of the result
   bool gathers = false;    // whether elements are brought together before they become floats
   bool keeps_in_result = false;  // the last of the kept values: the memory is then at hand when the result is stored
-  int outer = 0;                 // dimensions of the rows
-  std::int64_t extent[max_rank];
-  int dimension[max_rank];  // of the call's space, the innermost that each stands for
+  coalesced_space outside;       // the dimensions outside the row, as few as the operands allow
 
   ONTO_COLD row_plan(const row_kernel& k, const kernel_call& c)
       : kernel(k), call(c), n(c.space.dims[c.space.rank - 1]), rows(c.space.size() / n) {
@@ -73,21 +72,17 @@ struct row_plan {
       if (is_kept(k.steps[s]))
         keeps_in_result = stores_row() && k.steps[s].type == c.out.type && !is_narrow(c.out.type);
     for (int i = 0; i < k.inputs; ++i) keeps_in_result = keeps_in_result && c.in[i].data != c.out.data;
-    // Dimensions outside the row, as few as the operands allow.
-    for (int d = 0; d + 1 < c.space.rank; ++d) {
-      if (c.space.dims[d] == 1) continue;
-      bool joins = outer > 0;
-      for (int i = 0; i < k.inputs && joins; ++i)
-        joins = c.in[i].stride[dimension[outer - 1]] == c.in[i].stride[d] * c.space.dims[d];
-      if (!joins) extent[outer++] = 1;
-      extent[outer - 1] *= c.space.dims[d];
-      dimension[outer - 1] = d;
-    }
+    const dimension_set among = all_dimensions(c.space.rank - 1);
+    dimension_set joined = among;
+    for (int i = 0; i < k.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride, among);
+    outside = coalesce(c.space, joined, among);
   }
 
-  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == row_step::store; }
+  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == stage_kind::store; }
 
-  static constexpr bool is_kept(const row_step& s) { return s.kind == row_step::kept_fold || s.kind == row_step::keep; }
+  static constexpr bool is_kept(const row_step& s) {
+    return s.kind == stage_kind::kept_fold || s.kind == stage_kind::keep;
+  }
   static std::int64_t round_up(std::int64_t elements) { return (elements + 63) / 64 * 64; }
 
   bool is_contiguous_row(int i) const {
@@ -151,15 +146,10 @@ class row_worker {
     std::int64_t* const staged = staged_.data() + place * p_.kernel.inputs;
     row_ = row;
     std::int64_t index[max_rank];
-    for (int d = p_.outer - 1; d > 0; --d) {
-      index[d] = row % p_.extent[d];
-      row /= p_.extent[d];
-    }
-    index[0] = row;
+    p_.outside.locate(row, index);
     for (int i = 0; i < p_.kernel.inputs; ++i) {
       const operand_view& v = p_.call.in[i];
-      std::int64_t offset = 0;
-      for (int d = 0; d < p_.outer; ++d) offset += index[d] * v.stride[p_.dimension[d]];
+      const std::int64_t offset = p_.outside.offset_of(index, v.stride);
       if (staged[i] == direct) {
         at_[i] = const_cast<void*>(advance(static_cast<const void*>(v.data), offset, v.type));
       } else if (staged[i] != offset) {  // else it is there from the row before
@@ -189,10 +179,10 @@ class row_worker {
 
   /// Runs all stages over the row that was started, each in `parts` parts that threads do. `accumulators`: room for as
   /// many.
-  void run_in_parts(thread_pool& pool, std::int64_t parts, carried_sum* accumulators) {
+  void run_in_parts(thread_pool& pool, std::int64_t parts, compensated_sum* accumulators) {
     for (int s = 0; s < p_.kernel.count; ++s) {
       const row_step& step = p_.kernel.steps[s];
-      if (step.kind == row_step::value) {
+      if (step.kind == stage_kind::value) {
         run_part(step, at_, 0, 1, nullptr);
       } else {
         auto body = [&](std::int64_t lo, std::int64_t hi) {
@@ -242,22 +232,22 @@ class row_worker {
                 void* accumulator) const {
     span_call c{at, nullptr, row_ * p_.n + first, count, given_};
     switch (step.kind) {
-      case row_step::fold:
-      case row_step::store_fold: step.take(c, accumulator); break;
-      case row_step::kept_fold:
+      case stage_kind::fold:
+      case stage_kind::store_fold: step.take(c, accumulator); break;
+      case stage_kind::kept_fold:
         c.out = at[kept_];
         step.take(c, accumulator);
         break;
-      case row_step::keep:
+      case stage_kind::keep:
         c.out = at[kept_];
         step.span(c);
         break;
-      case row_step::value:
+      case stage_kind::value:
         c.out = given_ + folded_;
         c.count = 1;
         step.span(c);
         break;
-      case row_step::store: {
+      case stage_kind::store: {
         const operand_view& out = p_.call.out;
         void* const to = advance(out.data, c.first, out.type);
         float* const narrow = is_narrow(out.type) ? static_cast<float*>(results_[0]) + first : nullptr;
@@ -271,7 +261,7 @@ class row_worker {
 
   /// What is left to do when a stage has seen the whole row.
   void finish(const row_step& step, const void* accumulator) {
-    if (step.kind == row_step::store_fold) {
+    if (step.kind == stage_kind::store_fold) {
       const operand_view& out = p_.call.out;
       void* const to = advance(out.data, row_, out.type);
       if (!is_narrow(out.type)) return step.table->finish(accumulator, 1, p_.n, to);
@@ -280,7 +270,7 @@ class row_worker {
       return p_.call.narrow->narrow(out.type, &result, 1, to);
     }
     if (row_plan::is_kept(step)) ++kept_;
-    if (step.kind == row_step::keep || step.kind == row_step::store) return;
+    if (step.kind == stage_kind::keep || step.kind == stage_kind::store) return;
     if (step.table) step.table->finish(accumulator, 1, p_.n, given_ + folded_);
     ++folded_;
   }
@@ -309,7 +299,7 @@ class row_worker {
 
 /// The folds of rows without elements.
 ONTO_COLD inline void fold_nothing(const row_step& last, const kernel_call& call, std::int64_t results) {
-  carried_sum accumulator;
+  compensated_sum accumulator;
   last.table->start(&accumulator, 1);
   for (std::int64_t k = 0; k < results; ++k) {
     void* const to = advance(call.out.data, k, call.out.type);
@@ -319,22 +309,32 @@ ONTO_COLD inline void fold_nothing(const row_step& last, const kernel_call& call
   }
 }
 
+/// Rows `[lo, hi)`, on this thread.
+inline void run_rows(const row_plan& plan, std::int64_t lo, std::int64_t hi) {
+  // A row waits for its folds. Of short ones several are side by side, so that the processor has something to do. Two
+  // rows of 1024 gain 4 % where something dear is kept, and lose 5 % where memory is all.
+  const std::int64_t fit = (plan.kernel.keeps > 0 ? 2048 : 1024) / plan.n;
+  const int together = fit < 1 ? 1 : fit < row_worker::most_rows ? static_cast<int>(fit) : row_worker::most_rows;
+  row_worker worker(plan, together);
+  for (; lo < hi; lo += together) worker.run(lo, hi - lo < together ? static_cast<int>(hi - lo) : together);
+}
+
 /// Runs a row kernel.
-inline void run_rows(thread_pool& pool, const row_kernel& kernel, const kernel_call& call) {
+inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const kernel_call& call) {
   std::int64_t results = 1;
   for (int d = 0; d + 1 < call.space.rank; ++d) results *= call.space.dims[d];
   if (results == 0) return;
   const std::int64_t n = call.space.dims[call.space.rank - 1];
   const row_step& last = kernel.steps[kernel.count - 1];
   if (n == 0) {
-    if (last.kind == row_step::store_fold) fold_nothing(last, call, results);
+    if (last.kind == stage_kind::store_fold) fold_nothing(last, call, results);
     return;
   }
   const row_plan plan(kernel, call);
   const std::int64_t grain = map_grain(kernel.cost);
   if (pool.size() > 1 && results < 4 * pool.size() && n >= 4 * grain) {
     const std::int64_t most = 4 * pool.size(), parts = n / grain < most ? n / grain : most;
-    small_array<carried_sum, 256> accumulators(parts);
+    small_array<compensated_sum, 256> accumulators(parts);
     row_worker worker(plan, 1);
     for (std::int64_t row = 0; row < results; ++row) {
       worker.start(row, 0);
@@ -342,14 +342,7 @@ inline void run_rows(thread_pool& pool, const row_kernel& kernel, const kernel_c
     }
     return;
   }
-  // A row waits for its folds. Of short ones several are side by side, so that the processor has something to do. Two
-  // rows of 1024 gain 4 % where something dear is kept, and lose 5 % where memory is all.
-  const std::int64_t fit = (kernel.keeps > 0 ? 2048 : 1024) / n;
-  const int together = fit < 1 ? 1 : fit < row_worker::most_rows ? static_cast<int>(fit) : row_worker::most_rows;
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    row_worker worker(plan, together);
-    for (; lo < hi; lo += together) worker.run(lo, hi - lo < together ? static_cast<int>(hi - lo) : together);
-  };
+  auto body = [&](std::int64_t lo, std::int64_t hi) { run_rows(plan, lo, hi); };
   split(pool, results, grain / n + 1, body, is_brief(results * n, kernel.cost));
 }
 

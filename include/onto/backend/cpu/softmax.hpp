@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Softmax and log-softmax on the CPU, over any axis: greatest value, exponentials and their sum, one division.
+// Softmax and log-softmax on the CPU: over the last axis a row kernel, over another by columns, many side by side.
 #pragma once
 
 #include <onto/backend/cpu/fold.hpp>
 #include <onto/backend/cpu/map.hpp>
-#include <onto/backend/cpu/packs.hpp>
-#include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/backend/cpu/row.hpp>
+#include <onto/kernel/layout.hpp>
+#include <onto/ops/arithmetic.hpp>
 #include <onto/ops/softmax.hpp>
+#include <onto/ops/unary.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cmath>
@@ -16,17 +18,34 @@
 
 namespace onto::detail {
 
-/// out = exp(x - shift) over a run; `out` may be `x`. `Each`: every element has a shift of its own.
-template <class T, bool Each, bool Packs>
+/// Softmax over elements of type `E` as the stages of a row kernel, which a fused one has too.
+template <element E>
+struct softmax_stages {
+  template <int Slot>
+  using input = instruction<load_input, E, Slot>;
+  template <int Slot>
+  using scalar = instruction<load_scalar, E, Slot>;
+  using power = program<input<0>, scalar<0>, instruction<row_exp, E, 0, 1>>;
+  using greatest = fold_stage<program<input<0>>, row_maximum, false>;
+
+  using plain = row_program<1, 0, greatest, fold_stage<power, fold::sum, true>,
+                            value_stage<program<scalar<1>, instruction<row_inverse, E, 0>>>,
+                            store_stage<program<input<1>, scalar<2>, instruction<op::mul, E, 0, 1>>>>;
+  using log = row_program<
+      1, 0, greatest, fold_stage<power, fold::sum, false>, value_stage<program<scalar<1>, instruction<op::log, E, 0>>>,
+      store_stage<
+          program<input<0>, scalar<0>, instruction<op::sub, E, 0, 1>, scalar<2>, instruction<op::sub, E, 2, 3>>>>;
+};
+
+/// out = exp(x - shift) over a run; `out` may be `x`.
+template <class T, bool Packs>
 void exp_run(const T* x, const T* shift, std::int64_t n, T* out) {
   if constexpr (Packs) {
     using lanes = pack<T>;
     constexpr std::int64_t width = lanes::size;
     const auto run = [](const T* from, const T* by, std::int64_t count, T* to) {
-      for (std::int64_t k = 0; k < count; k += width) {
-        const lanes s = Each ? lanes::load_unaligned(by + k) : lanes(*by);
-        exp(lanes::load_unaligned(from + k) - s).store_unaligned(to + k);
-      }
+      for (std::int64_t k = 0; k < count; k += width)
+        exp(lanes::load_unaligned(from + k) - lanes::load_unaligned(by + k)).store_unaligned(to + k);
     };
     const std::int64_t left = n % width, whole = n - left;
     run(x, shift, whole, out);
@@ -34,67 +53,35 @@ void exp_run(const T* x, const T* shift, std::int64_t n, T* out) {
     T rest[2][width] = {};
     for (std::int64_t j = 0; j < left; ++j) {
       rest[0][j] = x[whole + j];
-      rest[1][j] = shift[Each ? whole + j : 0];
+      rest[1][j] = shift[whole + j];
     }
     run(rest[0], rest[1], width, rest[0]);
     std::memcpy(out + whole, rest[0], static_cast<std::size_t>(left) * sizeof(T));
   } else {
-    for (std::int64_t k = 0; k < n; ++k) out[k] = std::exp(x[k] - shift[Each ? k : 0]);
+    for (std::int64_t k = 0; k < n; ++k) out[k] = std::exp(x[k] - shift[k]);
   }
 }
 
-/// What softmax needs of the two folds in it.
-template <class T>
-struct softmax_folds {
-  static constexpr const fold_table& greatest = fold_table_of<fold::max, T>;
-  static constexpr const fold_table& total = fold_table_of<fold::sum, T>;
-};
-
-/// One row of `n` elements that lie next to each other. `x` may be `out`.
+/// `columns` (at most 256) neighbouring columns of `n` elements, `pitch` and `out_pitch` apart. `x` may be `out`.
 template <class T, bool Packs>
-void softmax_row(const T* x, std::int64_t n, bool log, T* out) {
-  using folds = softmax_folds<T>;
-  constexpr std::int64_t run = 1024;
-  T shift, sum, scratch[run];
-  folds::greatest.start(&shift, 1);
-  folds::greatest.rows(&shift, x, 1, n, 0);
-  carried_sum accumulator;  // the largest accumulator there is
-  folds::total.start(&accumulator, 1);
-  for (std::int64_t k = 0; k < n; k += run) {
-    const std::int64_t some = n - k < run ? n - k : run;
-    T* const e = log ? scratch : out + k;
-    exp_run<T, false, Packs>(x + k, &shift, some, e);
-    folds::total.rows(&accumulator, e, 1, some, 0);
-  }
-  folds::total.finish(&accumulator, 1, n, &sum);
-  if (log) {
-    const T rest = std::log(sum);
-    for (std::int64_t k = 0; k < n; ++k) out[k] = (x[k] - shift) - rest;
-  } else {
-    const T scale = 1 / sum;
-    for (std::int64_t k = 0; k < n; ++k) out[k] *= scale;
-  }
-}
-
-/// `columns` (at most 256) neighbouring columns of `n` elements `pitch` apart. `x` may be `out`.
-template <class T, bool Packs>
-void softmax_columns(const T* x, std::int64_t n, std::int64_t columns, std::int64_t pitch, bool log, T* out) {
-  using folds = softmax_folds<T>;
-  T shift[256], sum[256], scratch[256];
-  carried_sum accumulators[256];
-  folds::greatest.start(shift, columns);
-  folds::greatest.columns(shift, x, n, columns, pitch, 0);
-  folds::total.start(accumulators, columns);
+void softmax_columns(const T* x, std::int64_t pitch, std::int64_t n, std::int64_t columns, bool log, T* out,
+                     std::int64_t out_pitch) {
+  constexpr const fold_table &greatest = fold_table_of<fold::max, T>, &total = fold_table_of<fold::sum, T>;
+  alignas(64) T shift[256], sum[256], scratch[256];
+  alignas(64) typename accumulator<fold::sum, T>::state states[256];
+  greatest.start(shift, columns);
+  greatest.columns(shift, x, n, columns, pitch, 0);
+  total.start(states, columns);
   for (std::int64_t r = 0; r < n; ++r) {
-    T* const e = log ? scratch : out + r * pitch;
-    exp_run<T, true, Packs>(x + r * pitch, shift, columns, e);
-    folds::total.columns(accumulators, e, 1, columns, columns, r);
+    T* const e = log ? scratch : out + r * out_pitch;
+    exp_run<T, Packs>(x + r * pitch, shift, columns, e);
+    total.columns(states, e, 1, columns, columns, r);
   }
-  folds::total.finish(accumulators, columns, n, sum);
+  total.finish(states, columns, n, sum);
   for (std::int64_t j = 0; j < columns; ++j) sum[j] = log ? std::log(sum[j]) : 1 / sum[j];
   for (std::int64_t r = 0; r < n; ++r) {
     const T* const from = x + r * pitch;
-    T* const to = out + r * pitch;
+    T* const to = out + r * out_pitch;
     if (log)
       for (std::int64_t j = 0; j < columns; ++j) to[j] = (from[j] - shift[j]) - sum[j];
     else
@@ -102,65 +89,55 @@ void softmax_columns(const T* x, std::int64_t n, std::int64_t columns, std::int6
   }
 }
 
-/// The kernel of softmax and log-softmax over one axis. That of
-/// float takes half and bfloat16 too.
+/// The kernel of softmax and log-softmax over one axis. That of float takes half and bfloat16 too.
 template <class T, bool Packs = has_packs>
 void cpu_softmax(thread_pool& pool, const kernel_call& call) {
-  const std::int64_t size = call.space.size();
-  if (size <= 0) return;
+  if (call.space.size() <= 0) return;
+  using stages = softmax_stages<element_of<T>>;
   const bool log = takes_logarithm(*call.op);
   const int axis = softmax_axis(*call.op, call.space.rank);
-  std::int64_t inner = 1;
-  for (int k = axis + 1; k < call.space.rank; ++k) inner *= call.space.dims[k];
-  const std::int64_t n = call.space.dims[axis];
+  kernel_call rows = call;
+  rows.space.rank = axis + 1;
+  if (rows.space.size() == call.space.size())
+    return log ? cpu_row<typename stages::log, Packs>(pool, rows) : cpu_row<typename stages::plain, Packs>(pool, rows);
 
-  const layout in = simplify(call.space, call.in[0].stride);
-  const element type = call.in[0].type;
-  const bool narrow = is_narrow(type);
-  const T* const x = static_cast<const T*>(call.in[0].data);
-  T* const out = static_cast<T*>(call.out.data);
+  const operand_view& in = call.in[0];
+  const std::int64_t n = call.space.dims[axis];
+  std::int64_t out_stride[max_rank];
+  contiguous_strides(call.space, out_stride);
+  extents space = call.space;
+  space.dims[axis] = 1;
+  const auto l = coalesce<2>(space, {in.stride, out_stride});
+  const std::int64_t pitch = out_stride[axis], step = l.stride[0][l.rank - 1];
+  const bool narrow = is_narrow(in.type), brings = narrow || step != 1;
   constexpr std::int64_t most = 256;
-  const std::int64_t blocks = inner == 1 ? 1 : (inner + most - 1) / most, units = size / n / inner * blocks;
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    for (; lo < hi; ++lo) {
-      const std::int64_t start = lo % blocks * most, first = lo / blocks * n * inner + start;
-      const std::int64_t columns = inner - start < most ? inner - start : most;
-      const std::int64_t runs = columns == inner ? 1 : n, length = columns == inner ? n * inner : columns;
-      if constexpr (std::is_same_v<T, float>) {
-        if (narrow) {  // in floats of its own
-          small_array<float, 4096> values(n * columns);
-          small_array<char, 8192> gathered(in.contiguous() ? 0 : 2 * length);
-          for (std::int64_t r = 0; r < runs; ++r) {
-            const void* from = advance(call.in[0].data, first + r * inner, type);
-            if (!in.contiguous()) {
-              gather(in, size_of(type), call.in[0].data, first + r * inner, length, gathered.data());
-              from = gathered.data();
-            }
-            call.narrow->widen(type, from, length, values.data() + r * length);
-          }
-          if (inner == 1)
-            softmax_row<T, Packs>(values.data(), n, log, values.data());
-          else
-            softmax_columns<T, Packs>(values.data(), n, columns, columns, log, values.data());
-          for (std::int64_t r = 0; r < runs; ++r)
-            call.narrow->narrow(type, values.data() + r * length, length,
-                                advance(call.out.data, first + r * inner, type));
-          continue;
-        }
-      }
-      const T* from = x + first;
-      if (!in.contiguous()) {  // brought together in the result
-        for (std::int64_t r = 0; r < runs; ++r)
-          gather(in, sizeof(T), x, first + r * inner, length, out + first + r * inner);
-        from = out + first;
-      }
-      if (inner == 1)
-        softmax_row<T, Packs>(from, n, log, out + first);
-      else
-        softmax_columns<T, Packs>(from, n, columns, inner, log, out + first);
-    }
+  auto columns = [&](const std::int64_t* offset, std::int64_t count) {
+    const void* const from = advance(static_cast<const void*>(in.data), offset[0], in.type);
+    void* const to = advance(call.out.data, offset[1], in.type);
+    if (!brings)
+      return softmax_columns<T, Packs>(static_cast<const T*>(from), in.stride[axis], n, count, log, static_cast<T*>(to),
+                                       pitch);
+    small_array<T, 4096> values(n * count);
+    small_array<std::uint16_t, 4096> halves(narrow ? n * count : 0);
+    void* const brought = narrow ? static_cast<void*>(halves.data()) : values.data();
+    copy_elements(size_of(in.type), brought, count, 1, from, in.stride[axis], step, n, count);
+    if constexpr (std::is_same_v<T, float>)
+      if (narrow) call.narrow->widen(in.type, brought, n * count, values.data());
+    if (!narrow) return softmax_columns<T, Packs>(values.data(), count, n, count, log, static_cast<T*>(to), pitch);
+    softmax_columns<T, Packs>(values.data(), count, n, count, log, values.data(), count);
+    if constexpr (std::is_same_v<T, float>)
+      for (std::int64_t r = 0; r < n; ++r)
+        call.narrow->narrow(in.type, values.data() + r * count, count, advance(to, r * pitch, in.type));
   };
-  split(pool, units, map_grain(20) * units / size + 1, body);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    for_each_row(l, lo, hi, [&](const std::int64_t* offset, std::int64_t count) {
+      for (std::int64_t k = 0; k < count; k += most) {
+        const std::int64_t at[] = {offset[0] + k * step, offset[1] + k};
+        columns(at, count - k < most ? count - k : most);
+      }
+    });
+  };
+  split(pool, l.size(), (map_grain(20) / n + most) / most * most, body);
 }
 
 }  // namespace onto::detail

@@ -6,6 +6,7 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/stream.hpp>
+#include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstdint>
@@ -19,12 +20,14 @@ inline void* advance(void* p, std::int64_t elements, element type) {
   return static_cast<char*>(p) + elements * size_of(type);
 }
 
-/// The innermost dimensions of a map as one, over which every operand has one stride: the row, which is repeated over
-/// `count` rows and further dimensions outside them.
+/// A map's space in as few dimensions as its operands allow. The innermost is the row, which is repeated over `count`
+/// rows and further dimensions outside them.
 struct row_space {
+  coalesced_space outside;  // the dimensions outside the row
+  int inner = -1;           // the row's
+  int around = 0;           // the innermost outside the row
   std::int64_t length = 1;  // of a row
   std::int64_t count = 1;   // of rows that follow each other with one stride in every operand
-  int outer = 0;            // the dimensions outside the row; the last of them has `count` rows
   bool turned = false;      // an operand's columns lie next to each other, and not its rows
 
   // A turned operand is brought by tiles of so many rows and columns. Measured: where all of it is in the second cache,
@@ -157,35 +160,21 @@ class row_walk {
     for (int i = 0; i < call.inputs; ++i) bytes += size_of(call.in[i].type);
     return bytes * held(rows);
   }
-
-  void leave_rows(int k) {
-    while (true) {
-      const std::int64_t n = call_.space.dims[k];
-      for (int i = 0; i < call_.inputs; ++i) operands_[i].place -= n * call_.in[i].stride[k] * operands_[i].size;
-      index_[k] = 0;
-      if (--k < 0) return;
-      for (int i = 0; i < call_.inputs; ++i) operands_[i].place += call_.in[i].stride[k] * operands_[i].size;
-      if (++index_[k] < call_.space.dims[k]) return;
-    }
-  }
   ONTO_END_RUNS_ONCE
 
   void go_to(std::int64_t row) {
-    for (int i = 0; i < call_.inputs; ++i) operands_[i].place = static_cast<const char*>(call_.in[i].data);
-    for (int k = rows_.outer - 1; k >= 0; --k) {
-      const std::int64_t n = call_.space.dims[k];
-      index_[k] = row % n;
-      row /= n;
-      for (int i = 0; i < call_.inputs; ++i)
-        operands_[i].place += index_[k] * call_.in[i].stride[k] * operands_[i].size;
-    }
+    std::int64_t at[max_rank];
+    rows_.outside.locate(row, at);
+    for (int i = 0; i < call_.inputs; ++i)
+      operands_[i].place = static_cast<const char*>(
+          advance(call_.in[i].data, rows_.outside.offset_of(at, call_.in[i].stride), call_.in[i].type));
+    following_ = rows_.count - row % rows_.count;
+    next_ = row + following_;
   }
 
   void next_row() {
-    const int last = rows_.outer - 1;
-    if (last < 0) return;
+    if (--following_ == 0) return go_to(next_);
     for (int i = 0; i < call_.inputs; ++i) operands_[i].place += operands_[i].down;
-    if (++index_[last] == rows_.count) leave_rows(last);
   }
 
   /// Elements `[column, column + n)` of the row of an operand, next to each other.
@@ -215,31 +204,28 @@ class row_walk {
   bool brings_ = false;  // whether elements have to be moved
   std::int64_t held_;    // elements that a slot has room for
   std::int64_t out_size_;
-  std::int64_t index_[max_rank];
+  std::int64_t following_;                 // rows that follow each other, from the one that is read on
+  std::int64_t next_;                      // the row after them
   small_array<const void*, 16> pointers_;  // for the program
   small_array<operand, 16> operands_;
   small_array<char, 16384> buffer_;
 };
 
 inline row_space::row_space(const kernel_call& c) {
-  int k = c.space.rank - 1;
-  while (k >= 0 && c.space.dims[k] == 1) --k;
-  const int inner = k;
-  for (; k >= 0; --k) {
-    const std::int64_t n = c.space.dims[k];
-    bool one = true;
-    for (int i = 0; i < c.inputs && n != 1; ++i) {
-      const std::int64_t* const stride = c.in[i].stride;
-      one = one && stride[k] == stride[inner] * length;
-    }
-    if (!one) break;
-    length *= n;
+  dimension_set joined = ~0u;
+  for (int i = 0; i < c.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride);
+  outside = coalesce(c.space, joined);
+  if (outside.rank > 0) {
+    inner = outside.dimension[--outside.rank];
+    length = outside.extent[outside.rank];
   }
-  outer = k + 1;
-  if (outer > 0) count = c.space.dims[outer - 1];
-  for (int i = 0; i < c.inputs && inner >= 0; ++i) {
+  if (outside.rank > 0) {
+    count = outside.extent[outside.rank - 1];
+    around = outside.dimension[outside.rank - 1];
+  }
+  for (int i = 0; i < c.inputs && outside.rank > 0; ++i) {
     const std::int64_t step = c.in[i].stride[inner];
-    if (step == 0 || step == 1 || outer == 0 || c.in[i].stride[outer - 1] != 1) continue;
+    if (step == 0 || step == 1 || c.in[i].stride[around] != 1) continue;
     turned = true;
     if (length * count * size_of(c.in[i].type) <= 1 << 20) continue;
     tile_rows = 32;
@@ -260,14 +246,12 @@ inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_f
       pointers_(call.inputs),
       operands_(call.inputs),
       buffer_(bytes_to_hold(call, rows)) {
-  int inner = call.space.rank - 1;
-  while (inner > 0 && call.space.dims[inner] == 1) --inner;
   char* slot = buffer_.data();
   for (int i = 0; i < call.inputs; ++i) {
     operand& o = operands_[i];
     o.size = size_of(call.in[i].type);
-    o.step = rows.length == 1 ? 1 : call.in[i].stride[inner];
-    o.down = rows.outer > 0 ? call.in[i].stride[rows.outer - 1] * o.size : 0;
+    o.step = rows.length == 1 ? 1 : call.in[i].stride[rows.inner];
+    o.down = call.in[i].stride[rows.around] * o.size;
     o.place = static_cast<const char*>(call.in[i].data);
     o.slot = slot;
     o.repeat = nullptr;
