@@ -8,7 +8,7 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/ops/scan.hpp>
 #include <onto/runtime/kernel.hpp>
-#include <onto/runtime/scan.hpp>
+#include <onto/kernel/scan.hpp>
 
 #include <cstdint>
 
@@ -180,7 +180,7 @@ class cpu_scanner {
   cpu_scanner(const kernel_call& call, const scan_space& space)
       : call_(call),
         s_(space),
-        in_(simplify(call.space, call.in[0].stride)),
+        in_{coalesce<1>(call.space, {call.in[0].stride})},
         narrow_(is_narrow(call.in[0].type)),
         axis_(scan_axis(*call.op, call.space.rank)) {
     in_place_ = !narrow_;

@@ -14,7 +14,7 @@
 #include <onto/backend/cuda/kernels.hpp>
 #include <onto/ops/scan.hpp>
 #include <onto/runtime/kernel.hpp>
-#include <onto/runtime/scan.hpp>
+#include <onto/kernel/scan.hpp>
 
 #include <cub/device/device_scan.cuh>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <onto/core/config.hpp>
-#include <onto/ops/reduce.hpp>
+#include <onto/kernel/accumulator.hpp>
 
 #include <type_traits>
 
@@ -15,13 +15,13 @@ namespace onto::detail {
 /// *Source* Knuth, The Art of Computer Programming 2, 4.2.2, theorem B (the error of one addition).
 template <fold F, class T>
 struct scanning {
-  static constexpr bool sums = F == fold::sum || F == fold::prod;
   static constexpr bool compensated = F == fold::sum && std::is_same_v<T, double>;
-  using term = element_t<sums ? accumulated_as(element_of<T>) : element_of<T>>;
-  using result = element_t<sums ? summed_as(element_of<T>) : element_of<T>>;
+  using numbers = number_state<F, T>;
+  using term = typename numbers::type;
+  using result = typename numbers::result;
 
   /// What is kept of no elements.
-  ONTO_HD static term empty() { return folding<F>::template identity<term>(); }
+  ONTO_HD static term empty() { return numbers::identity; }
 
   /// The element `x` follows what is kept.
   ONTO_HD ONTO_INLINE static void add(term& kept, [[maybe_unused]] term& lost, term x) {
@@ -30,7 +30,7 @@ struct scanning {
       lost += (kept - (sum - part)) + (x - part);
       kept = sum;
     } else {
-      kept = folding<F>::combine(kept, x);
+      kept = numbers::combine(kept, x);
     }
   }
 
