@@ -119,7 +119,9 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   extents batches_of = space;
   batches_of.rank = row;
   const operand_view& addend = call.in[adds ? 2 : 0];
-  auto l = coalesce<3>(batches_of, {call.in[0].stride, call.in[1].stride, addend.stride});
+  strided_layout<3> l;
+  l.rank = 0;
+  if (row > 0) l = coalesce<3>(batches_of, {call.in[0].stride, call.in[1].stride, addend.stride});
   for (; l.rank > 0; --l.rank) {
     const int d = l.rank - 1;
     if (l.extent[d] != 1 &&
