@@ -9,7 +9,7 @@
 #include <onto/ops/reduce.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
-#include <onto/runtime/program.hpp>
+#include <onto/kernel/program.hpp>
 #include <onto/session/backends.hpp>
 #include <onto/session/row_kernels.hpp>
 

@@ -5,7 +5,7 @@
 #include <onto/backend/cpu/packs.hpp>
 #include <onto/backend/cpu/stream.hpp>
 #include <onto/core/element.hpp>
-#include <onto/runtime/program.hpp>
+#include <onto/kernel/program.hpp>
 
 #include <cstdint>
 #include <cstring>
