@@ -76,10 +76,10 @@ def limit(key, kernels):
 # The compiled kernel (benchmarks/sass/kernels.cu) that stands for a row's, by the start of its short name: where a row has
 # none of its own, one of as many operands.
 STANDS_FOR = {
-    "walk_map_kernel": {"exp": "walk_map_kernel: float32 exp", "8 operations": "walk_map_kernel: float32 mul mul",
-                        "a + b, half": "walk_map_kernel: float16", "concat of columns": "walk_map_kernel: unsigned long",
-                        "": "walk_map_kernel: float32 add"},
-    "turn_map_kernel": {"transpose(a)": "turn_map_kernel: unsigned int", "": "turn_map_kernel: float32 add"},
+    "coarsened_map_kernel": {"exp": "coarsened_map_kernel: float32 exp", "8 operations": "coarsened_map_kernel: float32 mul mul",
+                        "a + b, half": "coarsened_map_kernel: float16", "concat of columns": "coarsened_map_kernel: unsigned long",
+                        "": "coarsened_map_kernel: float32 add"},
+    "tiled_map_kernel": {"transpose(a)": "tiled_map_kernel: unsigned int", "": "tiled_map_kernel: float32 add"},
     "reduce_kernel": {"max": "reduce_kernel: float32 max 4", "argmax": "reduce_kernel: float32 argmax 4",
                       "sum of (a - b)^2": "reduce_kernel: float32 sub square sum 4", "": "reduce_kernel: float32 sum 4"},
     "combine_kernel": {"": "combine_kernel: float sum"},
@@ -189,7 +189,7 @@ PAGE = """<!-- SPDX-License-Identifier: BSL-1.0 -->
 * **under way**: KB of loads that a multiprocessor can have waiting at once, of the kernel with the fewest (those that join a few partial results aside): bytes that a thread of the compiled kernel loads before it uses one (nvcc 13, sm_90), times the threads that
   registers, shared memory and the grid let stand there. 26 are needed for full bandwidth.
 
-**What this cannot tell**: time. Sectors are asked of the first cache: what is asked for twice may come from a cache the second time, and what is asked for once may still be late. Whether the loads are
+**What this cannot tell**: time. Sectors are asked of L1: what is asked for twice may come from a cache the second time, and what is asked for once may still be late. Whether the loads are
 issued when they could be, what the caches keep, launches' own time, and how the clock falls under load are for hardware to show (`hardware.md`).
 
 {table}

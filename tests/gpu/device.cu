@@ -127,11 +127,11 @@ struct doubling {
   void issue() {
     const work w{run, label};
     gpu.copy_in(w, block->data(), from, count * 4);
-    gpu.record(run, lane::in, *in);
-    gpu.wait(run, lane::compute, *in);
+    gpu.record(run, stream_kind::in, *in);
+    gpu.wait(run, stream_kind::compute, *in);
     gpu.launch(w, kernel, call);
-    gpu.record(run, lane::compute, *out);
-    gpu.wait(run, lane::out, *out);
+    gpu.record(run, stream_kind::compute, *out);
+    gpu.wait(run, stream_kind::out, *out);
     gpu.copy_out(w, to, block->data(), count * 4);
   }
   static void issue_it(void* self) { static_cast<doubling*>(self)->issue(); }
@@ -235,10 +235,10 @@ TEST_CASE("copies of several threads do not mix", "[cuda][device]") {
         std::vector<unsigned char> back(values.size());
         const host_slot from{values.data()}, to{back.data()};
         gpu.copy_in(work{run, label}, block->data(), from, size);
-        gpu.record(run, lane::in, *event);
-        gpu.wait(run, lane::out, *event);
+        gpu.record(run, stream_kind::in, *event);
+        gpu.wait(run, stream_kind::out, *event);
         gpu.copy_out(work{run, label}, to, block->data(), size);
-        gpu.record(run, lane::out, *event);
+        gpu.record(run, stream_kind::out, *event);
         event->wait();
         same = same && !run.failed() && back == values;
       }
@@ -393,8 +393,8 @@ TEST_CASE("two devices on one GPU copy to each other and wait for each other", "
   int* to = b.reserve<int>(5000);
   const ref<device_event> sent = a.gpu.make_event();
   a.gpu.copy_to(work{a.run, a.label}, b.gpu, to, from, 20000);
-  a.gpu.record(a.run, lane::out, *sent);
-  b.gpu.wait(b.run, lane::out, *sent);
+  a.gpu.record(a.run, stream_kind::out, *sent);
+  b.gpu.wait(b.run, stream_kind::out, *sent);
   CHECK(b.download(to, 5000) == values);
   CHECK_FALSE(a.run.failed());
 }
@@ -411,12 +411,12 @@ TEST_CASE("two GPUs copy to each other", "[cuda][device]") {
   const ref<device_block> to = other.reserve({20000, "test", "copy"});
   const ref<device_event> sent = a.gpu.make_event(), back = other.make_event();
   a.gpu.copy_to(work{a.run, a.label}, other, to->data(), from, 20000);
-  a.gpu.record(a.run, lane::out, *sent);
-  other.wait(a.run, lane::out, *sent);
+  a.gpu.record(a.run, stream_kind::out, *sent);
+  other.wait(a.run, stream_kind::out, *sent);
   std::vector<int> result(5000);
   const host_slot slot{result.data()};
   other.copy_out(work{a.run, a.label}, slot, to->data(), 20000);
-  other.record(a.run, lane::out, *back);
+  other.record(a.run, stream_kind::out, *back);
   back->wait();
   if (a.run.failed()) a.run.rethrow();
   CHECK(result == values);
@@ -437,13 +437,13 @@ TEST_CASE("copies to and from the GPU run under a kernel, and the trace shows it
   const auto begun = trace.now();
   b.run.trace = &trace;
   b.gpu.launch(work{b.run, busy}, cuda_entry(&run_in_stream<&spin>), call);
-  b.gpu.record(b.run, lane::compute, *computed);
+  b.gpu.record(b.run, stream_kind::compute, *computed);
   b.gpu.copy_in(work{b.run, comes}, to, from, 16 * MiB);
   b.gpu.copy_out(work{b.run, goes}, result, there, 16 * MiB);
   CHECK(trace.now() - begun < 400000000);  // issuing waits for none of it
-  b.gpu.record(b.run, lane::in, *in);
-  b.gpu.wait(b.run, lane::out, *computed);
-  b.gpu.record(b.run, lane::out, *out);
+  b.gpu.record(b.run, stream_kind::in, *in);
+  b.gpu.wait(b.run, stream_kind::out, *computed);
+  b.gpu.record(b.run, stream_kind::out, *out);
   in->wait();
   out->wait();
   computed->wait();
@@ -456,7 +456,7 @@ TEST_CASE("copies to and from the GPU run under a kernel, and the trace shows it
   REQUIRE(copy_in);
   REQUIRE(copy_out);
   CHECK(kernel->what == trace_span::kernel);
-  CHECK(kernel->stream == lane::compute);
+  CHECK(kernel->stream == stream_kind::compute);
   CHECK(kernel->end - kernel->begin > 490000000);
   CHECK(kernel->begin >= begun);
   CHECK(kernel->end <= trace.now());
@@ -466,11 +466,11 @@ TEST_CASE("copies to and from the GPU run under a kernel, and the trace shows it
     CHECK(c->begin < kernel->end);
     CHECK(c->end < kernel->end);
   }
-  CHECK(copy_in->stream == lane::in);
-  CHECK(copy_out->stream == lane::out);
+  CHECK(copy_in->stream == stream_kind::in);
+  CHECK(copy_out->stream == stream_kind::out);
   int waits = 0;
   for (const trace_span& s : trace.spans)
-    if (s.what == trace_span::wait && s.stream == lane::out && s.end - s.begin > 100000000) ++waits;
+    if (s.what == trace_span::wait && s.stream == stream_kind::out && s.end - s.begin > 100000000) ++waits;
   CHECK(waits == 1);
 }
 
@@ -499,7 +499,7 @@ TEST_CASE("what was recorded is done again with other data", "[cuda][graph]") {
       CHECK(y == expected);
       // An edge of the graph: the end of that was waited for.
       program.out->wait();
-      b.gpu.wait(run, lane::in, *program.out);
+      b.gpu.wait(run, stream_kind::in, *program.out);
       CHECK_FALSE(run.failed());
     }
     CHECK(b.gpu.counters.kernels == 5);
@@ -510,7 +510,7 @@ TEST_CASE("what was recorded is done again with other data", "[cuda][graph]") {
     program.from.data = x.data();
     program.to.data = y.data();
     program.issue();
-    b.gpu.record(program.run, lane::out, *done);
+    b.gpu.record(program.run, stream_kind::out, *done);
     done->wait();
     REQUIRE_FALSE(program.run.failed());
     CHECK(y == std::vector<float>(x.size(), 6));
@@ -541,12 +541,12 @@ TEST_CASE("a graph spans devices, and keeps its place among their kernels", "[cu
   other.launch(work{run, here.label}, cuda_entry(&run_in_stream<&spin>), call);  // the graph comes after it
   graph->perform(run);
   other.launch(work{run, here.label}, there.kernel, there.call);  // and this after the graph: 4 times the data
-  other.record(run, lane::compute, *kernels);
-  other.wait(run, lane::out, *kernels);
+  other.record(run, stream_kind::compute, *kernels);
+  other.wait(run, stream_kind::out, *kernels);
   std::vector<float> last(50000);
   const host_slot slot{last.data()};
   other.copy_out(work{run, here.label}, slot, there.block->data(), 200000);
-  other.record(run, lane::out, *kernels);
+  other.record(run, stream_kind::out, *kernels);
   kernels->wait();
   REQUIRE_FALSE(run.failed());
   CHECK(y == std::vector<float>(50000, 3));
@@ -571,7 +571,7 @@ TEST_CASE("what cannot be recorded gives no graph, and does no harm", "[cuda][gr
   program.from.data = x.data();
   program.to.data = y.data();
   program.issue();
-  b.settle(lane::out);
+  b.settle(stream_kind::out);
   REQUIRE_FALSE(program.run.failed());
   CHECK(y == std::vector<float>(1000, 8));
   CHECK(b.gpu.record_graph(&doubling::issue_it, &program));
@@ -659,7 +659,7 @@ TEST_CASE("a kernel that takes the GPU with it", "[.][cuda_lost]") {
   bench b;
   const ref<device_event> event = b.gpu.make_event();
   b.gpu.launch(work{b.run, b.label}, cuda_entry(&run_in_stream<&trap>), {});
-  b.gpu.record(b.run, lane::compute, *event);
+  b.gpu.record(b.run, stream_kind::compute, *event);
   const std::string why = what_is_thrown<internal_error>([&] {
     event->wait();
     b.run.rethrow();  // where it was found out before

@@ -65,7 +65,7 @@ class bench {
   void write(T* to, const T* values, std::size_t count) {
     const host_slot slot{const_cast<T*>(values)};
     gpu.copy_in(work{run, label}, to, slot, static_cast<std::int64_t>(count * sizeof(T)));
-    settle(lane::in);
+    settle(stream_kind::in);
   }
 
   template <class T>
@@ -87,9 +87,9 @@ class bench {
   template <class T>
   void download(const T* p, T* values, std::size_t count) {
     const host_slot slot{values};
-    order(lane::compute, lane::out);
+    order(stream_kind::compute, stream_kind::out);
     gpu.copy_out(work{run, label}, slot, p, static_cast<std::int64_t>(count * sizeof(T)));
-    settle(lane::out);
+    settle(stream_kind::out);
   }
 
   /// Runs a kernel, with the workspace it asks for.
@@ -108,12 +108,12 @@ class bench {
   }
 
   /// What is issued to `later` waits for what was issued to `earlier`.
-  void order(lane earlier, lane later) {
+  void order(stream_kind earlier, stream_kind later) {
     gpu.record(run, earlier, *event_);
     gpu.wait(run, later, *event_);
   }
   /// Waits for a stream, and throws what went wrong.
-  void settle(lane stream) {
+  void settle(stream_kind stream) {
     gpu.record(run, stream, *event_);
     try {
       event_->wait();
@@ -124,7 +124,7 @@ class bench {
     }
   }
   void finish() {
-    for (const lane l : {lane::in, lane::compute, lane::out}) gpu.finish(l);
+    for (const stream_kind l : {stream_kind::in, stream_kind::compute, stream_kind::out}) gpu.finish(l);
   }
 
   cuda_device gpu;

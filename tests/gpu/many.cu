@@ -173,8 +173,8 @@ TEST_CASE("folds in packs, of nothing", "[cuda][reduce]") {
 TEST_CASE("rows of many tensors, more than are kept in shared memory", "[cuda][rows]") {
   constexpr int inputs = 18;
   using program_type =
-      row_program<inputs, 0, fold_stage<addition_of<inputs>, fold::max, false>,
-                  store_stage<program<instruction<load_input, f32, 0>, instruction<load_input, f32, inputs - 1>,
+      row_program<inputs, 0, fold_phase<addition_of<inputs>, fold::max, false>,
+                  store_phase<program<instruction<load_input, f32, 0>, instruction<load_input, f32, inputs - 1>,
                                       instruction<op::add, f32, 0, 1>, instruction<load_scalar, f32, 0>,
                                       instruction<op::sub, f32, 2, 3>>>>;
   const auto check = [](const extents& space, const tensors& given, bench& b) {

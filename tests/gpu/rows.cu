@@ -21,8 +21,8 @@ namespace {
 // Where the element farthest below the greatest one is.
 template <element E>
 using farthest_program =
-    row_program<1, 0, fold_stage<program<instruction<load_input, E, 0>>, fold::max, false>,
-                store_fold_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
+    row_program<1, 0, fold_phase<program<instruction<load_input, E, 0>>, fold::max, false>,
+                store_fold_phase<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
                                          instruction<op::sub, E, 0, 1>>,
                                  fold::argmin>>;
 
@@ -267,7 +267,7 @@ TEST_CASE("rows without elements, and no rows", "[cuda][rows]") {
   call.inputs = 1;
   call.in = &in;
   double* const out = b.upload(std::vector<double>(rows, 77));
-  b.order(lane::in, lane::compute);
+  b.order(stream_kind::in, stream_kind::compute);
   call.out.data = out;
   using program_type = keeping_program<element::float64>;
   b.launch(static_cast<void (*)(gpu_context&, const kernel_call&)>(&cuda_row<program_type>), call,

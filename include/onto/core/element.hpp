@@ -35,7 +35,7 @@ enum class element_kind : std::uint8_t { floating, signed_integer, unsigned_inte
 namespace detail {
 
 /// For which devices an element type has matrix products.
-enum class product_kernels : std::uint8_t { none, cpu, cpu_and_gpu };
+enum class gemm_micro_kernels : std::uint8_t { none, cpu, cpu_and_gpu };
 
 /// A row of the table: everything that is decided by an element type alone. Nothing is taken for granted of a type
 /// that a column says nothing of: what asks the table refuses it.
@@ -48,7 +48,7 @@ struct element_row {
   element computed;     // what kernels compute it in
   element sum;          // what a sum or product of elements is
   element accumulator;  // what that is kept in until it is complete, integers modulo a power of two
-  product_kernels products;
+  gemm_micro_kernels products;
 };
 
 /// The table of element types. Another type is another row, an enumerator and its C++ type below; conversions of its
@@ -57,7 +57,7 @@ struct element_row {
 struct element_table {
   using enum element;
   using enum element_kind;
-  using enum product_kernels;
+  using enum gemm_micro_kernels;
   // clang-format off
   static constexpr element_row rows[] = {
       // type    name        NumPy size kind              computed  sum       accumulator
@@ -158,7 +158,7 @@ ONTO_INLINE constexpr element computed_as(element e) {
 }
 
 /// Whether elements are stored in 16 bits and computed in float.
-ONTO_INLINE constexpr bool is_narrow(element e) { return computed_as(e) != e; }
+ONTO_INLINE constexpr bool is_half_precision(element e) { return computed_as(e) != e; }
 
 /// The type of a sum or a product of elements: int64 or uint64 for integers that are narrower, but for int32, which
 /// stays what it is, as all others do.

@@ -195,7 +195,7 @@ inline constexpr bool is_number = std::is_arithmetic_v<T> || std::is_same_v<T, h
 /// What numeric_limits says of both formats. `Digits`: bits of precision; `Exponent`: of the numbers below 1, and
 /// beyond the largest.
 template <class T, int Digits, int Exponent, int Unit, std::uint16_t Infinity>
-struct narrow_limits {
+struct half_limits {
   static constexpr bool is_specialized = true;
   static constexpr bool is_signed = true;
   static constexpr bool is_integer = false;
@@ -234,7 +234,6 @@ struct narrow_limits {
 }  // namespace onto
 
 template <>
-class std::numeric_limits<onto::half> : public onto::detail::narrow_limits<onto::half, 11, 16, 0x1400, 0x7c00> {};
+class std::numeric_limits<onto::half> : public onto::detail::half_limits<onto::half, 11, 16, 0x1400, 0x7c00> {};
 template <>
-class std::numeric_limits<onto::bfloat16> : public onto::detail::narrow_limits<onto::bfloat16, 8, 128, 0x3c00, 0x7f80> {
-};
+class std::numeric_limits<onto::bfloat16> : public onto::detail::half_limits<onto::bfloat16, 8, 128, 0x3c00, 0x7f80> {};

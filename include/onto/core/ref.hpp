@@ -18,7 +18,7 @@ class counted {
   virtual ~counted() = default;
 
   ONTO_INLINE void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
-  ONTO_NOINLINE void release() const {
+  ONTO_NOINLINE void drop() const {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   /// Whether there is no other reference. Means something only where nobody can make one meanwhile.
@@ -40,7 +40,7 @@ class ref {
   }
   ONTO_INLINE ref(ref&& o) noexcept : p_(o.p_) { o.p_ = nullptr; }
   template <class U>
-  ONTO_INLINE ref(ref<U>&& o) noexcept : p_(o.leave()) {}
+  ONTO_INLINE ref(ref<U>&& o) noexcept : p_(o.release()) {}
   ONTO_INLINE ref& operator=(ref o) noexcept {
     T* mine = p_;
     p_ = o.p_;
@@ -48,7 +48,7 @@ class ref {
     return *this;
   }
   ONTO_INLINE ~ref() {
-    if (p_) p_->release();
+    if (p_) p_->drop();
   }
 
   ONTO_INLINE T* get() const { return p_; }
@@ -56,7 +56,7 @@ class ref {
   ONTO_INLINE T& operator*() const { return *p_; }
   ONTO_INLINE explicit operator bool() const { return p_ != nullptr; }
   /// Gives the reference up without releasing it.
-  ONTO_INLINE T* leave() {
+  ONTO_INLINE T* release() {
     T* p = p_;
     p_ = nullptr;
     return p;

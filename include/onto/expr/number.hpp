@@ -241,7 +241,7 @@ constexpr auto literal_beside() {
       return typename number_does_not_fit<T, Number>::result{};
     } else {
       constexpr auto v = [] {
-        if constexpr (is_narrow(element_of<T>))
+        if constexpr (is_half_precision(element_of<T>))
           return static_cast<float>(static_cast<T>(static_cast<double>(Number::value)));
         else
           return static_cast<T>(Number::value);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <onto/expr/expression.hpp>
-#include <onto/graph/chain.hpp>
 #include <onto/graph/graph.hpp>
+#include <onto/graph/matmul_chain.hpp>
 
 #include <utility>
 
@@ -83,7 +83,7 @@ class identity_table {
  private:
   static constexpr entry* empty_entries(int count) {
     auto* const entries = new entry[static_cast<std::size_t>(count)]{};
-    // nvcc 13.0 does not give members of arrays made by `new` their initial values (tests/static/plan/identity.cpp).
+    // nvcc 13.0 does not give members of arrays made by `new` their initial values (tests/static/graph/builder.cpp).
     for (int k = 0; k < count; ++k) entries[k] = entry{};
     return entries;
   }

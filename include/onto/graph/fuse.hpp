@@ -5,8 +5,8 @@
 
 #include <onto/core/scratch_array.hpp>
 #include <onto/graph/kernels.hpp>
-#include <onto/graph/rows.hpp>
-#include <onto/graph/seen.hpp>
+#include <onto/graph/row_fusion.hpp>
+#include <onto/graph/view_path.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -20,32 +20,32 @@ constexpr bool stretches(const extents& small, const extents& large) {
   return false;
 }
 
-/// Whether what is below a frame certainly has fewer elements than the kernel's space, so that they are met again and
-/// again.
-constexpr bool repeats(const graph_view& g, const kernel_partition& p, int root, int frame) {
-  for (; frame >= 0; frame = p.via[frame])
-    if (stretches(g[frame].shape, shape_of_frame(g, root, p.via[frame]))) return true;
+/// Whether what is below a view path certainly has fewer elements than the kernel's space, so that they are met again
+/// and again.
+constexpr bool repeats(const graph_view& g, const kernel_partition& p, int root, int path) {
+  for (; path >= 0; path = p.path_of[path])
+    if (stretches(g[path].shape, shape_of_path(g, root, p.path_of[path]))) return true;
   return false;
 }
 
 /// Extents are equal for certain.
 constexpr bool surely_equal(const extents& a, const extents& b) { return a == b && a.is_static(); }
 
-/// Whether an element's index in a frame is its index in the kernel's space.
-constexpr bool keeps_index(const graph_view& g, const kernel_partition& p, int root, int frame) {
-  for (; frame >= 0; frame = p.via[frame])
-    if (!is_reshape(g, frame) || !surely_equal(g[frame].shape, shape_of_frame(g, root, p.via[frame]))) return false;
+/// Whether an element's index at the end of a view path is its index in the kernel's space.
+constexpr bool keeps_index(const graph_view& g, const kernel_partition& p, int root, int path) {
+  for (; path >= 0; path = p.path_of[path])
+    if (!is_reshape(g, path) || !surely_equal(g[path].shape, shape_of_path(g, root, p.path_of[path]))) return false;
   return true;
 }
 
 /// Whether the kernel with this root makes maps that it sees through views.
-constexpr bool has_frames(const kernel_partition& p, int root) {
+constexpr bool has_paths(const kernel_partition& p, int root) {
   for (int m = p.first_member[root]; m >= 0 && m != root; m = p.next_member[m])
-    if (p.via[m] >= 0) return true;
+    if (p.path_of[m] >= 0) return true;
   return false;
 }
 
-/// From this many kernels on that read a turned value, a copy that they read along memory is faster. A measurement:
+/// From this many kernels on that read a transposed value, a copy that they read along memory is faster. A measurement:
 /// docs/adr/0021-index-maps.md.
 inline constexpr int copied_reads = 3;
 
@@ -63,7 +63,7 @@ class fuser {
         uses_(count_uses(g, use_count_.get(), last_user_.get())),
         rows_(g) {}
 
-  /// *Complexity* linear in nodes and edges, but for views that are read turned and for reshapes.
+  /// *Complexity* linear in nodes and edges, but for views that are read transposed and for reshapes.
   constexpr void run() {
     k_.clear(g_.count);
     for (int k = 0; k < g_.fetch_count; ++k) target(g_.fetches[k]) = fetched;
@@ -81,10 +81,10 @@ class fuser {
   static constexpr int unset = -2;
   static constexpr int fetched = -3;
 
-  /// What a node's operands may join: a kernel, or none, and the frame in which it sees them.
+  /// What a node's operands may join: a kernel, or none, and the view path through which it reads them.
   struct operand_space {
     int kernel = none;
-    int frame = -1;
+    int path = -1;
   };
 
   /// The one kernel all consumers of a node are in, so far.
@@ -114,7 +114,7 @@ class fuser {
   }
 
   constexpr operand_space join_product(int n) {
-    k_.via[n] = -1;
+    k_.path_of[n] = -1;
     k_.prepend(n, k_.kernel_of[n]);
     return {};
   }
@@ -125,25 +125,25 @@ class fuser {
     const bool flat = is_flat(g_, p_, below);
     const bool strides = !is_reshape(g_, n) || keeps_axes(g_, n) || (flat && !g_[base_of(g_, p_, below)].is_map());
     const bool in_rows = rows_.any() && wanted >= 0 && is_row_kernel(g_, p_, wanted);
-    const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : turned_reads(g_, p_, n);
-    if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.via, n, p_.via[n]) &&
-        (strides || (p_.via[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
+    const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : transposed_reads(g_, p_, n);
+    if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.path_of, n, p_.path_of[n]) &&
+        (strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
       if (!strides) splits_.get()[n] = wanted;
       return {wanted, n};
     }
     const bool copied = is_fetched(n) || (!strides && !flat) || reads >= copied_reads ||
                         (makes_operand(n) && (reads > 1 || view_of(*g_[n].op) == view_kind::slice));
     if (!copied) return {};
-    k_.via[n] = -1;
+    k_.path_of[n] = -1;
     k_.prepend(n, n);
-    return {reads_along_memory(g_, p_.via, n, -1) ? n : none, is_reshape(g_, n) ? -1 : n};
+    return {reads_along_memory(g_, p_.path_of, n, -1) ? n : none, is_reshape(g_, n) ? -1 : n};
   }
 
   /// Whether the kernel of a view, if it has one, makes what the view is of: nothing else needs that.
   constexpr bool makes_operand(int n) const {
     const int below = g_.operand(n, 0);
     return g_[below].kind() == op_kind::map && uses_[below] == 1 && !p_.runs(below) && same_devices(g_, below, n) &&
-           reads_along_memory(g_, p_.via, n, -1);
+           reads_along_memory(g_, p_.path_of, n, -1);
   }
 
   /// A map joins the kernel of its consumers when they are all in one kernel that takes its elements one by one; a fold
@@ -156,30 +156,30 @@ class fuser {
       if (x.is_map())
         joins = map_joins(n, wanted);
       else
-        joins = rows_.any() && p_.via[n] < 0 && !has_frames(p_, wanted) && rows_.joins(n, wanted, p_);
+        joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_);
     }
-    if (!joins) k_.via[n] = -1;
+    if (!joins) k_.path_of[n] = -1;
     k_.prepend(n, joins ? wanted : n);
     const bool takes_in = x.is_map() || x.kind() == op_kind::assign || x.kind() == op_kind::reduce || folds_rows(g_, n);
-    return {takes_in ? p_.kernel_of[n] : none, p_.via[n]};
+    return {takes_in ? p_.kernel_of[n] : none, p_.path_of[n]};
   }
 
   constexpr bool map_joins(int n, int wanted) const {
     const graph_node& x = g_[n];
-    const extents& space = shape_of_frame(g_, wanted, p_.via[n]);
+    const extents& space = shape_of_path(g_, wanted, p_.path_of[n]);
     if (x.kind() == op_kind::generator && !(g_[wanted].kind() != op_kind::reduce && surely_equal(x.shape, space) &&
-                                            keeps_index(g_, p_, wanted, p_.via[n])))
+                                            keeps_index(g_, p_, wanted, p_.path_of[n])))
       return false;
-    return x.op->cost < recompute_limit || !(stretches(x.shape, space) || repeats(g_, p_, wanted, p_.via[n])) ||
-           (p_.via[n] < 0 && rows_.once_a_row(n, wanted, p_));
+    return x.op->cost < recompute_limit || !(stretches(x.shape, space) || repeats(g_, p_, wanted, p_.path_of[n])) ||
+           (p_.path_of[n] < 0 && rows_.once_a_row(n, wanted, p_));
   }
 
   /// Notes for an operand what one of its consumers lets it join: all of them must agree.
   constexpr void offer(int o, const operand_space& s) {
     int& wanted = target(o);
     if (wanted != fetched)
-      wanted = s.kernel >= 0 && (wanted == unset || (wanted == s.kernel && k_.via[o] == s.frame)) ? s.kernel : none;
-    k_.via[o] = wanted >= 0 ? s.frame : -1;
+      wanted = s.kernel >= 0 && (wanted == unset || (wanted == s.kernel && k_.path_of[o] == s.path)) ? s.kernel : none;
+    k_.path_of[o] = wanted >= 0 ? s.path : -1;
   }
 
   const graph_view& g_;

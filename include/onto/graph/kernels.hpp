@@ -16,8 +16,8 @@ struct kernel_partition {
   const int* kernel_of = nullptr;     // the root of the kernel a node runs in; -1: leaves, and views that only show
   const int* first_member = nullptr;  // of a root
   const int* next_member = nullptr;   // of a member: `for (int m = first_member[root]; m >= 0; m = next_member[m])`
-  const int* via = nullptr;           // the frame of a node in its kernel, see seen.hpp; -1: the kernel's own space
-  const bool* result = nullptr;       // a result beside the root
+  const int* path_of = nullptr;  // the view path of a node in its kernel, see view_path.hpp; -1: the kernel's own space
+  const bool* result = nullptr;  // a result beside the root
   const matmul_epilogue* epilogues = nullptr;  // of the products, in their order
   int products = 0;
 
@@ -41,18 +41,18 @@ struct kernel_arrays {
   int* kernel_of = nullptr;
   int* first_member = nullptr;
   int* next_member = nullptr;
-  int* via = nullptr;
+  int* path_of = nullptr;
   bool* result = nullptr;
   matmul_epilogue* epilogues = nullptr;
   int products = 0;
 
   constexpr operator kernel_partition() const {
-    return {kernel_of, first_member, next_member, via, result, epilogues, products};
+    return {kernel_of, first_member, next_member, path_of, result, epilogues, products};
   }
 
   constexpr void clear(int nodes) const {
     for (int n = 0; n < nodes; ++n) {
-      kernel_of[n] = first_member[n] = next_member[n] = via[n] = -1;
+      kernel_of[n] = first_member[n] = next_member[n] = path_of[n] = -1;
       result[n] = false;
     }
   }
@@ -73,7 +73,7 @@ struct kernel_arrays {
       kernel_of[n] = from.kernel_of[n];
       first_member[n] = from.first_member[n];
       next_member[n] = from.next_member[n];
-      via[n] = from.via[n];
+      path_of[n] = from.path_of[n];
       result[n] = from.result[n];
     }
     for (int k = 0; k < products; ++k) epilogues[k] = from.epilogues[k];
@@ -93,13 +93,15 @@ struct stored_kernels {
   int kernel_of[Nodes]{};
   int first_member[Nodes]{};
   int next_member[Nodes]{};
-  int via[Nodes]{};
+  int path_of[Nodes]{};
   bool result[Nodes]{};
   matmul_epilogue epilogues[Products + 1]{};
 
-  constexpr kernel_arrays arrays() { return {kernel_of, first_member, next_member, via, result, epilogues, Products}; }
+  constexpr kernel_arrays arrays() {
+    return {kernel_of, first_member, next_member, path_of, result, epilogues, Products};
+  }
   constexpr kernel_partition view() const {
-    return {kernel_of, first_member, next_member, via, result, epilogues, Products};
+    return {kernel_of, first_member, next_member, path_of, result, epilogues, Products};
   }
 };
 
@@ -143,7 +145,7 @@ constexpr void mark_results(const graph_view& g, const kernel_arrays& p) {
   for (int n = 0; n < g.count; ++n)
     for (int k = 0; k < g[n].count; ++k)
       if (const int o = g.operand(n, k); p.kernel_of[o] >= 0 && p.kernel_of[o] != p.kernel_of[n])
-        p.result[o] = p.via[o] < 0;
+        p.result[o] = p.path_of[o] < 0;
   for (int k = 0; k < g.fetch_count; ++k) p.result[g.fetches[k]] = true;
   for (int n = 0; n < g.count; ++n) p.result[n] = p.result[n] && p.kernel_of[n] >= 0 && p.kernel_of[n] != n;
 }

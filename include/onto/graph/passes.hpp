@@ -4,7 +4,7 @@
 #pragma once
 
 #include <onto/graph/fuse.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/horizontal_fusion.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {

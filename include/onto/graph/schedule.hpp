@@ -5,19 +5,19 @@
 
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
-#include <onto/graph/merge.hpp>
+#include <onto/graph/horizontal_fusion.hpp>
+#include <onto/graph/partial_transfer.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/graph/ready.hpp>
-#include <onto/graph/share.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 /// What a step of a plan does.
 enum class step_kind : std::uint8_t {
-  kernel,    ///< runs a fused kernel, or one operation where a kernel had to be split
-  transfer,  ///< copies a value to another device
-  deliver,   ///< copies a value that is in host memory to where a fetch wants it
+  kernel,      ///< runs a fused kernel, or one operation where a kernel had to be split
+  transfer,    ///< copies a value to another device
+  fetch_copy,  ///< copies a value that is in host memory to where a fetch wants it
 };
 
 /// One step.
@@ -26,10 +26,10 @@ struct plan_step {
   int node = -1;      // whose value it makes
   place at{};         // where
   place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a delivery
+  int value = -1;     // the value it writes; -1 for a fetch_copy
   int more = 0;       // of a merged kernel: as many further values follow that one
   int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
-  int fetch = -1;     // of a delivery: which fetch
+  int fetch = -1;     // of a fetch_copy: which fetch
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
@@ -53,7 +53,7 @@ struct plan_value {
 namespace detail {
 
 /// Room for a schedule. Steps and values: at least nodes + operands + 2 * fetches; the rest one entry a node.
-struct schedule_room {
+struct schedule_scratch {
   plan_step* steps = nullptr;
   plan_value* values = nullptr;
   kernel_arrays units;      // kernels as they are run: some are split
@@ -75,22 +75,22 @@ class scheduler {
  public:
   /// `parts`: the kernels before some were merged.
   constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
-                      const extents* shapes, const node_placement* where, const schedule_room& room)
+                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch)
       : g_(g),
         whole_(whole),
         parts_(parts),
-        units_(room.units),
+        units_(scratch.units),
         shapes_(shapes),
         where_(where),
         readers_(g, whole),
-        r_(room) {}
+        r_(scratch) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
     issue_units();
-    for (int k = 0; k < g_.fetch_count; ++k) deliver(k);
+    for (int k = 0; k < g_.fetch_count; ++k) fetch_copy(k);
     // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
@@ -222,14 +222,14 @@ class scheduler {
   }
 
   /// Makes what is read of `o` at a place available there; the value's number, or -1 where it is the caller's memory.
-  constexpr int bring(int o, const place& at) {
+  constexpr int add_transfer(int o, const place& at) {
     const int base = base_of(g_, units_, o);
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
     if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
     const place from = in_host_memory(n) ? host : where_[base].where;
     if (n.kind() == op_kind::variable && from == at) return -1;
-    const int share = share_of(g_, units_, where_, readers_, o, at);
+    const int share = partial_transfer_of(g_, units_, where_, readers_, o, at);
     if (const int v = find_value(share, at); v >= 0) return v;
     plan_step s;
     s.kind = step_kind::transfer;
@@ -255,7 +255,7 @@ class scheduler {
         const int o = g_.operand(m, k);
         if (g_[o].kind() == op_kind::scalar) continue;
         const int b = base_of(g_, units_, o);
-        if (units_.kernel_of[b] != unit) bring(o, at);
+        if (units_.kernel_of[b] != unit) add_transfer(o, at);
       }
       c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
@@ -325,7 +325,7 @@ class scheduler {
       for (int k = 0; k < g_[m].count; ++k) {
         const int other = g_.operand(m, k);
         if (base_of(g_, units_, other) != base_of(g_, units_, o)) continue;
-        if (other != o || units_.via[m] >= 0 ||
+        if (other != o || units_.path_of[m] >= 0 ||
             !(g_[m].is_map() || kind == op_kind::assign || (kind == op_kind::row && one)))
           return false;
       }
@@ -336,12 +336,12 @@ class scheduler {
     return true;
   }
 
-  constexpr void deliver(int fetch) {
+  constexpr void fetch_copy(int fetch) {
     const int node = g_.fetches[fetch];
     const bool runs = units_.kernel_of[node] >= 0;
     const place at = where_[node].where;
     int v = find_value(node, at.kind == device_kind::cpu ? at : host);
-    if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = bring(node, host);
+    if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = add_transfer(node, host);
     if (v >= 0 && r_.values[v].fetch < 0 && !r_.values[v].variable && (runs || at.kind != device_kind::cpu)) {
       r_.values[v].fetch = fetch;
       r_.values[v].death = 1 << 30;
@@ -350,7 +350,7 @@ class scheduler {
     if (v >= 0 && !r_.values[v].variable)
       r_.values[v].death = c_.steps > r_.values[v].death ? c_.steps : r_.values[v].death;
     plan_step s;
-    s.kind = step_kind::deliver;
+    s.kind = step_kind::fetch_copy;
     s.node = node;
     s.at = at.kind == device_kind::cpu ? at : host;
     s.source = v;
@@ -366,7 +366,7 @@ class scheduler {
   const extents* shapes_;
   const node_placement* where_;
   base_readers readers_;
-  schedule_room r_;
+  schedule_scratch r_;
   schedule_counts c_{};
 };
 

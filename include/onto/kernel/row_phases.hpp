@@ -3,7 +3,7 @@
 // values.
 #pragma once
 
-#include <onto/graph/stage_kind.hpp>
+#include <onto/graph/phase_kind.hpp>
 #include <onto/kernel/program.hpp>
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
@@ -29,35 +29,35 @@ struct row_inverse : packed_elementwise<floating_elements, 4> {
 
 /// One phase of a row kernel: a program over the elements of the row, or once for the row, and what is done with its
 /// values.
-template <stage_kind Kind, class Program, fold F = fold::sum>
+template <phase_kind Kind, class Program, fold F = fold::sum>
 struct row_phase {
   using code = Program;
-  static constexpr stage_kind kind = Kind;
+  static constexpr phase_kind kind = Kind;
   static constexpr element type = Program::result;
   static constexpr fold reduction = F;  // where it folds
   static constexpr bool folds =
-      Kind == stage_kind::fold || Kind == stage_kind::kept_fold || Kind == stage_kind::store_fold;
-  static constexpr bool keeps = Kind == stage_kind::keep || Kind == stage_kind::kept_fold;
-  static constexpr bool stores = Kind == stage_kind::store || Kind == stage_kind::store_fold;
+      Kind == phase_kind::fold || Kind == phase_kind::kept_fold || Kind == phase_kind::store_fold;
+  static constexpr bool keeps = Kind == phase_kind::keep || Kind == phase_kind::kept_fold;
+  static constexpr bool stores = Kind == phase_kind::store || Kind == phase_kind::store_fold;
   /// Whether later phases are given a value for the row.
-  static constexpr bool gives = (folds && !stores) || Kind == stage_kind::value;
+  static constexpr bool gives = (folds && !stores) || Kind == phase_kind::value;
 };
 
 /// Folds the values of `Program`; `Keeps`: other phases read them too.
 template <class Program, fold F, bool Keeps>
-using fold_stage = row_phase<Keeps ? stage_kind::kept_fold : stage_kind::fold, Program, F>;
+using fold_phase = row_phase<Keeps ? phase_kind::kept_fold : phase_kind::fold, Program, F>;
 /// Keeps the values of `Program` for other phases.
 template <class Program>
-using keep_stage = row_phase<stage_kind::keep, Program>;
+using keep_phase = row_phase<phase_kind::keep, Program>;
 /// Computes one value for the row.
 template <class Program>
-using value_stage = row_phase<stage_kind::value, Program>;
+using value_phase = row_phase<phase_kind::value, Program>;
 /// Stores the values of `Program`. The last phase of a map.
 template <class Program>
-using store_stage = row_phase<stage_kind::store, Program>;
+using store_phase = row_phase<phase_kind::store, Program>;
 /// Folds the values of `Program` and stores the result. The last phase of a reduction.
 template <class Program, fold F>
-using store_fold_stage = row_phase<stage_kind::store_fold, Program, F>;
+using store_fold_phase = row_phase<phase_kind::store_fold, Program, F>;
 
 template <int Number, class Phase, class... Rest>
 struct phase_at : phase_at<Number - 1, Rest...> {};

@@ -102,7 +102,7 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
 /// bfloat16 are rounded, even where `x` is of that type: inside a kernel its values are floats.
 template <tensor_element To, expression E>
 constexpr auto cast(const E& x) {
-  constexpr bool is_rounded = !is_narrow(element_of<To>) || E::facts.is_leaf;
+  constexpr bool is_rounded = !is_half_precision(element_of<To>) || E::facts.is_leaf;
   if constexpr (std::is_same_v<typename E::element_type, To> && is_rounded) {
     return x;
   } else {

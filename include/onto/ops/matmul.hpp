@@ -11,7 +11,7 @@ namespace detail {
 constexpr element_set multiplied_elements(bool on_gpus) {
   element_set s = 0;
   for (const element_row& r : element_table::rows)
-    if (r.products == product_kernels::cpu_and_gpu || (r.products == product_kernels::cpu && !on_gpus))
+    if (r.products == gemm_micro_kernels::cpu_and_gpu || (r.products == gemm_micro_kernels::cpu && !on_gpus))
       s |= element_bit(r.type);
   return s;
 }

@@ -61,7 +61,7 @@ struct random : generator<Element, Dims...> {
 template <class Element, int... Dims>
 struct random_uniform : random<Element, Dims...> {
   static constexpr std::string_view name = "RandomUniform";
-  static constexpr bool is_stored_narrow = is_narrow(element_of<Element>);
+  static constexpr bool is_stored_narrow = is_half_precision(element_of<Element>);
   template <class T>
   ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
     const detail::philox_words r = detail::random_bits(index, seed);

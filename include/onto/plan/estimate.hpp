@@ -3,7 +3,7 @@
 // nothing allocated and nothing run.
 #pragma once
 
-#include <onto/graph/order.hpp>
+#include <onto/graph/stream_assignment.hpp>
 #include <onto/plan/cost_model.hpp>
 #include <onto/plan/text.hpp>
 
@@ -76,7 +76,7 @@ class step_timer {
     const int streams = stream_count(in_.device_count);
     const scratch_array<step_order> orders(count);
     const scratch_array<int> waits(count * streams);
-    step_orderer(in_, orders.get(), waits.get()).run();
+    stream_assigner(in_, orders.get(), waits.get()).run();
 
     const scratch_array<double> clock(streams);  // of the host: what it has come to
     double* const time = clock.get();
@@ -147,7 +147,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string timeline_text(const timeline_view& t)
     m << (s.stream > 0 ? streams[s.stream % 3] : ": ");
     names.write(m, s.step.node);
     if (s.step.kind == step_kind::transfer) write_place(m << " to ", s.step.at);
-    if (s.step.kind == step_kind::deliver) m << ", result " << s.step.fetch;
+    if (s.step.kind == step_kind::fetch_copy) m << ", result " << s.step.fetch;
     m << "\n";
   }
   for (int d = 0; d < t.device_count; ++d) {

@@ -62,9 +62,9 @@ namespace detail {
 template <class Graph>
 struct fused {
   static constexpr int count = Graph::view.count;
-  static constexpr int room = count > 0 ? count : 1;
+  static constexpr int array_size = count > 0 ? count : 1;
   static constexpr int products = count_products(Graph::view);
-  using data = stored_kernels<room, products>;
+  using data = stored_kernels<array_size, products>;
 
   static constexpr data fuse() {
     data d;
@@ -150,9 +150,9 @@ template <class Graph, class World>
 struct planned {
   static constexpr int nodes = Graph::view.count;
   static constexpr int edges = Graph::lowered::sizes.operands;
-  static constexpr int room = nodes + edges + 2 * Graph::view.fetch_count + 1;
+  static constexpr int array_size = nodes + edges + 2 * Graph::view.fetch_count + 1;
   static constexpr int device_count = devices_of<Graph, World>::count;
-  using type = plan<nodes, room, room, device_count>;
+  using type = plan<nodes, array_size, array_size, device_count>;
 
   static constexpr type run() {
     type p;

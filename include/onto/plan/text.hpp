@@ -76,7 +76,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       write_place(m, s.at);
       if (p.values[s.value].bytes >= 0) m << ", " << p.values[s.value].bytes << " bytes";
       if (p.values[s.value].fetch >= 0) m << ", result " << p.values[s.value].fetch;
-    } else if (s.kind == step_kind::deliver) {
+    } else if (s.kind == step_kind::fetch_copy) {
       m << "copy ";
       write_value(m, p.graph, names, s.node);
       m << " to result " << s.fetch;

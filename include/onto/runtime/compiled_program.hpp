@@ -2,7 +2,7 @@
 // A program as the runtime gets it from the compiler: graph, fusion and kernels, all constant.
 #pragma once
 
-#include <onto/graph/code.hpp>
+#include <onto/graph/kernel_codegen.hpp>
 #include <onto/runtime/device.hpp>
 
 namespace onto::detail {
@@ -21,11 +21,11 @@ struct compiled_program {
   kernel_partition unmerged;            // before some were merged
   const kernel_entry* whole = nullptr;  // per node: the kernel it is the root of
   const kernel_entry* parts = nullptr;  // per node: the kernel before merging it was the root of, where that is another
-  const kernel_entry* single = nullptr;    // per node: the operation alone, for kernels that are split
-  const evaluation* how = nullptr;         // per root: how the kernel evaluates members that hold values
-  const evaluation* part_how = nullptr;    // and before merging
-  const bool* lone_softmax = nullptr;      // per root: a softmax over rows by the operation's own kernel; null: none
-  const narrow_kernels* narrow = nullptr;  // null where no element is of type half or bfloat16
+  const kernel_entry* single = nullptr;  // per node: the operation alone, for kernels that are split
+  const evaluation* how = nullptr;       // per root: how the kernel evaluates members that hold values
+  const evaluation* part_how = nullptr;  // and before merging
+  const bool* lone_softmax = nullptr;    // per root: a softmax over rows by the operation's own kernel; null: none
+  const half_kernels* half_precision = nullptr;     // null where no element is of type half or bfloat16
   const value_dependence* values_decide = nullptr;  // null where they do not decide how many nodes there are
 };
 

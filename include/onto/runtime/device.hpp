@@ -63,8 +63,8 @@ class device {
   virtual std::string description() const = 0;
   /// Whether its memory is the host's, so that the host computes in it directly.
   virtual bool is_host() const { return false; }
-  /// Devices of one family wait for each other's events and copy to each other's memory without the host.
-  virtual const void* family() const = 0;
+  /// Devices of one peer_group wait for each other's events and copy to each other's memory without the host.
+  virtual const void* peer_group() const = 0;
 
   /// A block of memory that every stream may use at once.
   /// *Throws* `resource_exhausted_error` where there is not so much memory under the limit.
@@ -112,22 +112,22 @@ class device {
   virtual void copy_in(const work& w, void* to, const host_slot& host, std::int64_t bytes) = 0;
   /// Copies to the host, in the stream `out`.
   virtual void copy_out(const work& w, const host_slot& host, const void* from, std::int64_t bytes) = 0;
-  /// Copies to another device of the family, in this device's stream `out`.
+  /// Copies to another device of the peer_group, in this device's stream `out`.
   virtual void copy_to(const work& w, device& other, void* to, const void* from, std::int64_t bytes) = 0;
   /// Runs a kernel, in the stream `compute`.
   virtual void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) = 0;
 
   virtual ref<device_event> make_event() = 0;
   /// The event is reached when everything issued to the stream so far is done.
-  virtual void record(run_state& run, lane stream, device_event& event) = 0;
-  /// What is issued to the stream from now on waits for an event of a device of the same family.
-  virtual void wait(run_state& run, lane stream, device_event& event) = 0;
+  virtual void record(run_state& run, stream_kind stream, device_event& event) = 0;
+  /// What is issued to the stream from now on waits for an event of a device of the same peer_group.
+  virtual void wait(run_state& run, stream_kind stream, device_event& event) = 0;
 
   /// Blocks until a stream is empty, when an event that was to tell could not be had.
-  virtual void finish(lane stream) noexcept { (void)stream; }
+  virtual void finish(stream_kind stream) noexcept { (void)stream; }
 
-  /// Has `issue` issue work to this device and others of its family, and keeps it instead of doing it.
-  /// *Returns* null, where this family or this work cannot be kept.
+  /// Has `issue` issue work to this device and others of its peer_group, and keeps it instead of doing it.
+  /// *Returns* null, where this peer_group or this work cannot be kept.
   virtual ref<device_graph> record_graph(void (*issue)(void* context), void* context) {
     (void)issue;
     (void)context;

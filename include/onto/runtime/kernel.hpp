@@ -32,7 +32,7 @@ struct kernel_call;
 
 /// What the CPU's kernels, which are for floats, need beside where elements are of type half or bfloat16. Reached
 /// through a pointer, so that other programs do not hold it.
-struct narrow_kernels {
+struct half_kernels {
   void (*widen)(element type, const void* from, std::int64_t n, float* out);
   void (*narrow)(element type, const float* in, std::int64_t n, void* to);
   void (*matmul)(thread_pool& pool, const kernel_call& call, void (*multiply)(thread_pool&, const kernel_call&));
@@ -53,10 +53,10 @@ struct kernel_call {
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};
-  const narrow_kernels* narrow = nullptr;  // where the program has elements of type half or bfloat16
-  bool continues = false;                  // a further part of the kernel before it, as of a concat: not counted again
-  void* workspace = nullptr;               // device memory, as the kernel's `workspace` asked for
-  std::int64_t workspace_bytes = 0;        // of it: so many, or where memory is short at least `least_workspace`
+  const half_kernels* half_precision = nullptr;  // where the program has elements of type half or bfloat16
+  bool continues = false;            // a further part of the kernel before it, as of a concat: not counted again
+  void* workspace = nullptr;         // device memory, as the kernel's `workspace` asked for
+  std::int64_t workspace_bytes = 0;  // of it: so many, or where memory is short at least `least_workspace`
 };
 
 /// What a backend's kernels are launched with: threads, or a stream and handles. Each backend's own derives from it.

@@ -16,9 +16,9 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// A device's streams, each in an order of its own: kernels, copies to it from the host, copies from it.
-enum class lane : std::uint8_t { compute, in, out };
+enum class stream_kind : std::uint8_t { compute, in, out };
 
-inline constexpr int lane_count = 3;
+inline constexpr int stream_kinds = 3;
 
 /// What a piece of work is. Lives as long as the program it is of.
 struct work_label {
@@ -32,7 +32,7 @@ struct work_label {
 struct trace_span {
   enum kind { kernel, copy, wait } what = kernel;
   place where{};
-  lane stream = lane::compute;
+  stream_kind stream = stream_kind::compute;
   const work_label* label = nullptr;
   std::int64_t begin = 0;
   std::int64_t end = 0;

@@ -22,11 +22,11 @@ class binder {
 
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
-    int room = g_.count + 2 * g_.fetch_count + 1;
-    for (int n = 0; n < g_.count && devices_.count() > 1; ++n) room += g_[n].count;  // copies between devices
+    int capacity = g_.count + 2 * g_.fetch_count + 1;
+    for (int n = 0; n < g_.count && devices_.count() > 1; ++n) capacity += g_[n].count;  // copies between devices
     arena scratch;
-    auto* steps = scratch.make<plan_step>(room);
-    b_.values = m_.make<plan_value>(room);
+    auto* steps = scratch.make<plan_step>(capacity);
+    b_.values = m_.make<plan_value>(capacity);
     const kernel_arrays units{m_.make<int>(g_.count), m_.make<int>(g_.count), m_.make<int>(g_.count),
                               m_.make<int>(g_.count), m_.make<bool>(g_.count)};
     auto* value_of = m_.make<int>(g_.count);
@@ -76,17 +76,17 @@ class binder {
 
   /// Streams, waits, events and labels.
   void order(const plan_step* steps, const kernel_partition& units) {
-    int* families = m_.make<int>(b_.devices);
+    int* peer_groups = m_.make<int>(b_.devices);
     for (int d = 0; d < b_.devices; ++d)
       for (int c = d; c >= 0; --c)
-        if (devices_[c].family() == devices_[d].family()) families[d] = c;
-    const order_input in{g_,         units,   steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
-                         b_.devices, families};
+        if (devices_[c].peer_group() == devices_[d].peer_group()) peer_groups[d] = c;
+    const order_input in{g_,         units,      steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+                         b_.devices, peer_groups};
     arena scratch;
     const int streams = stream_count(b_.devices);
     auto* orders = scratch.make<step_order>(b_.counts.steps);
     auto* waits = scratch.make<int>(b_.counts.steps * streams);
-    step_orderer(in, orders, waits).run();
+    stream_assigner(in, orders, waits).run();
     const step_costs costs(in, b_.shapes);
     const node_names names(g_);
     b_.title = kept_text(names.text(g_.fetches[0]), m_);
@@ -95,23 +95,23 @@ class binder {
       s.stream = orders[k].stream;
       s.waits = m_.copy(waits + orders[k].first, orders[k].count);
       s.wait_count = orders[k].count;
-      if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / lane_count].make_event().leave();
+      if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / stream_kinds].make_event().release();
       label_step(s, g_, units, names, costs.of(k), m_);
     }
   }
 
-  /// Finds the run of steps between the host's first and last ones, if one family does them all.
+  /// Finds the run of steps between the host's first and last ones, if one peer_group does them all.
   void find_replay() {
     int first = 0;
     int end = b_.counts.steps;
     while (first < end && b_.steps[first].stream == 0) ++first;
     while (end > first && b_.steps[end - 1].stream == 0) --end;
-    const void* family = nullptr;
+    const void* peer_group = nullptr;
     for (int k = first; k < end; ++k) {
       if (b_.steps[k].stream == 0) return;
-      const void* f = devices_[(b_.steps[k].stream - 1) / lane_count].family();
-      if (family && f != family) return;
-      family = f;
+      const void* f = devices_[(b_.steps[k].stream - 1) / stream_kinds].peer_group();
+      if (peer_group && f != peer_group) return;
+      peer_group = f;
     }
     b_.replay_first = first;
     b_.replay_end = end;
@@ -140,7 +140,7 @@ class binder {
       if (most == 0) continue;
       void* data = nullptr;
       auto bytes = static_cast<std::int64_t>(most);
-      b_.workspaces[d] = devices_[d].workspace_up_to(bytes, static_cast<std::int64_t>(least), data).leave();
+      b_.workspaces[d] = devices_[d].workspace_up_to(bytes, static_cast<std::int64_t>(least), data).release();
       for (int k = 0; k < b_.counts.steps; ++k)
         for (int c = 0; b_.steps[k].device == d && c < b_.steps[k].call_count; ++c) {
           b_.steps[k].calls[c].call.workspace = data;

@@ -2,8 +2,8 @@
 // Binding kernels' arguments: which kernel a step launches, over which space, and how each operand lies in memory.
 #pragma once
 
-#include <onto/graph/code.hpp>
-#include <onto/graph/layout.hpp>
+#include <onto/graph/index_map.hpp>
+#include <onto/graph/kernel_codegen.hpp>
 #include <onto/session/bound_program.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -78,7 +78,7 @@ class call_binder {
     c.views = m_.make<operand_view>(operands);
     c.sources = m_.make<operand_source>(operands);
     c.call.op = g_[s.step.node].op;
-    c.call.narrow = p_.narrow;
+    c.call.half_precision = p_.half_precision;
     c.call.out.type = g_[s.step.node].type;
     return c;
   }
@@ -109,16 +109,16 @@ class call_binder {
     add_operand(s, c, o, layout_of(g_, units_, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
-  /// Adds the operands of a kernel, each seen in its frame, and the space of the call.
-  void add_seen(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* via) {
+  /// Adds the operands of a kernel, each seen through its view path, and the space of the call.
+  void add_operands(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* path_of) {
     const extents& space = b_.shapes[space_of(g_, root)];
     extents all = space;
     int axis[max_rank];
     for (int k = 0; k < all.rank; ++k) axis[k] = k;
     arena scratch;
-    auto* seen = scratch.make<seen_operand>(o.input_count);
+    auto* seen = scratch.make<index_map>(o.input_count);
     for (int k = 0; k < o.input_count; ++k) {
-      seen[k] = see(g_, units_, via, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.frames[k], space);
+      seen[k] = index_map_of(g_, units_, path_of, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.paths[k], space);
       if (!seen[k].split || space.size() == 0) continue;
       int of[max_rank], source[max_rank];
       refine(all, seen[k].over, all, of);
@@ -154,24 +154,26 @@ class call_binder {
   }
 
   void bind_program(bound_step& s, int root) {
-    int room = 4 + 3 * most_repeated;
+    int capacity = 4 + 3 * most_repeated;
     for (int n = units_.first_member[root]; n >= 0; n = units_.next_member[n]) {
-      room += code_room_for(g_, n);
+      capacity += most_instructions_of(g_, n);
       registers_[n] = -1;
       for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
     }
-    auto* inputs = m_.make<int>(room);
-    auto* frames = m_.make<int>(room);
-    auto* scalars = m_.make<int>(room);
-    kernel_operands o{inputs, frames, 0, scalars, 0};
+    auto* inputs = m_.make<int>(capacity);
+    auto* paths = m_.make<int>(capacity);
+    auto* scalars = m_.make<int>(capacity);
+    kernel_operands o{inputs, paths, 0, scalars, 0};
     kernel_partition kernels = units_;
-    if (!s.step.whole) kernels.via = no_frames();
+    if (!s.step.whole) kernels.path_of = no_paths();
     arena scratch;
-    code_collector(g_, kernels, root, nullptr, 0, {scratch.make<code_line>(room), registers_}, o, how_of(s)).run();
+    kernel_codegen(g_, kernels, root, nullptr, 0, {scratch.make<kernel_instruction>(capacity), registers_}, o,
+                   how_of(s))
+        .run();
 
     open_calls(s, 1);
     bound_call& c = next_call(s, o.input_count);
-    add_seen(s, c, root, o, kernels.via);
+    add_operands(s, c, root, o, kernels.path_of);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.make<std::uint64_t>(o.scalar_count);  // set in each run
@@ -217,13 +219,13 @@ class call_binder {
     contiguous_strides(out, c.call.out.stride);
   }
 
-  /// For each node -1: no frame.
-  const int* no_frames() {
-    if (!no_frames_) {
-      no_frames_ = m_.make<int>(g_.count);
-      for (int n = 0; n < g_.count; ++n) no_frames_[n] = -1;
+  /// For each node -1: no path.
+  const int* no_paths() {
+    if (!no_paths_) {
+      no_paths_ = m_.make<int>(g_.count);
+      for (int n = 0; n < g_.count; ++n) no_paths_[n] = -1;
     }
-    return no_frames_;
+    return no_paths_;
   }
 
   void bind_concat(bound_step& s, int root) {
@@ -248,8 +250,8 @@ class call_binder {
     open_calls(s, 1);
     bound_call& c = next_call(s, 1);
     if (g_[root].kind() == op_kind::view) {
-      int frame = is_reshape(g_, root) ? -1 : root;
-      add_seen(s, c, root, {&x, &frame, 1, nullptr, 0}, nullptr);
+      int path = is_reshape(g_, root) ? -1 : root;
+      add_operands(s, c, root, {&x, &path, 1, nullptr, 0}, nullptr);
     } else {
       c.call.space = b_.shapes[x];
       add_node(s, c, x, nullptr);
@@ -266,7 +268,7 @@ class call_binder {
   kernel_partition units_;
   const int* value_of_;
   int* registers_;
-  int* no_frames_ = nullptr;
+  int* no_paths_ = nullptr;
 };
 
 }  // namespace onto::detail

@@ -2,7 +2,7 @@
 // A program that knows its devices, its shapes and its order: what a run fills in, and what is kept from run to run.
 #pragma once
 
-#include <onto/graph/order.hpp>
+#include <onto/graph/stream_assignment.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/refined_programs.hpp>
 
@@ -39,7 +39,7 @@ struct bound_step {
   std::int64_t from_offset = 0;
   bound_call* calls = nullptr;
   int call_count = 0;
-  int stream = 0;        // see graph/order.hpp
+  int stream = 0;        // see graph/stream_assignment.hpp
   int* waits = nullptr;  // steps of other streams that must be done
   int wait_count = 0;
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
@@ -70,7 +70,8 @@ struct bound_program {
   int devices = 0;
   std::string_view title;  // what it is called where it holds memory
 
-  // The steps that devices of one family do without the host, one after the other: they can be recorded and replayed.
+  // The steps that devices of one peer_group do without the host, one after the other: they can be recorded and
+  // replayed.
   int replay_first = 0;
   int replay_end = 0;
 
@@ -102,32 +103,32 @@ struct bound_program {
   bound_program& operator=(const bound_program&) = delete;
   ONTO_NOINLINE ~bound_program() {
     for (recorded_run& r : recorded)
-      if (r.graph) r.graph->release();
+      if (r.graph) r.graph->drop();
     for (int k = 0; steps && k < counts.steps; ++k)
-      if (steps[k].event) steps[k].event->release();
+      if (steps[k].event) steps[k].event->drop();
     for (int k = 0; rest && k < stream_count(devices); ++k)
-      if (rest[k]) rest[k]->release();
+      if (rest[k]) rest[k]->drop();
     end_run();
     for (int v = 0; spare && v < counts.values; ++v)
-      if (spare[v]) spare[v]->release();
+      if (spare[v]) spare[v]->drop();
     for (int d = 0; blocks && d < devices; ++d) {
-      if (blocks[d]) blocks[d]->release();
-      if (workspaces[d]) workspaces[d]->release();
+      if (blocks[d]) blocks[d]->drop();
+      if (workspaces[d]) workspaces[d]->drop();
     }
   }
 
   /// Lets go of what the run alone held.
   void end_run() {
     for (int n = 0; variable && n < program->graph.count; ++n) {
-      if (variable[n]) variable[n]->release();
+      if (variable[n]) variable[n]->drop();
       variable[n] = nullptr;
     }
     for (int v = 0; written && v < counts.values; ++v) {
-      if (written[v]) written[v]->release();
+      if (written[v]) written[v]->drop();
       written[v] = nullptr;
     }
     for (int d = 0; blocks && !kept && d < devices; ++d) {
-      if (blocks[d]) blocks[d]->release();
+      if (blocks[d]) blocks[d]->drop();
       blocks[d] = nullptr;
     }
   }

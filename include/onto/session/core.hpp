@@ -362,14 +362,14 @@ class session_core : public counted {
       b.written[v] = nullptr;
       if (!old) continue;
       if (b.variable[n] == old) {
-        old->release();  // the run's own reference
+        old->drop();  // the run's own reference
         b.variable[n] = nullptr;
       }
       // The next run of a prepared program writes where the value before this one was, if nobody reads it.
       if (b.kept && old->is_unique() && old->bytes() == slot.value->bytes() && &old->owner() == &slot.value->owner())
         b.spare[v] = old;
       else
-        old->release();
+        old->drop();
     }
   }
 

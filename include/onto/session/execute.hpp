@@ -10,7 +10,7 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Copies contiguous elements on the host.
-ONTO_COLD inline void deliver_elements(kernel_context&, const kernel_call& c) {
+ONTO_COLD inline void copy_fetched_elements(kernel_context&, const kernel_call& c) {
   const std::int64_t bytes = c.inner * size_of(c.out.type);
   if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
 }
@@ -46,7 +46,7 @@ class execution {
       if (b_.block_bytes[d] <= 0 || b_.blocks[d]) continue;
       at_ = d;
       b_.blocks[d] =
-          devices_[d].reserve({b_.block_bytes[d], "program", b_.title, &execution::explain_block, this}).leave();
+          devices_[d].reserve({b_.block_bytes[d], "program", b_.title, &execution::explain_block, this}).release();
     }
   }
 
@@ -70,7 +70,7 @@ class execution {
   bound_program& b_;
   const graph_view& g_;
   const device_list& devices_;
-  char* staging_ = nullptr;  // a list of host blocks for copies between families
+  char* staging_ = nullptr;  // a list of host blocks for copies between peer_groups
   int at_ = 0;               // the device or step that memory is wanted for
 
   /// Names the first value that does not fit.
@@ -108,7 +108,8 @@ class execution {
         } else {
           at_ = v;
           const std::string_view name = g_[g_.operand(x.node, 0)].name;
-          b_.written[v] = devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).leave();
+          b_.written[v] =
+              devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).release();
         }
         b_.address[v].data = b_.written[v]->data();
       } else if (x.fetch >= 0) {
@@ -154,7 +155,7 @@ class execution {
 
   /// Does the recorded steps in one call, recording them first where that was not done. *Returns* whether it could.
   bool replay() {
-    device& origin = devices_[(b_.steps[b_.replay_first].stream - 1) / lane_count];
+    device& origin = devices_[(b_.steps[b_.replay_first].stream - 1) / stream_kinds];
     arena scratch;
     auto** key = scratch.make<void*>(g_.count + b_.counts.values);
     const int count = variables_memory(key);
@@ -177,8 +178,8 @@ class execution {
       }
       r = &b_.recorded[b_.next_recorded];
       b_.next_recorded = 1 - b_.next_recorded;
-      if (r->graph) r->graph->release();
-      r->graph = graph.leave();
+      if (r->graph) r->graph->drop();
+      r->graph = graph.release();
       if (!r->key) r->key = b_.memory.make<void*>(g_.count + b_.counts.values);
       std::memcpy(r->key, key, static_cast<std::size_t>(count) * sizeof(void*));
     }
@@ -201,15 +202,16 @@ class execution {
     static constexpr work_label waiting{"wait", {}, 0, 0};
     if (trace && then > 0) {
       if (then > b_.progress.now)
-        trace->add({trace_span::wait, host, lane::compute, &waiting, nanoseconds(b_.progress.now), nanoseconds(then)});
+        trace->add(
+            {trace_span::wait, host, stream_kind::compute, &waiting, nanoseconds(b_.progress.now), nanoseconds(then)});
     } else if (trace) {
-      trace->add({trace_span::wait, host, lane::compute, &waiting, begin, trace->now()});
+      trace->add({trace_span::wait, host, stream_kind::compute, &waiting, begin, trace->now()});
     }
     if (then > b_.progress.now) b_.progress.now = then;
   }
 
   device_event* rest_of(int stream) {
-    if (!b_.rest[stream]) b_.rest[stream] = devices_[(stream - 1) / lane_count].make_event().leave();
+    if (!b_.rest[stream]) b_.rest[stream] = devices_[(stream - 1) / stream_kinds].make_event().release();
     return b_.rest[stream];
   }
 
@@ -223,8 +225,8 @@ class execution {
         perform(s);
         return;
       }
-      device& owner = devices_[(s.stream - 1) / lane_count];
-      const auto stream = static_cast<lane>((s.stream - 1) % lane_count);
+      device& owner = devices_[(s.stream - 1) / stream_kinds];
+      const auto stream = static_cast<stream_kind>((s.stream - 1) % stream_kinds);
       b_.used[s.stream] = true;
       for (int w = 0; w < s.wait_count; ++w)
         if (device_event* e = b_.steps[s.waits[w]].event) owner.wait(b_.progress, stream, *e);
@@ -239,8 +241,8 @@ class execution {
     device& at = devices_[s.device];
     if (s.step.kind == step_kind::transfer)
       transfer(s, at);
-    else if (s.step.kind == step_kind::deliver)
-      deliver(s, at);
+    else if (s.step.kind == step_kind::fetch_copy)
+      fetch_copy(s, at);
     else
       launch(s, at);
   }
@@ -280,17 +282,17 @@ class execution {
     slot.data = block + head;
     from.copy_out(w, slot, source, bytes);
     const ref<device_event> left = from.make_event();
-    from.record(b_.progress, lane::out, *left);
+    from.record(b_.progress, stream_kind::out, *left);
     left->wait();
     if (b_.progress.failed()) return;
     to.copy_in(w, target, slot, bytes);
     const ref<device_event> arrived = to.make_event();
-    to.record(b_.progress, lane::in, *arrived);
+    to.record(b_.progress, stream_kind::in, *arrived);
     arrived->wait();
   }
 
-  void deliver(const bound_step& s, device& at) {
-    static constexpr kernel_entry copy{{{&deliver_elements}}};
+  void fetch_copy(const bound_step& s, device& at) {
+    static constexpr kernel_entry copy{{{&copy_fetched_elements}}};
     operand_view in;
     in.data = address_of(s.step.source, s.step.node, 0);
     kernel_call c;
@@ -339,14 +341,15 @@ class execution {
       if (!b_.used[q]) continue;
       try {
         device_event* end = rest_of(q);
-        devices_[(q - 1) / lane_count].record(b_.progress, static_cast<lane>((q - 1) % lane_count), *end);
+        devices_[(q - 1) / stream_kinds].record(b_.progress, static_cast<stream_kind>((q - 1) % stream_kinds), *end);
         end->wait();
         if (end->time() > b_.progress.now) b_.progress.now = end->time();
       } catch (...) {
         b_.progress.fail(std::current_exception());
       }
       // What failed may have been the event itself.
-      if (b_.progress.failed()) devices_[(q - 1) / lane_count].finish(static_cast<lane>((q - 1) % lane_count));
+      if (b_.progress.failed())
+        devices_[(q - 1) / stream_kinds].finish(static_cast<stream_kind>((q - 1) % stream_kinds));
     }
   }
 };

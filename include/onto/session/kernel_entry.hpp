@@ -4,12 +4,12 @@
 
 #include <onto/expr/named.hpp>
 #include <onto/graph/builder.hpp>
-#include <onto/graph/code.hpp>
+#include <onto/graph/kernel_codegen.hpp>
 #include <onto/graph/placer.hpp>
+#include <onto/kernel/program.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/plan/plan.hpp>
 #include <onto/runtime/compiled_program.hpp>
-#include <onto/kernel/program.hpp>
 #include <onto/session/backends.hpp>
 #include <onto/session/row_kernels.hpp>
 
@@ -59,15 +59,15 @@ struct op_or_load {
   using type = typename Table::template op_at<K>::type;
 };
 template <class Table>
-struct op_or_load<Table, code_line::input> {
+struct op_or_load<Table, kernel_instruction::input> {
   using type = load_input;
 };
 template <class Table>
-struct op_or_load<Table, code_line::scalar> {
+struct op_or_load<Table, kernel_instruction::scalar> {
   using type = load_scalar;
 };
 template <class Table>
-struct op_or_load<Table, code_line::store> {
+struct op_or_load<Table, kernel_instruction::store> {
   using type = store_result;
 };
 
@@ -99,14 +99,14 @@ struct kernel_program {
 
   struct code {
     int count = 0;
-    code_line lines[Whole ? 2 * nodes + loads + 2 : 2 * Graph::view[Root].count + 2]{};
+    kernel_instruction lines[Whole ? 2 * nodes + loads + 2 : 2 * Graph::view[Root].count + 2]{};
   };
 
   static constexpr code collect() {
     code c;
     int registers[nodes]{};
     int inputs[loads]{};
-    int frames[loads]{};
+    int paths[loads]{};
     int scalars[loads]{};
     for (int n = 0; n < nodes; ++n) registers[n] = -1;
     stored_kernels<nodes> alone;
@@ -115,9 +115,9 @@ struct kernel_program {
       alone.arrays().prepend(Root, Root);
     }
     const kernel_partition kernels = Part ? fused<Graph>::parts : Whole ? fused<Graph>::value : alone.view();
-    kernel_operands o{inputs, frames, 0, scalars, 0};
+    kernel_operands o{inputs, paths, 0, scalars, 0};
     c.count =
-        code_collector(Graph::view, kernels, Root, Table::hashes, Table::count, {c.lines, registers}, o, How).run();
+        kernel_codegen(Graph::view, kernels, Root, Table::hashes, Table::count, {c.lines, registers}, o, How).run();
     return c;
   }
   static constexpr code value = collect();
@@ -127,9 +127,9 @@ struct kernel_program {
     return {value.lines, value.count, folds ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, false};
   }
 
-  static constexpr bool has_narrow() {
+  static constexpr bool has_half_precision() {
     for (int k = 0; k < value.count; ++k)
-      if (is_narrow(value.lines[k].type)) return true;
+      if (is_half_precision(value.lines[k].type)) return true;
     return false;
   }
   /// Whether instruction `k` makes the result of a map from floats.
@@ -157,7 +157,7 @@ struct kernel_program {
   // type, and so spells the whole expression, at a place where a `named` one is not known yet.
   template <bool Floats>
   static auto make() {
-    if constexpr (Floats && has_narrow())
+    if constexpr (Floats && has_half_precision())
       return spell_floats(std::make_integer_sequence<int, value.count>{});
     else
       return spell(std::make_integer_sequence<int, value.count>{});

@@ -163,16 +163,16 @@ struct compiled {
     return t;
   }
   static constexpr tables entries = build();
-  static constexpr const narrow_kernels* narrow() {
-    constexpr bool any = has_narrow_node();
+  static constexpr const half_kernels* half_precision() {
+    constexpr bool any = has_half_precision_node();
     if constexpr (any)
-      return &cpu_narrow_kernels;
+      return &cpu_half_kernels;
     else
       return nullptr;
   }
-  static constexpr bool has_narrow_node() {
+  static constexpr bool has_half_precision_node() {
     for (int n = 0; n < nodes; ++n)
-      if (is_narrow(Graph::view[n].type)) return true;
+      if (is_half_precision(Graph::view[n].type)) return true;
     return false;
   }
   static constexpr value_dependence dependence{all.kernels, kernel_count + 1, &refined_program::rewrite};
@@ -183,7 +183,7 @@ struct compiled {
       return nullptr;
   }
   static constexpr compiled_program program{Graph::view,        whole,     parts,    entries.whole, entries.parts,
-                                            entries.single,     how.whole, how.part, nullptr,       narrow(),
+                                            entries.single,     how.whole, how.part, nullptr,       half_precision(),
                                             dependence_if_any()};
 };
 

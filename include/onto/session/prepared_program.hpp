@@ -33,7 +33,7 @@ struct run_leaves {
   /// Lets go of variables, so that the next run can be gathered.
   void let_go() {
     for (int n = 0; n < nodes; ++n) {
-      if (variable[n]) variable[n]->release();
+      if (variable[n]) variable[n]->drop();
       variable[n] = nullptr;
     }
   }

@@ -26,7 +26,7 @@ class refined_program : public counted {
  public:
   static refined_program* rewrite(const compiled_program& typed, const refinement& nodes) {
     ref<refined_program> p(new refined_program(typed, nodes));
-    return p.leave();
+    return p.release();
   }
 
   const compiled_program& program() const { return program_; }
@@ -63,7 +63,7 @@ class refined_program : public counted {
     make_graph(r);
     fuse_nodes();
     find_kernels();
-    program_.narrow = typed.narrow;
+    program_.half_precision = typed.half_precision;
     program_.graph = g_;
     program_.kernels = kernels_;
     program_.unmerged = unmerged_;
@@ -171,7 +171,7 @@ class refined_program : public counted {
     for (int m = kernels_.first_member[root]; m >= 0; m = next) {
       next = kernels_.next_member[m];
       kernels_.kernel_of[m] = unmerged_.kernel_of[m] = m;
-      kernels_.via[m] = unmerged_.via[m] = -1;
+      kernels_.path_of[m] = unmerged_.path_of[m] = -1;
       how_[m] = evaluation::per_use;
       if (find_single(m, whole_[m]))
         lone_softmax_[m] = g_[m].kind() == op_kind::row;
@@ -229,12 +229,12 @@ class refined_program : public counted {
 
   bool find_code(const kernel_partition& p, int root, evaluation how, kernel_entry& out) {
     arena scratch;
-    int room = 4 + 3 * most_repeated;
+    int capacity = 4 + 3 * most_repeated;
     for (int n = 0; n < count_; ++n) registers_[n] = -1;
-    for (int m = p.first_member[root]; m >= 0; m = p.next_member[m]) room += code_room_for(g_, m);
-    auto* lines = scratch.make<code_line>(room);
-    kernel_operands o{scratch.make<int>(room), scratch.make<int>(room), 0, scratch.make<int>(room), 0};
-    const int count = code_collector(g_, p, root, nullptr, 0, {lines, registers_}, o, how).run();
+    for (int m = p.first_member[root]; m >= 0; m = p.next_member[m]) capacity += most_instructions_of(g_, m);
+    auto* lines = scratch.make<kernel_instruction>(capacity);
+    kernel_operands o{scratch.make<int>(capacity), scratch.make<int>(capacity), 0, scratch.make<int>(capacity), 0};
+    const int count = kernel_codegen(g_, p, root, nullptr, 0, {lines, registers_}, o, how).run();
     const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(fold_of(*g_[root].op)) : -1;
     return look_up({lines, count, fold, is_row_kernel(g_, p, root)}, out);
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// From a group of nodes that goes over rows to its program type, stage by stage.
+// From a group of nodes that goes over rows to its program type, phase by phase.
 #pragma once
 
 #include <onto/core/half.hpp>
 #include <onto/graph/builder.hpp>
-#include <onto/graph/row_stages.hpp>
+#include <onto/graph/row_phases.hpp>
 #include <onto/kernel/row_phases.hpp>
 #include <onto/plan/plan.hpp>
 
@@ -21,23 +21,23 @@ template <class Op, bool Stored>
 struct op_in_floats;
 
 template <class Table>
-struct op_or_load<Table, code_line::row_exp> {
+struct op_or_load<Table, kernel_instruction::row_exp> {
   using type = row_exp;
 };
 template <class Table>
-struct op_or_load<Table, code_line::row_inverse> {
+struct op_or_load<Table, kernel_instruction::row_inverse> {
   using type = row_inverse;
 };
 template <class Table>
-struct op_or_load<Table, code_line::row_multiply> {
+struct op_or_load<Table, kernel_instruction::row_multiply> {
   using type = op::mul;
 };
 template <class Table>
-struct op_or_load<Table, code_line::row_subtract> {
+struct op_or_load<Table, kernel_instruction::row_subtract> {
   using type = op::sub;
 };
 template <class Table>
-struct op_or_load<Table, code_line::row_log> {
+struct op_or_load<Table, kernel_instruction::row_log> {
   using type = op::log;
 };
 
@@ -47,20 +47,21 @@ struct row_kernel_program {
   static constexpr int nodes = Graph::view.count;
   static constexpr bool reduces = Graph::view[Root].kind() == op_kind::reduce;
 
-  static constexpr int find_room() {
+  static constexpr int find_capacity() {
     int lines = 2;
     const kernel_partition& kernels = fused<Graph>::value;
-    for (int n = kernels.first_member[Root]; n >= 0; n = kernels.next_member[n]) lines += code_room_for(Graph::view, n);
+    for (int n = kernels.first_member[Root]; n >= 0; n = kernels.next_member[n])
+      lines += most_instructions_of(Graph::view, n);
     return lines;
   }
-  static constexpr int room = find_room();
+  static constexpr int capacity = find_capacity();
 
   struct code {
     int count = 0;
     int inputs = 0;
     int scalars = 0;
-    bool narrow = false;
-    code_line lines[room]{};
+    bool half_precision = false;
+    kernel_instruction lines[capacity]{};
   };
   static constexpr code collect() {
     code c;
@@ -68,14 +69,14 @@ struct row_kernel_program {
     int inputs[nodes]{};
     int scalars[nodes]{};
     for (int n = 0; n < nodes; ++n) registers[n] = -1;
-    int frames[nodes]{};
-    kernel_operands o{inputs, frames, 0, scalars, 0};
-    c.count = code_collector(Graph::view, fused<Graph>::value, Root, Table::hashes, Table::count, {c.lines, registers},
+    int paths[nodes]{};
+    kernel_operands o{inputs, paths, 0, scalars, 0};
+    c.count = kernel_codegen(Graph::view, fused<Graph>::value, Root, Table::hashes, Table::count, {c.lines, registers},
                              o, evaluation::once)
                   .run();
     c.inputs = o.input_count;
     c.scalars = o.scalar_count;
-    for (int k = 0; k < c.count; ++k) c.narrow = c.narrow || is_narrow(c.lines[k].type);
+    for (int k = 0; k < c.count; ++k) c.half_precision = c.half_precision || is_half_precision(c.lines[k].type);
     return c;
   }
   static constexpr code all = collect();
@@ -84,27 +85,27 @@ struct row_kernel_program {
     return {all.lines, all.count, reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, true};
   }
 
-  static constexpr row_stages<room> stages{all.lines, all.count, all.inputs, all.scalars,
-                                           reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1};
+  static constexpr row_phases<capacity> phases{all.lines, all.count, all.inputs, all.scalars,
+                                               reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1};
 
-  /// One stage.
+  /// One phase.
   template <int S>
-  struct stage {
+  struct phase {
     struct lines {
       int count = 0;
-      code_line at[room]{};
+      kernel_instruction at[capacity]{};
     };
     static constexpr lines find() {
       lines l;
-      l.count = stages.code_of(S, l.at);
+      l.count = phases.code_of(S, l.at);
       return l;
     }
     static constexpr lines value = find();
-    static constexpr row_stage facts = stages.stages[S];
+    static constexpr row_phase_code facts = phases.phases[S];
 
     /// Whether instruction `k` makes the result of a map from floats.
     static constexpr bool is_stored(int k) {
-      return k + 1 == value.count && facts.kind == stage_kind::store &&
+      return k + 1 == value.count && facts.kind == phase_kind::store &&
              computed_as(value.at[value.at[k].argument[0]].type) == element::float32;
     }
     template <int K, int... A>
@@ -124,7 +125,7 @@ struct row_kernel_program {
 
     template <bool Floats>
     static auto code() {
-      if constexpr (Floats && all.narrow)
+      if constexpr (Floats && all.half_precision)
         return spell_floats(std::make_integer_sequence<int, value.count>{});
       else
         return spell(std::make_integer_sequence<int, value.count>{});
@@ -138,11 +139,11 @@ struct row_kernel_program {
 
   template <bool Floats, int... S>
   static auto spell(std::integer_sequence<int, S...>)
-      -> row_program<all.inputs, all.scalars, decltype(stage<S>::template make<Floats>())...>;
+      -> row_program<all.inputs, all.scalars, decltype(phase<S>::template make<Floats>())...>;
 
   // A function and not a member type, as in kernel_program.
   template <bool Floats>
-  static auto make() -> decltype(spell<Floats>(std::make_integer_sequence<int, stages.stage_count>{}));
+  static auto make() -> decltype(spell<Floats>(std::make_integer_sequence<int, phases.phase_count>{}));
 };
 
 }  // namespace ONTO_ABI

@@ -113,7 +113,7 @@ class run_queue {
         if (!first_) last_ = nullptr;
       }
       r->execute();
-      r->release();
+      r->drop();
     }
   }
 

@@ -19,7 +19,7 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_partitio
   s.label.name = kept_text(names.text(s.step.node), memory);
   if (s.step.kind == step_kind::transfer) {
     write_short(write_short(m << "copy from ", s.step.from) << " to ", s.step.at);
-  } else if (s.step.kind == step_kind::deliver) {
+  } else if (s.step.kind == step_kind::fetch_copy) {
     m << "copy to the result";
   } else {
     const char* comma = "";

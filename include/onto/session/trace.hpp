@@ -146,10 +146,10 @@ class trace_file final : public trace_sink {
     line_.clear();
     line_ << "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": " << process
           << ", \"tid\": " << static_cast<int>(s.stream) << ", \"args\": {\"name\": \""
-          << (s.where.kind == device_kind::cpu ? "host"
-              : s.stream == lane::compute      ? "compute"
-              : s.stream == lane::in           ? "copies in"
-                                               : "copies out")
+          << (s.where.kind == device_kind::cpu   ? "host"
+              : s.stream == stream_kind::compute ? "compute"
+              : s.stream == stream_kind::in      ? "copies in"
+                                                 : "copies out")
           << "\"}}";
     put();
   }

@@ -26,7 +26,7 @@ class variable_list {
   ~variable_list() {
     while (first_) {
       variable* next = first_->next;
-      if (first_->value) first_->value->release();
+      if (first_->value) first_->value->drop();
       delete first_;
       first_ = next;
     }

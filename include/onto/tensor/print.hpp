@@ -62,7 +62,7 @@ decimal shortest(T value) {
 
 /// The same among the numbers of a type of 16 bits, of which few digits tell one from the next.
 template <class T>
-  requires(is_narrow(element_of<T>))
+  requires(is_half_precision(element_of<T>))
 decimal shortest(T value) {
   // Below a power of two numbers lie closer: where the nearest decimal is too far below it, the next one above may do.
   const double candidates[] = {value, value * (1 + 0.25 * std::numeric_limits<T>::epsilon())};
@@ -76,9 +76,9 @@ decimal shortest(T value) {
 
 /// From which number on notation is scientific, in a column and alone: where the precision of the type ends.
 template <class T>
-inline constexpr double column_cutoff = is_narrow(element_of<T>) ? 1e3
-                                        : sizeof(T) == 4         ? 1e6
-                                                                 : 1e8;
+inline constexpr double column_cutoff = is_half_precision(element_of<T>) ? 1e3
+                                        : sizeof(T) == 4                 ? 1e6
+                                                                         : 1e8;
 template <class T>
 inline constexpr double scalar_cutoff = sizeof(T) <= 4 ? column_cutoff<T> : 1e16;
 

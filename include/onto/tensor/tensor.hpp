@@ -226,7 +226,7 @@ class tensor {
 
   /// The value of a tensor of rank 0. *Throws* `failed_precondition_error` where it was moved from.
   operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data()); }
-  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) {
+  operator float() const requires(sizeof...(Dims) == 0 && is_half_precision(element_of<T>)) {
     return *detail::expect_value(data());
   }
 

@@ -161,7 +161,7 @@ class tensor_ref {
 
   /// The value of a tensor of rank 0.
   operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data_); }
-  operator float() const requires(sizeof...(Dims) == 0 && is_narrow(element_of<T>)) {
+  operator float() const requires(sizeof...(Dims) == 0 && is_half_precision(element_of<T>)) {
     return *detail::expect_value(data_);
   }
 

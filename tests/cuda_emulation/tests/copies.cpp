@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Copies by way of pinned memory that are given up half way, waited for by their lane, or left to a device that goes:
+// Copies by way of pinned memory that are given up half way, waited for by their stream, or left to a device that goes:
 // when they are said to be over, the host's part of them is.
 #include <onto/backend/cuda/launch.hpp>
 
@@ -40,11 +40,11 @@ std::vector<unsigned char> values_of(unsigned char from) {
 
 }  // namespace
 
-TEST_CASE("a copy that is given up half way is over when its lane is, and another comes through", "[copies]") {
+TEST_CASE("a copy that is given up half way is over when its stream is, and another comes through", "[copies]") {
   const std::vector<unsigned char> values = values_of(3);
   std::vector<unsigned char> given_up = values_of(9);
   for (const char* call : {"cudaLaunchHostFunc", "cudaMemcpyAsync", "cudaEventRecord", "cudaStreamWaitEvent"})
-    for (const lane l : {lane::in, lane::out})
+    for (const stream_kind l : {stream_kind::in, stream_kind::out})
       for (long n = 1; n <= 6; ++n) {
         INFO(call << ", call " << n << ", lane " << static_cast<int>(l));
         cuda_emulation::set_seed(static_cast<std::uint64_t>(n));
@@ -55,7 +55,7 @@ TEST_CASE("a copy that is given up half way is over when its lane is, and anothe
         const ref<device_event> over = b.gpu.make_event();
         run_state run;
         cuda_emulation::fail_call(call, n, cudaErrorInvalidValue);
-        if (l == lane::in)
+        if (l == stream_kind::in)
           b.gpu.copy_in(work{run, b.label}, there, slot, bytes);
         else
           b.gpu.copy_out(work{run, b.label}, slot, zeros, bytes);
@@ -70,7 +70,7 @@ TEST_CASE("a copy that is given up half way is over when its lane is, and anothe
   CHECK(cuda_emulation::take_violations().empty());
 }
 
-TEST_CASE("a lane that is waited for is done, also where the driver refuses to wait for a stream", "[copies]") {
+TEST_CASE("a stream that is waited for is done, also where the driver refuses to wait for a stream", "[copies]") {
   const std::vector<unsigned char> values = values_of(5);
   std::vector<unsigned char> back(values.size());
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
@@ -85,11 +85,11 @@ TEST_CASE("a lane that is waited for is done, also where the driver refuses to w
     b.gpu.copy_out(work{b.run, b.label}, to, there, bytes);
     if (seed % 3 == 1) cuda_emulation::fail_call("cudaStreamSynchronize", 1, cudaErrorInvalidValue);
     if (seed % 3 == 2) cuda_emulation::fail_call("cudaStreamSynchronize", 2, cudaErrorInvalidValue);
-    b.gpu.finish(lane::in);
+    b.gpu.finish(stream_kind::in);
     CHECK(cuda_emulation::clear_faults() == (seed % 3 == 0 ? 0 : 1));
     if (seed % 3 == 1) cuda_emulation::fail_call("cudaStreamSynchronize", 1, cudaErrorInvalidValue);
     if (seed % 3 == 2) cuda_emulation::fail_call("cudaStreamSynchronize", 2, cudaErrorInvalidValue);
-    b.gpu.finish(lane::out);
+    b.gpu.finish(stream_kind::out);
     CHECK(cuda_emulation::clear_faults() == (seed % 3 == 0 ? 0 : 1));
     CHECK(cuda_emulation::host_functions_left() == 0);
     CHECK((back == values));
@@ -98,7 +98,7 @@ TEST_CASE("a lane that is waited for is done, also where the driver refuses to w
   }
 }
 
-TEST_CASE("a lane of copies is waited for to the last of its streams", "[copies]") {
+TEST_CASE("a stream_kind of copies is waited for to the last of its streams", "[copies]") {
   std::vector<unsigned char> values = values_of(5);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     cuda_emulation::set_seed(seed);
@@ -106,8 +106,8 @@ TEST_CASE("a lane of copies is waited for to the last of its streams", "[copies]
     auto* const there = b.reserve<unsigned char>(values.size());
     const host_slot from{values.data()};
     b.gpu.copy_in(work{b.run, b.label}, there, from, 300000);
-    b.gpu.finish(lane::in);
-    // By nobody's order, but the lane has been waited for.
+    b.gpu.finish(stream_kind::in);
+    // By nobody's order, but the stream has been waited for.
     std::vector<unsigned char> back(300000);
     REQUIRE(cudaMemcpy(back.data(), there, back.size(), cudaMemcpyDeviceToHost) == cudaSuccess);
     CHECK(std::equal(back.begin(), back.end(), values.begin()));
@@ -160,13 +160,13 @@ TEST_CASE("pinned copies of a graph come after what they wait for", "[copies]") 
         auto& p = *static_cast<program*>(self);
         const work w{p.b.run, p.b.label};
         p.b.gpu.copy_in(w, p.there, p.from, size);
-        p.b.order(lane::in, lane::compute);
+        p.b.order(stream_kind::in, stream_kind::compute);
         kernel_call call;
         call.out.data = p.there;
         p.b.gpu.launch(w, cuda_entry(&run_in_stream<&invert>), call);
-        p.b.order(lane::compute, lane::out);
+        p.b.order(stream_kind::compute, stream_kind::out);
         p.b.gpu.copy_out(w, p.to, p.there, size);
-        p.b.order(lane::out, lane::in);
+        p.b.order(stream_kind::out, stream_kind::in);
         p.b.gpu.copy_in(w, p.there + size, p.to, size);
       }
     } p{b, b.reserve<unsigned char>(2 * size), {in}, {out}};
@@ -229,7 +229,7 @@ TEST_CASE("a graph that is replayed copies the same way each time, twice the sam
       const work w{p.b.run, p.b.label};
       p.b.gpu.copy_in(w, p.there, p.first, bytes);
       p.b.gpu.copy_in(w, p.there, p.second, bytes / 2);
-      p.b.order(lane::in, lane::out);
+      p.b.order(stream_kind::in, stream_kind::out);
       p.b.gpu.copy_out(w, p.out, p.there, bytes);
     }
   } p{b, b.reserve<unsigned char>(values.size()), {values.data()}, {again.data()}, {back.data()}};

@@ -52,7 +52,7 @@ struct finished {
   cuda_device& gpu;
   ~finished() { wait(); }
   void wait() const {
-    for (const lane l : {lane::in, lane::compute, lane::out}) gpu.finish(l);
+    for (const stream_kind l : {stream_kind::in, stream_kind::compute, stream_kind::out}) gpu.finish(l);
   }
 };
 
@@ -121,7 +121,7 @@ bool run_once(trace_sink* trace) {
   b.run.trace = trace;
   kernel_call call;
   call.out.data = b.upload(values);
-  b.order(lane::in, lane::compute);
+  b.order(stream_kind::in, stream_kind::compute);
   b.launch(&twice, call);
   // A copy of one run on the GPU, of what it does not change.
   const operand_view last = view_of(static_cast<float*>(call.out.data) + large - 100, element::float32, {1});
@@ -132,18 +132,18 @@ bool run_once(trace_sink* trace) {
   copy.out = last;
   copy.out.data = static_cast<float*>(call.out.data) + large - 200;
   b.launch(&cuda_copy, copy);
-  b.order(lane::compute, lane::in);  // what is copied next comes after the kernels
+  b.order(stream_kind::compute, stream_kind::in);  // what is copied next comes after the kernels
   (void)b.upload(few);
   there = second.reserve({large * 4, "test", "there"});
   const ref<device_event> sent = b.gpu.make_event(), read = second.make_event();
   const work w{b.run, b.label};
-  b.order(lane::compute, lane::out);
+  b.order(stream_kind::compute, stream_kind::out);
   b.gpu.copy_to(w, second, there->data(), call.out.data, large * 4);
-  b.gpu.record(b.run, lane::out, *sent);
-  second.wait(b.run, lane::out, *sent);
+  b.gpu.record(b.run, stream_kind::out, *sent);
+  second.wait(b.run, stream_kind::out, *sent);
   second.copy_out(w, all, there->data(), large * 4);
   second.copy_out(w, some, there->data(), 400);
-  second.record(b.run, lane::out, *read);
+  second.record(b.run, stream_kind::out, *read);
   read->wait();
   if (b.run.failed()) return true;
   CHECK((back == expected() && few == std::vector<float>(100, 3)));
@@ -236,12 +236,12 @@ TEST_CASE("a recording of which a call fails is none, or its replay fails", "[fa
       const work w{b.run, b.label};
       const ref<device_event> sent = b.gpu.make_event();
       b.gpu.copy_in(w, here, in, large * 4);
-      b.order(lane::in, lane::compute);
+      b.order(stream_kind::in, stream_kind::compute);
       b.gpu.launch(w, cuda_entry(&run_in_stream<&twice>), call);
-      b.order(lane::compute, lane::out);
+      b.order(stream_kind::compute, stream_kind::out);
       b.gpu.copy_to(w, second, there->data(), here, large * 4);
-      b.gpu.record(b.run, lane::out, *sent);
-      second.wait(b.run, lane::out, *sent);
+      b.gpu.record(b.run, stream_kind::out, *sent);
+      second.wait(b.run, stream_kind::out, *sent);
       second.copy_out(w, out, there->data(), large * 4);
       second.copy_out(w, some, there->data(), 400);
     }
@@ -281,7 +281,7 @@ TEST_CASE("each call that fails in a product is told of", "[failures]") {
     call.form = matmul_form{1, 1, true};
     float* const out = b.reserve<float>(x.size());
     call.out.data = out;
-    b.order(lane::in, lane::compute);
+    b.order(stream_kind::in, stream_kind::compute);
     b.launch(&cuda_matmul<float>, call, &cuda_matmul_workspace<float>);
     const std::vector<float> product = b.download(out, x.size());
     CHECK(product == std::vector<float>(x.size(), 5 * 0.25f + 0.5f));

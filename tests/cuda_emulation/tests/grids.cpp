@@ -182,16 +182,19 @@ void add_map(family& f, const extents& space, const operand_view& a, const opera
   const bool packs = has_aligned_packs(m, map_lanes<Program>);
   f.add(packs);
   if (packs) {
-    walk_map<Program> walk;
-    const std::int64_t threads = plan_walk(m, map_lanes<Program>, walk_ahead<Program>, walk_ref(walk));
-    f.add(threads, walk.grid.width.divisor, walk.grid.steps, walk.grid.per_thread, walk.grid.end, walk.columns.rank);
-    for (int k = 0; k < 3; ++k) f.add(walk.advances[k], walk.step[k]);
+    coarsened_map<Program> coarsened;
+    const std::int64_t threads =
+        plan_coarsened_map(m, map_lanes<Program>, coarsened_ahead<Program>, coarsened_map_ref(coarsened));
+    f.add(threads, coarsened.grid.width.divisor, coarsened.grid.steps, coarsened.grid.per_thread, coarsened.grid.end,
+          coarsened.columns.rank);
+    for (int k = 0; k < 3; ++k) f.add(coarsened.advances[k], coarsened.step[k]);
   }
-  turn_map<Program> turn;
-  const turn_launch launch = plan_turn(m, turn_lanes<Program> * block_threads, turn_ref(turn));
-  f.add(launch.blocks, launch.shared, turn.space.grid.tiled, turn.space.grid.tile.width, turn.space.grid.tile.height,
-        turn.space.outer.rank);
-  for (int k = 0; k < 3; ++k) f.add(turn.space.turned[k], turn.space.along_width[k], turn.space.along_height[k]);
+  tiled_map<Program> tiled;
+  const tiled_launch launch = plan_tiled_map(m, tiled_lanes<Program> * block_threads, tiled_map_ref(tiled));
+  f.add(launch.blocks, launch.shared, tiled.space.grid.tiled, tiled.space.grid.tile.width, tiled.space.grid.tile.height,
+        tiled.space.outer.rank);
+  for (int k = 0; k < 3; ++k)
+    f.add(tiled.space.tile_offset[k], tiled.space.along_width[k], tiled.space.along_height[k]);
 }
 
 std::string maps() {

@@ -53,7 +53,7 @@ struct pair {
     from = near.upload(values);
     to = other.reserve({size, "test", "copy"});
     copy();
-    near.settle(lane::out);
+    near.settle(stream_kind::out);
   }
   void copy() { near.gpu.copy_to(work{near.run, near.label}, other, to->data(), from, size); }
 
@@ -113,10 +113,10 @@ TEST_CASE("waiting for a point of a GPU that is lost loses that one", "[lost]") 
   pair two;
   run_state run;
   const ref<device_event> event = two.other.make_event();
-  two.other.record(run, lane::compute, *event);
+  two.other.record(run, stream_kind::compute, *event);
   cuda_emulation::fail_call("cudaStreamWaitEvent", 1, cudaErrorLaunchFailure);
   cuda_emulation::lose_device(1, cudaErrorLaunchFailure);
-  two.near.gpu.wait(run, lane::compute, *event);
+  two.near.gpu.wait(run, stream_kind::compute, *event);
   REQUIRE(run.failed());
   CHECK(two.near.gpu.lost() == nullptr);
   CHECK(two.other.lost() != nullptr);

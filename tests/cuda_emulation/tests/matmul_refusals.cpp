@@ -278,7 +278,7 @@ TEST_CASE("a device that cublasLt finds lost is known to be", "[cuda][matmul]") 
   call.in = in;
   call.out.data = b.reserve<float>(4);
   b.launch(&cuda_matmul<float>, call);
-  b.settle(lane::compute);
+  b.settle(stream_kind::compute);
   CHECK(b.gpu.lost() == nullptr);
   cuda_emulation::lose_device(0, cudaErrorIllegalAddress);
   CHECK_THROWS_WITH(b.launch(&cuda_matmul<float>, call), Catch::Contains("is lost to this process"));

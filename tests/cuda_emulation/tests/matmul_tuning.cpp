@@ -158,7 +158,7 @@ TEST_CASE("what fails while algorithms are tried fails the run, and leaves nothi
     c.out.data = b.reserve<float>(63);
     c.workspace_bytes = 1 << 20;
     c.workspace = b.reserve<char>(1 << 20);
-    b.settle(lane::compute);
+    b.settle(stream_kind::compute);
     const long before = cuda_emulation::live_objects()["events"];
     cuda_emulation::fail_call(call, 1, cudaErrorInvalidValue);
     CHECK_THROWS_AS(b.launch(&cuda_matmul<float>, c), error);

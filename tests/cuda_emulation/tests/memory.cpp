@@ -125,7 +125,7 @@ TEST_CASE("shared memory beyond what needs no asking is asked for", "[memory]") 
                  {1, static_cast<std::size_t>(c.inner), 32});
         },
         call);
-    b.settle(lane::compute);
+    b.settle(stream_kind::compute);
     return calls("cudaFuncSetAttribute");
   };
   CHECK(asked(usual_shared_bytes) == 0);
@@ -191,16 +191,16 @@ TEST_CASE("a GPU that can reach another's memory is let in, once, and no other",
     std::vector<float> back(1000);
     const host_slot in{const_cast<float*>(x.data())}, out{back.data()};
     source.copy_in(work{run, label}, here->data(), in, 4000);
-    source.record(run, lane::in, *arrived);
-    source.wait(run, lane::out, *arrived);
+    source.record(run, stream_kind::in, *arrived);
+    source.wait(run, stream_kind::out, *arrived);
     cuda_emulation::reset_calls();
     for (int k = 0; k < 2; ++k) source.copy_to(work{run, label}, target, there->data(), here->data(), 4000);
     CHECK(calls("cudaDeviceCanAccessPeer") == 1);
     const long admitted = calls("cudaMemPoolSetAccess");
-    source.record(run, lane::out, *arrived);
-    target.wait(run, lane::out, *arrived);
+    source.record(run, stream_kind::out, *arrived);
+    target.wait(run, stream_kind::out, *arrived);
     target.copy_out(work{run, label}, out, there->data(), 4000);
-    target.record(run, lane::out, *read);
+    target.record(run, stream_kind::out, *read);
     read->wait();
     CHECK_FALSE(run.failed());
     CHECK(back == x);
@@ -225,7 +225,7 @@ TEST_CASE("a GPU lets in several others", "[memory]") {
     cuda_emulation::reset_calls();
     source.copy_to(work{run, label}, target, there->data(), here->data(), 400);
     CHECK(calls("cudaMemPoolSetAccess") == 1);
-    source.finish(lane::out);
+    source.finish(stream_kind::out);
     CHECK_FALSE(run.failed());
   }
 }

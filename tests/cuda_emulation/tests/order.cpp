@@ -45,8 +45,8 @@ struct numbers_on {
     values.assign(count, value);
     from.data = values.data();
     gpu.copy_in(work{run, label}, block->data(), from, count * 4);
-    gpu.record(run, lane::in, *issued);
-    gpu.wait(run, lane::compute, *issued);
+    gpu.record(run, stream_kind::in, *issued);
+    gpu.wait(run, stream_kind::compute, *issued);
   }
   template <void (*Kernel)(gpu_context&, const kernel_call&)>
   void apply() {
@@ -55,10 +55,10 @@ struct numbers_on {
   std::vector<float> read() {
     std::vector<float> result(count);
     const host_slot slot{result.data()};
-    gpu.record(run, lane::compute, *issued);
-    gpu.wait(run, lane::out, *issued);
+    gpu.record(run, stream_kind::compute, *issued);
+    gpu.wait(run, stream_kind::out, *issued);
     gpu.copy_out(work{run, label}, slot, block->data(), count * 4);
-    gpu.record(run, lane::out, *issued);
+    gpu.record(run, stream_kind::out, *issued);
     issued->wait();
     if (run.failed()) run.rethrow();
     return result;
@@ -115,7 +115,7 @@ TEST_CASE("kernels before and after a replay keep their places, on one GPU and o
   CHECK(cuda_emulation::take_violations().empty());
 }
 
-TEST_CASE("the host's part of a copy comes after what its lane waits for", "[emulator][copies]") {
+TEST_CASE("the host's part of a copy comes after what its stream waits for", "[emulator][copies]") {
   constexpr std::int64_t bytes = 200000;  // by way of pinned pieces
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     INFO("seed " << seed);
@@ -131,13 +131,13 @@ TEST_CASE("the host's part of a copy comes after what its lane waits for", "[emu
       // From the GPU to the host, from there to the GPU, and back: nobody waits between.
       const work w{b.run, b.label};
       b.gpu.copy_out(w, middle, there, bytes);
-      b.gpu.record(b.run, lane::out, *left);
-      b.gpu.wait(b.run, lane::in, *left);
+      b.gpu.record(b.run, stream_kind::out, *left);
+      b.gpu.wait(b.run, stream_kind::in, *left);
       b.gpu.copy_in(w, again, middle, bytes);
-      b.gpu.record(b.run, lane::in, *arrived);
-      b.gpu.wait(b.run, lane::out, *arrived);
+      b.gpu.record(b.run, stream_kind::in, *arrived);
+      b.gpu.wait(b.run, stream_kind::out, *arrived);
       b.gpu.copy_out(w, last, again, bytes);
-      b.gpu.record(b.run, lane::out, *done);
+      b.gpu.record(b.run, stream_kind::out, *done);
       done->wait();
       REQUIRE_FALSE(b.run.failed());
       CHECK((back == values));
@@ -157,8 +157,8 @@ TEST_CASE("a device that is waited for has done everything", "[emulator][device]
     n.apply<&plus_one>();
     std::vector<float> result(count, -1.f);
     const host_slot slot{result.data()};
-    gpu.record(n.run, lane::compute, *n.issued);
-    gpu.wait(n.run, lane::out, *n.issued);
+    gpu.record(n.run, stream_kind::compute, *n.issued);
+    gpu.wait(n.run, stream_kind::out, *n.issued);
     gpu.copy_out(work{n.run, n.label}, slot, n.block->data(), count * 4);
     gpu.synchronize();
     CHECK(all_are(result, 2));
@@ -189,11 +189,11 @@ TEST_CASE("GPUs that cannot reach each other copy all the same", "[emulator][dev
     numbers_on here(first), there(second);
     here.fill(5);
     here.apply<&twice>();
-    first.record(here.run, lane::compute, *here.issued);
-    first.wait(here.run, lane::out, *here.issued);
+    first.record(here.run, stream_kind::compute, *here.issued);
+    first.wait(here.run, stream_kind::out, *here.issued);
     first.copy_to(work{here.run, here.label}, second, there.block->data(), here.block->data(), count * 4);
-    first.record(here.run, lane::out, *here.issued);
-    second.wait(there.run, lane::compute, *here.issued);
+    first.record(here.run, stream_kind::out, *here.issued);
+    second.wait(there.run, stream_kind::compute, *here.issued);
     there.apply<&plus_one>();
     CHECK(all_are(there.read(), 11));
     CHECK_FALSE(here.run.failed());

@@ -89,12 +89,12 @@ TEST_CASE("pieces grow while copies through smaller ones are under way", "[pinne
     auto* p = b.reserve<unsigned char>(from[k].size());
     slots.push_back({from[k].data()});
     b.gpu.copy_in(work{b.run, b.label}, p, slots.back(), static_cast<std::int64_t>(from[k].size()));
-    b.gpu.record(b.run, lane::in, *event);
-    b.gpu.wait(b.run, lane::out, *event);
+    b.gpu.record(b.run, stream_kind::in, *event);
+    b.gpu.wait(b.run, stream_kind::out, *event);
     slots.push_back({to[k].data()});
     b.gpu.copy_out(work{b.run, b.label}, slots.back(), p, static_cast<std::int64_t>(from[k].size()));
   }
-  b.settle(lane::out);
+  b.settle(stream_kind::out);
   CHECK(to == from);
 }
 
@@ -181,8 +181,8 @@ TEST_CASE("pinned memory that has become pageable, at the same address, is stage
       const work w{p.run, p.b.label};
       const ref<device_event> in = p.b.gpu.make_event();
       p.b.gpu.copy_in(w, p.there, p.from, size);
-      p.b.gpu.record(p.run, lane::in, *in);
-      p.b.gpu.wait(p.run, lane::out, *in);
+      p.b.gpu.record(p.run, stream_kind::in, *in);
+      p.b.gpu.wait(p.run, stream_kind::out, *in);
       p.b.gpu.copy_out(w, p.to, p.there, size);
     }
   } p{b, b.reserve<unsigned char>(size), {}, {}, {}};

@@ -33,7 +33,7 @@ struct direct_scan {
     call.in = &in;
     call.out = contiguous_view(b.reserve<float>(12), element::float32, call.space);
     call.op = &op;
-    b.order(lane::in, lane::compute);
+    b.order(stream_kind::in, stream_kind::compute);
   }
   direct_scan(const direct_scan&) = delete;
 

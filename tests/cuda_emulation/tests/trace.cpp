@@ -67,7 +67,7 @@ TEST_CASE("kernels have their own begin and end, in one run and the next", "[tra
     const std::int64_t before = trace.now();
     issue_spin(b, 3 * ms);
     issue_spin(b, 5 * ms);
-    b.settle(lane::compute);
+    b.settle(stream_kind::compute);
     const std::int64_t after = trace.now();
     REQUIRE(trace.count(trace_span::kernel) == 2 * (run + 1));
     const trace_span& first = trace.spans[trace.spans.size() - 2];
@@ -91,7 +91,7 @@ TEST_CASE("each sink has times by its own clock, also of a device that was trace
     const std::int64_t before = trace.now();
     b.run.trace = &trace;
     issue_spin(b, ms);
-    b.settle(lane::compute);
+    b.settle(stream_kind::compute);
     REQUIRE(trace.count(trace_span::kernel) == 1);
     CHECK(trace.spans[0].begin >= before);
     CHECK(trace.spans[0].end <= trace.now() + ms);
@@ -112,7 +112,7 @@ TEST_CASE("copies take their time in the stream that does them", "[trace]") {
   auto* const here = b.upload(values);
   const ref<device_block> there = other.reserve({bytes, "test", "there"});
   const work w{b.run, b.label};
-  const auto check = [&](const char* what, lane l, const auto& copy) {
+  const auto check = [&](const char* what, stream_kind l, const auto& copy) {
     INFO(what);
     // The other lanes have nothing to do: what ends there has ended at once.
     b.run.trace = &trace;
@@ -126,11 +126,11 @@ TEST_CASE("copies take their time in the stream that does them", "[trace]") {
     CHECK(span.end - span.begin >= least);
   };
   const host_slot from{const_cast<unsigned char*>(values.data())}, to{back.data()}, fast{pinned};
-  check("in, by way of pinned memory", lane::in, [&] { b.gpu.copy_in(w, here, from, bytes); });
-  check("in, from pinned memory", lane::in, [&] { b.gpu.copy_in(w, here, fast, bytes); });
-  check("out, by way of pinned memory", lane::out, [&] { b.gpu.copy_out(w, to, here, bytes); });
-  check("out, to pinned memory", lane::out, [&] { b.gpu.copy_out(w, fast, here, bytes); });
-  check("to another GPU", lane::out, [&] { b.gpu.copy_to(w, other, there->data(), here, bytes); });
+  check("in, by way of pinned memory", stream_kind::in, [&] { b.gpu.copy_in(w, here, from, bytes); });
+  check("in, from pinned memory", stream_kind::in, [&] { b.gpu.copy_in(w, here, fast, bytes); });
+  check("out, by way of pinned memory", stream_kind::out, [&] { b.gpu.copy_out(w, to, here, bytes); });
+  check("out, to pinned memory", stream_kind::out, [&] { b.gpu.copy_out(w, fast, here, bytes); });
+  check("to another GPU", stream_kind::out, [&] { b.gpu.copy_to(w, other, there->data(), here, bytes); });
   CHECK(cudaFreeHost(pinned) == cudaSuccess);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("what nobody waits for is read when there is much of it, and spans com
   }
   CHECK(trace.count(trace_span::kernel) >= 4000);
   CHECK(trace.count(trace_span::kernel) < many);
-  b.settle(lane::compute);
+  b.settle(stream_kind::compute);
   CHECK(trace.count(trace_span::kernel) == many);
   for (std::size_t k = 1; k < trace.spans.size(); ++k) REQUIRE(trace.spans[k].begin >= trace.spans[k - 1].begin);
 }
@@ -155,9 +155,9 @@ TEST_CASE("a wait for what was there already is none", "[trace]") {
   bench b;
   b.run.trace = &trace;
   issue_spin(b, ms);
-  b.settle(lane::compute);
-  b.order(lane::compute, lane::out);
-  b.settle(lane::out);
+  b.settle(stream_kind::compute);
+  b.order(stream_kind::compute, stream_kind::out);
+  b.settle(stream_kind::out);
   const auto long_waits = [&] {
     long n = 0;
     for (const trace_span& s : trace.spans) n += s.what == trace_span::wait && s.end - s.begin > 3 * ms ? 1 : 0;
@@ -165,8 +165,8 @@ TEST_CASE("a wait for what was there already is none", "[trace]") {
   };
   CHECK(long_waits() == 0);
   issue_spin(b, 5 * ms);
-  b.order(lane::compute, lane::out);
-  b.settle(lane::out);
+  b.order(stream_kind::compute, stream_kind::out);
+  b.settle(stream_kind::out);
   CHECK(long_waits() == 1);
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("a device that goes takes its times with it", "[trace]") {
     issue_spin(staying, 1000);
   }
   const auto with = trace.count(trace_span::kernel);
-  staying.settle(lane::compute);
+  staying.settle(stream_kind::compute);
   CHECK(trace.count(trace_span::kernel) >= 3);
   CHECK(trace.count(trace_span::kernel) <= with + 3);
 }

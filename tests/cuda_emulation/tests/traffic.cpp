@@ -29,10 +29,10 @@ using loaded = program<instruction<load_input, f32, 0>>;
 /// The counts of the one kernel that `work` launches.
 template <class Work>
 kernel_counts counts_of(bench& b, const Work& work) {
-  b.settle(lane::compute);
+  b.settle(stream_kind::compute);
   cuda_emulation::count_accesses(true);
   work();
-  b.settle(lane::compute);
+  b.settle(stream_kind::compute);
   cuda_emulation::count_accesses(false);
   const std::map<std::string, kernel_counts> all = cuda_emulation::take_counts();
   REQUIRE(all.size() == 1);
@@ -118,10 +118,10 @@ TEST_CASE("a reduction loads its elements once, in packs", "[traffic]") {
     kernel_call call = m.call(1);
     call.op = &op;
     const bool pieces = cuda_reduce_workspace<loaded, fold::sum>(call) > 0;
-    m.b.settle(lane::compute);
+    m.b.settle(stream_kind::compute);
     cuda_emulation::count_accesses(true);
     m.b.launch(&cuda_reduce<loaded, fold::sum>, call, &cuda_reduce_workspace<loaded, fold::sum>);
-    m.b.settle(lane::compute);
+    m.b.settle(stream_kind::compute);
     cuda_emulation::count_accesses(false);
     auto all = cuda_emulation::take_counts();
     REQUIRE(all.size() == (pieces ? 2u : 1u));

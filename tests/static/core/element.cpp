@@ -56,8 +56,9 @@ constexpr bool names_differ() {
 static_assert(names_differ());
 
 // Two types are computed in another.
-static_assert(is_narrow(element::float16) && is_narrow(element::bfloat16));
-static_assert(!is_narrow(element::float32) && !is_narrow(element::int8) && !is_narrow(element::uint16));
+static_assert(is_half_precision(element::float16) && is_half_precision(element::bfloat16));
+static_assert(!is_half_precision(element::float32) && !is_half_precision(element::int8) &&
+              !is_half_precision(element::uint16));
 static_assert(std::is_same_v<computed_of<half>, float> && std::is_same_v<computed_of<std::int8_t>, std::int8_t>);
 
 // Sums of short integers are wide; int32 stays; floating point is kept in double and rounded once.

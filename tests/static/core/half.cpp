@@ -40,7 +40,8 @@ static_assert(tensor_element<half> && tensor_element<bfloat16>);
 static_assert(element_of<half> == element::float16 && std::is_same_v<element_t<element::bfloat16>, bfloat16>);
 static_assert(size_of(element::float16) == 2 && size_of(element::bfloat16) == 2);
 static_assert(name_of(element::float16) == "half" && name_of(element::bfloat16) == "bfloat16");
-static_assert(is_floating(element::float16) && is_narrow(element::bfloat16) && !is_narrow(element::float32));
+static_assert(is_floating(element::float16) && is_half_precision(element::bfloat16) &&
+              !is_half_precision(element::float32));
 static_assert(std::is_same_v<computed_of<half>, float> && std::is_same_v<computed_of<double>, double>);
 
 }  // namespace

@@ -19,8 +19,7 @@ constexpr strided_layout<2> coalesced(const extents& space, const operand& a, co
   return coalesce(space, strides);
 }
 
-// ---- what is joined
-// --------------------------------------------------------------------------------------------------
+// ---- what is joined ---------------------------------------------------------------------------------------
 
 constexpr extents cube = shape<2, 3, 4>{};
 
@@ -48,8 +47,7 @@ static_assert(coalesce(cube, 0b100, 0b101).rank == 1 && coalesce(cube, 0b100, 0b
 static_assert(coalesce(cube, 0b100, 0b101).dimension[0] == 2 && coalesce(cube, 0, 0b101).rank == 2);
 static_assert(coalesce(shape<1, 1>{}, 0, 0b11).rank == 0);
 
-// ---- an index in a space
-// ---------------------------------------------------------------------------------------------
+// ---- an index in a space ----------------------------------------------------------------------------------
 
 constexpr std::int64_t located(const coalesced_space& c, const operand& a, std::int64_t index) {
   std::int64_t at[max_rank]{};
@@ -59,8 +57,7 @@ constexpr std::int64_t located(const coalesced_space& c, const operand& a, std::
 static_assert(located(coalesce(cube, 0b010, 0b111), {{30, 10, 1}}, 23) == 53);
 static_assert(located(coalesce(shape<1>{}, 0, 1), {{7}}, 0) == 0);
 
-// ---- random layouts
-// --------------------------------------------------------------------------------------------------
+// ---- random layouts ---------------------------------------------------------------------------------------
 
 struct generator {
   std::uint32_t state;

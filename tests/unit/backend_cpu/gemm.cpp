@@ -12,10 +12,10 @@
 using namespace backend_cpu;
 using onto::detail::gemm_kernels;
 using onto::detail::gemm_kernels_for;
+using onto::detail::gemm_target;
 using onto::detail::gemm_with;
 using onto::detail::matrix_view;
-using onto::detail::product_target;
-using onto::detail::share_product;
+using onto::detail::run_partitioned;
 using onto::detail::thread_pool;
 using onto::detail::tile_heights;
 
@@ -46,14 +46,14 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) c[static_cast<std::size_t>(i * (n + margin) + j)] = random_value<T>(r);
   const std::vector<T> before = c;
-  product_target<T> to{c.data(), n + margin, T{2}, T{3}, {nullptr, 0, 0}, relu};
+  gemm_target<T> to{c.data(), n + margin, T{2}, T{3}, {nullptr, 0, 0}, relu};
   if (addend == 1) to.addend = {bias.view.data, 0, 1};
   if (addend == 2) to.addend = {c.data(), n + margin, 1};
   if (pool.size() == 1)
     gemm_with(kernels, m, n, k, a.view, b.view, to);
   else
-    share_product(pool, pool.size(), m, n, k, a.view, b.view, to, onto::detail::gemm_costs,
-                  [&](auto... part) { gemm_with(kernels, part...); });
+    run_partitioned(pool, pool.size(), m, n, k, a.view, b.view, to, onto::detail::gemm_costs,
+                    [&](auto... part) { gemm_with(kernels, part...); });
   bool good = true;
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n + margin; ++j) {

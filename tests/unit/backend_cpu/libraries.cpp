@@ -11,11 +11,11 @@
 #include "reference.hpp"
 
 using namespace backend_cpu;
+using onto::detail::gemm_target;
 using onto::detail::has_cblas;
 using onto::detail::has_onednn;
 using onto::detail::matmul_library;
 using onto::detail::matrix_view;
-using onto::detail::product_target;
 using onto::detail::thread_pool;
 
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
@@ -52,7 +52,7 @@ void check(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, la
   if (adds == addend::in_place)
     for (std::int64_t i = 0; i < m * n; ++i) c[static_cast<std::size_t>(i)] = random_value<T>(r);
   const std::vector<T> before = c;
-  product_target<T> to{c.data(), n, T{2}, T{3}, {nullptr, 0, 0}, relu};
+  gemm_target<T> to{c.data(), n, T{2}, T{3}, {nullptr, 0, 0}, relu};
   if (adds == addend::bias) to.addend = {bias.view.data, 0, 1};
   if (adds == addend::column) to.addend = {column.view.data, column.view.row, 0};
   if (adds == addend::turned) to.addend = turned.view;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Fused maps with several results on the CPU: every length, packs and scalars, views, threads, half, and over operands.
-#include <onto/backend/cpu/narrow.hpp>
+#include <onto/backend/cpu/half_precision.hpp>
 
 #include <cmath>
 
@@ -196,7 +196,7 @@ TEST_CASE("results of type half are rounded, and may lie where operands of type 
     call.out = out;
     call.more_outputs = 2;
     call.more_out = more;
-    call.narrow = &onto::detail::cpu_narrow_kernels;
+    call.half_precision = &onto::detail::cpu_half_kernels;
     cpu_map<three_results<f32>>(pool, call);
     bool good = true;
     for (std::size_t k = 0; k < a.size(); ++k) {

@@ -12,12 +12,12 @@
 
 using namespace backend_cpu;
 using onto::detail::cpu_scan;
-using onto::detail::narrow_kernels;
+using onto::detail::half_kernels;
 using onto::detail::thread_pool;
 
 namespace {
 
-constexpr narrow_kernels conversions{&onto::detail::widen_run, &onto::detail::narrow_run, nullptr};
+constexpr half_kernels conversions{&onto::detail::widen_run, &onto::detail::narrow_run, nullptr};
 
 template <fold F, class T>
 using result_of = element_t<onto::op::scan<F, 0, false>::result(element_of<T>)>;
@@ -79,7 +79,7 @@ void run(thread_pool& pool, const extents& space, int axis, bool backwards, cons
   call.in = &x.v;
   call.out = as_result(out, space);
   call.op = &op;
-  call.narrow = &conversions;
+  call.half_precision = &conversions;
   cpu_scan<F, computed_of<T>>(pool, call);
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("contiguous halves are loaded eight at a time", "[cuda][half]") {
   call.in = in;
   call.scalars = scalars;
   call.out = contiguous_view(out, space);
-  REQUIRE(walk_on_host<scaled>(layout_of<scaled>(call), scalars));
+  REQUIRE(coarsened_map_on_host<scaled>(layout_of<scaled>(call), scalars));
   call.out.data = strided;
   strided_on_host<scaled>(layout_of<scaled>(call), scalars);
   for (std::size_t k = 0; k < count; ++k) {

@@ -56,13 +56,13 @@ void map_strided_on_host(const kernel_call& call) {
   strided_on_host<Program>(layout_of<Program>(call), call.scalars);
 }
 template <class Program>
-void map_turned_on_host(const kernel_call& call) {
-  turn_on_host<Program>(layout_of<Program>(call), call.scalars);
+void map_tiled_on_host(const kernel_call& call) {
+  tiled_map_on_host<Program>(layout_of<Program>(call), call.scalars);
 }
 /// False where the operands are not rows of aligned neighbours.
 template <class Program>
-bool map_walked_on_host(const kernel_call& call) {
-  return walk_on_host<Program>(layout_of<Program>(call), call.scalars);
+bool map_coarsened_on_host(const kernel_call& call) {
+  return coarsened_map_on_host<Program>(layout_of<Program>(call), call.scalars);
 }
 
 }  // namespace
@@ -95,7 +95,7 @@ TEST_CASE("contiguous maps compute every element, and none beyond", "[cuda][map]
     call.in = in;
     call.out.data = out;
     call.scalars = scalars;
-    REQUIRE(map_walked_on_host<combination>(call));
+    REQUIRE(map_coarsened_on_host<combination>(call));
     for (int k = 0; k < 72; ++k) CHECK(out[k] == (k < n ? (a[k] + b[k]) * 0.5f : -1));
   }
 }
@@ -126,9 +126,9 @@ TEST_CASE("each of several results is computed, and nothing beyond", "[cuda][map
       call.more_outputs = 2;
       call.more_out = more;
       if (way == 0 && n > 1)
-        REQUIRE(map_walked_on_host<three_results>(call));
+        REQUIRE(map_coarsened_on_host<three_results>(call));
       else if (way < 2)
-        map_turned_on_host<three_results>(call);
+        map_tiled_on_host<three_results>(call);
       else
         map_strided_on_host<three_results>(call);
       for (int k = 0; k < 72; ++k) {
@@ -154,7 +154,7 @@ TEST_CASE("results that are not aligned are stored one by one", "[cuda][map]") {
   call.out.data = product;
   call.more_outputs = 2;
   call.more_out = more;
-  CHECK_FALSE(map_walked_on_host<three_results>(call));
+  CHECK_FALSE(map_coarsened_on_host<three_results>(call));
 }
 
 TEST_CASE("one element stands for all in a contiguous map", "[cuda][map]") {
@@ -168,7 +168,7 @@ TEST_CASE("one element stands for all in a contiguous map", "[cuda][map]") {
   call.in = in;
   call.out.data = out;
   call.scalars = scalars;
-  REQUIRE(map_walked_on_host<combination>(call));
+  REQUIRE(map_coarsened_on_host<combination>(call));
   for (int k = 0; k < 6; ++k) CHECK(out[k] == (a[k] + 10) * 2);
 }
 
@@ -185,13 +185,13 @@ TEST_CASE("operands that are not rows of neighbours, or not aligned, are refused
   const operand_view stepped[] = {view_of(a, {8, 2}), view_of(a, {4, 1})};
   for (const operand_view* in : {transposed, shifted, stepped}) {
     call.in = in;
-    CHECK_FALSE(map_walked_on_host<combination>(call));
+    CHECK_FALSE(map_coarsened_on_host<combination>(call));
   }
   const operand_view good[] = {view_of(a + 4, {4, 1}), view_of(a + 3, {0, 0})};
   call.in = good;
-  CHECK(map_walked_on_host<combination>(call));
+  CHECK(map_coarsened_on_host<combination>(call));
   call.out.data = out + 1;
-  CHECK_FALSE(map_walked_on_host<combination>(call));
+  CHECK_FALSE(map_coarsened_on_host<combination>(call));
 }
 
 TEST_CASE("strided maps broadcast, transpose and slice", "[cuda][map]") {
@@ -206,7 +206,7 @@ TEST_CASE("strided maps broadcast, transpose and slice", "[cuda][map]") {
   call.out.data = out;
   call.scalars = scalars;
   SECTION("element by element") { map_strided_on_host<combination>(call); }
-  SECTION("several a thread") { map_turned_on_host<combination>(call); }
+  SECTION("several a thread") { map_tiled_on_host<combination>(call); }
   for (int r = 0; r < 4; ++r)
     for (int c = 0; c < 3; ++c) CHECK(out[3 * r + c] == a[4 * c + r] + b[c]);
 }
@@ -224,9 +224,9 @@ TEST_CASE("elements of several types in one map", "[cuda][map]") {
   call.in = in;
   call.out.data = out;
   call.scalars = scalars;
-  SECTION("contiguous") { REQUIRE(map_walked_on_host<mixture>(call)); }
+  SECTION("contiguous") { REQUIRE(map_coarsened_on_host<mixture>(call)); }
   SECTION("strided") { map_strided_on_host<mixture>(call); }
-  SECTION("turned") { map_turned_on_host<mixture>(call); }
+  SECTION("turned") { map_tiled_on_host<mixture>(call); }
   for (int k = 0; k < 5; ++k) CHECK(out[k] == (c[k] ? a[k] : -7.5));
   CHECK(out[5] == -1);
 }
@@ -236,9 +236,9 @@ TEST_CASE("generators are given the row-major index", "[cuda][map]") {
   kernel_call call;
   call.space = shape_of({7});
   call.out.data = out;
-  SECTION("contiguous") { REQUIRE(map_walked_on_host<counter>(call)); }
+  SECTION("contiguous") { REQUIRE(map_coarsened_on_host<counter>(call)); }
   SECTION("strided") { map_strided_on_host<counter>(call); }
-  SECTION("turned") { map_turned_on_host<counter>(call); }
+  SECTION("turned") { map_tiled_on_host<counter>(call); }
   for (int k = 0; k < 7; ++k) CHECK(out[k] == k);
 }
 
@@ -250,8 +250,8 @@ TEST_CASE("a map of rank 0 computes its one element", "[cuda][map]") {
   call.inputs = 1;
   call.in = in;
   call.out.data = out;
-  CHECK_FALSE(map_walked_on_host<identity32>(call));
-  map_turned_on_host<identity32>(call);
+  CHECK_FALSE(map_coarsened_on_host<identity32>(call));
+  map_tiled_on_host<identity32>(call);
   CHECK(out[0] == 42);
   CHECK(out[1] == -1);
 }
@@ -272,12 +272,12 @@ TEST_CASE("a bias is loaded once for many rows", "[cuda][map]") {
   const operand_view column[] = {view_of(a, {columns, 1}), view_of(a, {1, 0})};
   SECTION("along rows") {
     call.in = row;
-    REQUIRE(map_walked_on_host<combination>(call));
+    REQUIRE(map_coarsened_on_host<combination>(call));
     for (int k = 0; k < rows * columns; ++k) CHECK(out[k] == a[k] + b[k % columns]);
   }
   SECTION("along columns") {
     call.in = column;
-    REQUIRE(map_walked_on_host<combination>(call));
+    REQUIRE(map_coarsened_on_host<combination>(call));
     for (int k = 0; k < rows * columns; ++k) CHECK(out[k] == a[k] + a[k / columns]);
   }
   for (int k = 0; k < 4; ++k) CHECK(out[rows * columns + k] == -1);
@@ -295,8 +295,8 @@ TEST_CASE("walks are shared among enough threads, and as long as that allows", "
     call.out.data = a;
     const map_layout m = layout_of<combination>(call);
     REQUIRE(has_aligned_packs(m, 4));
-    const auto map = std::make_unique<walk_map<combination>>();
-    const std::int64_t threads = plan_walk(m, 4, walk_ahead<combination>, walk_ref(*map));
+    const auto map = std::make_unique<coarsened_map<combination>>();
+    const std::int64_t threads = plan_coarsened_map(m, 4, coarsened_ahead<combination>, coarsened_map_ref(*map));
     return std::pair(threads, static_cast<int>(map->grid.per_thread));
   };
   constexpr int n = 4096;

@@ -25,47 +25,48 @@ void strided_on_host(const map_layout& m, const std::uint64_t* scalars) {
 
 /// False where the operands are not rows of aligned neighbours.
 template <class Program>
-bool walk_on_host(const map_layout& m, const std::uint64_t* scalars) {
+bool coarsened_map_on_host(const map_layout& m, const std::uint64_t* scalars) {
   if (!has_aligned_packs(m, map_lanes<Program>)) return false;
-  walk_map<Program> map;
+  coarsened_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);
-  const std::int64_t threads = plan_walk(m, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
+  const std::int64_t threads =
+      plan_coarsened_map(m, map_lanes<Program>, coarsened_ahead<Program>, coarsened_map_ref(map));
   for (std::int64_t k = 0; k < divide_up(threads, block_threads) * block_threads; ++k)
-    walk(map, static_cast<std::uint32_t>(k));
+    run_coarsened(map, static_cast<std::uint32_t>(k));
   return true;
 }
 
 template <class Program, int... Slot>
-turn_launch turn_on_host(const map_layout& m, const std::uint64_t* scalars, std::integer_sequence<int, Slot...>) {
-  constexpr int lanes = turn_lanes<Program>;
+tiled_launch tiled_map_on_host(const map_layout& m, const std::uint64_t* scalars, std::integer_sequence<int, Slot...>) {
+  constexpr int lanes = tiled_lanes<Program>;
   struct thread {
-    turn_thread<map_operands<Program>::operands, lanes> place;
+    tiled_thread<map_operands<Program>::operands, lanes> place;
     typename input_packs<Program, lanes>::type in;
   };
-  turn_map<Program> map;
+  tiled_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);
-  const turn_launch launch = plan_turn(m, lanes * block_threads, turn_ref(map));
+  const tiled_launch launch = plan_tiled_map(m, lanes * block_threads, tiled_map_ref(map));
   const auto threads = std::make_unique<thread[]>(block_threads);
   for (std::int64_t block = 0; block < launch.blocks; ++block) {
     std::vector<double> shared(static_cast<std::size_t>(launch.shared) / sizeof(double));
     [[maybe_unused]] char* memory = reinterpret_cast<char*>(shared.data());
     for (int k = 0; k < block_threads; ++k) {
       thread& t = threads[static_cast<std::size_t>(k)];
-      place_turn(map.space, static_cast<std::uint32_t>(block), k, t.place);
-      (load_turn<Program, Slot>(map, t.place, t.in), ...);
-      if (map.space.grid.tiled) (turn<Program, Slot, true>(map, t.place, t.in, memory), ...);
+      place_tiled_thread(map.space, static_cast<std::uint32_t>(block), k, t.place);
+      (load_tiled<Program, Slot>(map, t.place, t.in), ...);
+      if (map.space.grid.tiled) (transpose_tile<Program, Slot, true>(map, t.place, t.in, memory), ...);
     }
     for (int k = 0; k < block_threads; ++k) {
       thread& t = threads[static_cast<std::size_t>(k)];
-      if (map.space.grid.tiled) (turn<Program, Slot, false>(map, t.place, t.in, memory), ...);
-      finish_turn(map, t.place, t.in, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
+      if (map.space.grid.tiled) (transpose_tile<Program, Slot, false>(map, t.place, t.in, memory), ...);
+      store_tiled(map, t.place, t.in, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
     }
   }
   return launch;
 }
 template <class Program>
-turn_launch turn_on_host(const map_layout& m, const std::uint64_t* scalars = nullptr) {
-  return turn_on_host<Program>(m, scalars, input_slots<Program>{});
+tiled_launch tiled_map_on_host(const map_layout& m, const std::uint64_t* scalars = nullptr) {
+  return tiled_map_on_host<Program>(m, scalars, input_slots<Program>{});
 }
 
 /// What `cuda_copy` does.
@@ -77,15 +78,15 @@ inline void copy_on_host(const kernel_call& call) {
     return;
   }
   widen_words(copy);
-  if (copy.bytes[0] == 8 && walk_on_host<copied_words<std::uint64_t>>(copy, nullptr)) return;
+  if (copy.bytes[0] == 8 && coarsened_map_on_host<copied_words<std::uint64_t>>(copy, nullptr)) return;
   if (copy.bytes[0] == 8)
-    turn_on_host<copied_words<std::uint64_t>>(copy);
+    tiled_map_on_host<copied_words<std::uint64_t>>(copy);
   else if (copy.bytes[0] == 4)
-    turn_on_host<copied_words<std::uint32_t>>(copy);
+    tiled_map_on_host<copied_words<std::uint32_t>>(copy);
   else if (copy.bytes[0] == 2)
-    turn_on_host<copied_words<std::uint16_t>>(copy);
+    tiled_map_on_host<copied_words<std::uint16_t>>(copy);
   else
-    turn_on_host<copied_words<std::uint8_t>>(copy);
+    tiled_map_on_host<copied_words<std::uint8_t>>(copy);
 }
 
 /// What writes a matrix product's addend.

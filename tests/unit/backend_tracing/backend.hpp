@@ -44,7 +44,7 @@ class gpu_of_host_memory final : public device {
       : device(where, kernel_entry::own), number_(number), limit_(limit) {}
 
   std::string description() const override { return "device: " + std::to_string(number_) + ", name: tracing GPU"; }
-  const void* family() const override { return this; }
+  const void* peer_group() const override { return this; }
 
   void copy_in(const work&, void* to, const host_slot& host, std::int64_t bytes) override {
     copy(to, host.data, bytes);
@@ -63,8 +63,8 @@ class gpu_of_host_memory final : public device {
   }
 
   ref<device_event> make_event() override { return ref<device_event>(new reached); }
-  void record(run_state&, lane, device_event&) override {}
-  void wait(run_state&, lane, device_event& event) override { event.wait(); }
+  void record(run_state&, stream_kind, device_event&) override {}
+  void wait(run_state&, stream_kind, device_event& event) override { event.wait(); }
 
  protected:
   void* take(std::int64_t bytes) override { return std::malloc(static_cast<std::size_t>(bytes)); }

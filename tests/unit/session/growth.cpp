@@ -22,15 +22,15 @@ namespace {
 
 /// Room for a partition into kernels.
 struct partition_arrays {
-  std::vector<int> kernel_of, first_member, next_member, via;
+  std::vector<int> kernel_of, first_member, next_member, path_of;
   std::unique_ptr<bool[]> result;
 
   void resize(std::size_t nodes) {
-    for (auto* a : {&kernel_of, &first_member, &next_member, &via}) a->resize(nodes);
+    for (auto* a : {&kernel_of, &first_member, &next_member, &path_of}) a->resize(nodes);
     result.reset(new bool[nodes]{});
   }
   detail::kernel_arrays arrays() {
-    return {kernel_of.data(), first_member.data(), next_member.data(), via.data(), result.get()};
+    return {kernel_of.data(), first_member.data(), next_member.data(), path_of.data(), result.get()};
   }
 };
 

@@ -69,7 +69,7 @@ template <class E, class... Feeds>
 auto run(const E& e, const Feeds&... feeds) {
   auto result = cpu_session().run(e, feeds...);
   const auto other = gpu_session().run(e, feeds...);
-  if constexpr (is_narrow(E::type))
+  if constexpr (is_half_precision(E::type))
     CHECK(same_bits(other, result));
   else
     CHECK(other == result);

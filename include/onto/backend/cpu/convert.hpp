@@ -11,7 +11,7 @@
 
 namespace onto::detail {
 
-constexpr bool converts(element e) { return !is_narrow(e) || e == element::float16 || e == element::bfloat16; }
+constexpr bool converts(element e) { return !is_half_precision(e) || e == element::float16 || e == element::bfloat16; }
 template <int... K>
 constexpr bool all_convert(std::integer_sequence<int, K...>) {
   return (converts(static_cast<element>(K)) && ...);
@@ -53,7 +53,7 @@ __attribute__((target("avx2,f16c"))) inline void widen_halves(const std::uint16_
   }
   for (std::int64_t k = whole; k < n; ++k) out[k] = half::from_bits(in[k]);
 }
-__attribute__((target("avx2,f16c"))) inline void narrow_halves(const float* in, std::int64_t n, std::uint16_t* out) {
+__attribute__((target("avx2,f16c"))) inline void half_elements(const float* in, std::int64_t n, std::uint16_t* out) {
   const std::int64_t whole = n / 8 * 8;
   for (std::int64_t k = 0; k < whole; k += 8) {
     eight_floats x;
@@ -82,7 +82,7 @@ ONTO_NOINLINE inline void widen_run(element type, const void* from, std::int64_t
 ONTO_NOINLINE inline void narrow_run(element type, const float* in, std::int64_t n, void* to) {
   std::uint16_t* const out = static_cast<std::uint16_t*>(to);
 #if defined(ONTO_F16C)
-  if (__builtin_cpu_supports("avx2")) return (type == element::bfloat16 ? narrow_bfloats : narrow_halves)(in, n, out);
+  if (__builtin_cpu_supports("avx2")) return (type == element::bfloat16 ? narrow_bfloats : half_elements)(in, n, out);
 #endif
   if (type == element::bfloat16) return narrow_elements<bfloat16>(in, n, out);
   narrow_elements<half>(in, n, out);

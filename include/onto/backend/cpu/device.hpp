@@ -26,7 +26,7 @@ class cpu_device final : public device {
 
   std::string description() const override { return {}; }
   bool is_host() const override { return true; }
-  const void* family() const override { return this; }
+  const void* peer_group() const override { return this; }
 
   void trim() override { cache_.trim(); }
 
@@ -55,8 +55,8 @@ class cpu_device final : public device {
 
   // The host does one thing after the other: there is nothing to wait for.
   ref<device_event> make_event() override { return {}; }
-  void record(run_state&, lane, device_event&) override {}
-  void wait(run_state&, lane, device_event& event) override { event.wait(); }
+  void record(run_state&, stream_kind, device_event&) override {}
+  void wait(run_state&, stream_kind, device_event& event) override { event.wait(); }
 
  protected:
   void* take(std::int64_t bytes) override { return cache_.take(bytes); }
@@ -80,9 +80,9 @@ class cpu_device final : public device {
   void took(const work& w, trace_span::kind what, std::int64_t begin, double seconds) {
     if (w.run.trace && model_.is_set())
       w.run.trace->add(
-          {what, where(), lane::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
+          {what, where(), stream_kind::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
     else if (w.run.trace)
-      w.run.trace->add({what, where(), lane::compute, &w.label, begin, w.run.trace->now()});
+      w.run.trace->add({what, where(), stream_kind::compute, &w.label, begin, w.run.trace->now()});
     w.run.now += seconds;
   }
 

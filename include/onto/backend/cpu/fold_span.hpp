@@ -31,7 +31,7 @@ inline constexpr std::int64_t fold_run_most = std::int64_t{1} << 28;
 
 /// One of a program's values, and where it is.
 template <fold F, class T>
-struct pack_place : pack_extreme<T, F == fold::argmin> {
+struct pack_position : pack_extreme<T, F == fold::argmin> {
   using base = pack_extreme<T, F == fold::argmin>;
   using typename base::lanes;
   // In each lane the extreme so far, and the number of the four packs where it was first met.
@@ -62,14 +62,14 @@ struct pack_place : pack_extreme<T, F == fold::argmin> {
 
 /// What folds packs by `F`, the folds to a place among them.
 template <fold F, class T>
-using register_fold = std::conditional_t<is_argument(F), pack_place<F, T>, pack_fold<F, T>>;
+using register_fold = std::conditional_t<is_argument(F), pack_position<F, T>, pack_fold<F, T>>;
 template <fold F, class T>
 inline constexpr bool folds_in_registers = folds_packs<F, T> || (is_argument(F) && folds_packs<fold::max, T>);
 
 /// Where the extreme of a row is. The fours of packs told where to look; NaN, which they pass over, is looked for.
 template <fold F, class T>
-void take_place(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r, std::int64_t width, bool nan,
-                T best, std::int64_t four) {
+void take_position(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r, std::int64_t width,
+                   bool nan, T best, std::int64_t four) {
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
@@ -159,7 +159,7 @@ void run_fold(const fold_call& c) {
     }
     if constexpr (is_argument(F)) {
       const T best = folded.total();
-      take_place<F, T>(&run_fold<Program, F>, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
+      take_position<F, T>(&run_fold<Program, F>, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
     } else {
       add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
     }

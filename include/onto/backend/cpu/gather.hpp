@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Elements of views (broadcast, strided, transposed) brought next to each other. Elements are moved as words of their
+// Elements of views (broadcast, strided, transposed) gathered next to each other. Elements are moved as words of their
 // size, so nothing here depends on a program or a type.
 #pragma once
 
-#include <onto/backend/cpu/shuffle.hpp>
+#include <onto/backend/cpu/vector_shuffle.hpp>
 #include <onto/core/config.hpp>
 #include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/gemm_partition.hpp>
 #include <onto/backend/cpu/gemm_tile.hpp>
-#include <onto/backend/cpu/product_parts.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
@@ -95,8 +95,8 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
 /// Rows of a (and `depth` of its columns) for a strip: as they stand, or copied to `buffer` as rows (or columns) that
 /// are far enough from a power of two apart. What the last tile lacks in rows is zeros.
 template <class T>
-void place_block(const tile_heights& heights, const matrix_view<T>& a, std::int64_t rows, std::int64_t depth,
-                 bool as_it_stands, T* buffer, product_strip<T>& s) {
+void pack_block(const tile_heights& heights, const matrix_view<T>& a, std::int64_t rows, std::int64_t depth,
+                bool as_it_stands, T* buffer, gemm_panel<T>& s) {
   s.rows = rows;
   s.depth = depth;
   int height = 0;
@@ -127,12 +127,12 @@ void place_block(const tile_heights& heights, const matrix_view<T>& a, std::int6
 }
 
 /// Measured: two threads share 256 × 512 × 784 in 498 µs by columns, in 527 by rows.
-inline constexpr product_costs gemm_costs{10, 8};
+inline constexpr gemm_partition_costs gemm_costs{10, 8};
 
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), on this thread.
 template <class T>
 void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
-               const matrix_view<T>& b, const product_target<T>& to) {
+               const matrix_view<T>& b, const gemm_target<T>& to) {
   constexpr std::int64_t size = sizeof(T), most_deep = 2048 / size, most_wide = 4096, most_high = 336;
   const std::int64_t w = kernels.columns, most = kernels.heights.most;
   // Equal parts, so that the last is not a thin one.
@@ -145,7 +145,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
   // Packing b costs as much as multiplying it by five rows; b is packed where it does not lie in runs or is used often.
   const bool b_stands = b.column == 1 && m <= (n * k * size <= (std::int64_t{64} << 10) ? 192 : 2 * most);
   // Copying a costs as much as multiplying it by twelve columns. Its columns that stand may be far apart: more than the
-  // second cache holds well is slow to read, where it is read more than once.
+  // L2 holds well is slow to read, where it is read more than once.
   const bool a_stands = a.column == 1 || n <= w || (n <= 512 && deep * a.column * size <= std::int64_t{512} << 10);
   // B is packed while the first rows are multiplied by it: these leave room for it.
   const bool packs_on_its_way = !b_stands && b.column == 1 && high > 2 * kernels.heights.some;
@@ -171,11 +171,11 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
           kernels.pack(from, kc, columns, width, panel);
         }
       };
-      product_strip<T> s{};
+      gemm_panel<T> s{};
       s.finish = kernels.finish;
       for (std::int64_t i0 = 0; i0 < m; i0 += high) {
-        place_block<T>(kernels.heights, {a.data + i0 * a.row + p0 * a.column, a.row, a.column},
-                       m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
+        pack_block<T>(kernels.heights, {a.data + i0 * a.row + p0 * a.column, a.row, a.column},
+                      m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
         for (std::int64_t j = 0; j < nc; j += w) {
           s.columns = nc - j < w ? nc - j : w;
           s.packed = nullptr;
@@ -211,7 +211,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
 /// The product by gemm_unpacked, and what becomes of it.
 template <class T>
 void gemm_small(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
-                const product_target<T>& to) {
+                const gemm_target<T>& to) {
   const matrix_view<T>& from = to.addend;
   for (std::int64_t i = 0; i < m; ++i) {
     T* const c = to.data + i * to.row;
@@ -230,18 +230,18 @@ void gemm_small(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_vie
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend).
 template <class T>
 void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
-          const matrix_view<T>& b, const product_target<T>& to) {
+          const matrix_view<T>& b, const gemm_target<T>& to) {
   const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
   if (m * n * k <= 512) return gemm_small(m, n, k, a, b, to);
   if (m > 2 && n > 2) {
     // A part is worth a thread from some 4 us on.
     const std::int64_t most = m * n * k >> 18, threads = most < pool.size() ? most : pool.size();
     if (threads <= 1) return gemm_with(kernels, m, n, k, a, b, to);
-    return share_product(pool, threads, m, n, k, a, b, to, gemm_costs,
-                         [&](auto... part) { gemm_with(kernels, part...); });
+    return run_partitioned(pool, threads, m, n, k, a, b, to, gemm_costs,
+                           [&](auto... part) { gemm_with(kernels, part...); });
   }
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    product_target<T> part = to;
+    gemm_target<T> part = to;
     part.data += m >= n ? lo * to.row : lo;
     if (to.addend.data != nullptr) part.addend.data += lo * (m >= n ? to.addend.row : to.addend.column);
     if (m >= n)

@@ -3,8 +3,8 @@
 // instruction sets whatever the program's flags say; the machine's best is taken at run time.
 #pragma once
 
-#include <onto/backend/cpu/product.hpp>
-#include <onto/backend/cpu/product_finish.hpp>
+#include <onto/backend/cpu/gemm_epilogue.hpp>
+#include <onto/backend/cpu/gemm_operands.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -91,7 +91,7 @@ ONTO_INLINE void spread_row(typename lanes_of<T, Bytes>::type& x, const char* lo
 /// Multiplies `sizeof...(R)` rows from row `i` on by `Registers` registers' columns. Packs them on its way if it
 /// `Packs`: there are stores to spare among the products.
 template <class T, int Bytes, int Registers, bool Packs = false, int... R>
-ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& a, std::int64_t i,
+ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, std::int64_t i,
                                std::integer_sequence<int, R...>) {
   using ops = lanes_of<T, Bytes>;
   using lanes = typename ops::type;
@@ -128,7 +128,7 @@ ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& 
     asm("" : "+r"(low), "+r"(high));  // two pointers, not one for each row
 #endif
   }
-  const product_target<T>& to = s.to;
+  const gemm_target<T>& to = s.to;
   const std::int64_t left_rows = s.rows - i;
   if (left_rows >= rows && s.columns == columns && s.plain) {
     T* const c = to.data + i * to.row;
@@ -144,7 +144,7 @@ ONTO_INLINE void multiply_tile(const product_strip<T>& s, const matrix_view<T>& 
   T part[rows * columns];
   (std::memcpy(part + R * columns, &left[R], sizeof(lanes)), ...);
   if constexpr (Registers == 2) (std::memcpy(part + R * columns + width, &right[R], sizeof(lanes)), ...);
-  product_target<T> rest = to;
+  gemm_target<T> rest = to;
   rest.data += i * to.row;
   if (to.addend.data != nullptr) rest.addend.data += i * to.addend.row;
   s.finish(rest, left_rows < rows ? left_rows : rows, s.columns, part, columns);
@@ -170,8 +170,8 @@ struct tile_heights {
 };
 
 template <class T, int Bytes, int Registers, int Most, int Some, int Few>
-ONTO_INLINE void multiply_tiles(const product_strip<T>& strip) {
-  product_strip<T> s = strip;
+ONTO_INLINE void multiply_tiles(const gemm_panel<T>& strip) {
+  gemm_panel<T> s = strip;
   std::int64_t i = 0;
   if constexpr (Registers == 2) {
     if (s.packed != nullptr) {
@@ -196,7 +196,7 @@ ONTO_INLINE void multiply_tiles(const product_strip<T>& strip) {
 }
 
 template <class T, int Bytes, int Most, int Some, int Few>
-ONTO_INLINE void multiply_strip(const product_strip<T>& s) {
+ONTO_INLINE void multiply_strip(const gemm_panel<T>& s) {
   if (s.columns > lanes_of<T, Bytes>::width)
     multiply_tiles<T, Bytes, 2, Most, Some, Few>(s);
   else
@@ -227,7 +227,7 @@ ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::in
 }
 
 template <class T>
-void multiply_strip_128(const product_strip<T>& s) {
+void multiply_strip_128(const gemm_panel<T>& s) {
   multiply_strip<T, 16, 6, 4, 2>(s);
 }
 template <class T>
@@ -235,13 +235,13 @@ void pack_panel_128(const matrix_view<T>& b, std::int64_t depth, std::int64_t co
   pack_panel<T, 16>(b, depth, columns, width, out);
 }
 template <class T>
-void finish_product_128(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+void apply_epilogue_128(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
                         std::int64_t part_row) {
-  finish_product<T, 16>(to, rows, columns, part, part_row);
+  apply_epilogue<T, 16>(to, rows, columns, part, part_row);
 }
 #if defined(__x86_64__) && defined(__GNUC__)
 template <class T>
-__attribute__((target("avx2,fma"))) void multiply_strip_256(const product_strip<T>& s) {
+__attribute__((target("avx2,fma"))) void multiply_strip_256(const gemm_panel<T>& s) {
   multiply_strip<T, 32, 6, 4, 2>(s);
 }
 template <class T>
@@ -250,13 +250,13 @@ __attribute__((target("avx2,fma"))) void pack_panel_256(const matrix_view<T>& b,
   pack_panel<T, 32>(b, depth, columns, width, out);
 }
 template <class T>
-__attribute__((target("avx2,fma"))) void finish_product_256(const product_target<T>& to, std::int64_t rows,
+__attribute__((target("avx2,fma"))) void apply_epilogue_256(const gemm_target<T>& to, std::int64_t rows,
                                                             std::int64_t columns, const T* part,
                                                             std::int64_t part_row) {
-  finish_product<T, 32>(to, rows, columns, part, part_row);
+  apply_epilogue<T, 32>(to, rows, columns, part, part_row);
 }
 template <class T>
-__attribute__((target("avx512f,avx512dq"))) void multiply_strip_512(const product_strip<T>& s) {
+__attribute__((target("avx512f,avx512dq"))) void multiply_strip_512(const gemm_panel<T>& s) {
   multiply_strip<T, 64, 14, 8, 4>(s);
 }
 template <class T>
@@ -265,10 +265,10 @@ __attribute__((target("avx512f,avx512dq"))) void pack_panel_512(const matrix_vie
   pack_panel<T, 64>(b, depth, columns, width, out);
 }
 template <class T>
-__attribute__((target("avx512f,avx512dq"))) void finish_product_512(const product_target<T>& to, std::int64_t rows,
+__attribute__((target("avx512f,avx512dq"))) void apply_epilogue_512(const gemm_target<T>& to, std::int64_t rows,
                                                                     std::int64_t columns, const T* part,
                                                                     std::int64_t part_row) {
-  finish_product<T, 64>(to, rows, columns, part, part_row);
+  apply_epilogue<T, 64>(to, rows, columns, part, part_row);
 }
 #endif
 #undef ONTO_X86
@@ -278,9 +278,9 @@ template <class T>
 struct gemm_kernels {
   tile_heights heights;
   int columns;
-  void (*multiply)(const product_strip<T>&);
+  void (*multiply)(const gemm_panel<T>&);
   void (*pack)(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out);
-  product_finish<T> finish;
+  gemm_epilogue<T> finish;
 };
 
 /// The kernels for vectors of at most `bytes` bytes that this machine can run.
@@ -289,11 +289,11 @@ gemm_kernels<T> gemm_kernels_for(int bytes) {
   constexpr auto columns = [](int vector) { return 2 * vector / static_cast<int>(sizeof(T)); };
 #if defined(__x86_64__) && defined(__GNUC__)
   if (bytes >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &finish_product_512<T>};
+    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &apply_epilogue_512<T>};
   if (bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &finish_product_256<T>};
+    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &apply_epilogue_256<T>};
 #endif
-  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &finish_product_128<T>};
+  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &apply_epilogue_128<T>};
 }
 
 /// The best kernels that this machine can run.

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <onto/backend/cpu/copy.hpp>
+#include <onto/backend/cpu/half_precision.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/matmul.hpp>
-#include <onto/backend/cpu/narrow.hpp>
 #include <onto/backend/cpu/reduce.hpp>
 #include <onto/backend/cpu/row.hpp>
 #include <onto/backend/cpu/softmax.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Maps on the CPU: the space is flat, cut into runs that stay in the nearest cache; operands that are not contiguous
-// are brought next to each other run by run, half and bfloat16 become floats there, and one loop per program does the
+// Maps on the CPU: the space is flat, cut into runs that stay in L1; operands that are not contiguous
+// are gathered next to each other run by run, half and bfloat16 become floats there, and one loop per program does the
 // rest.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/row_iterator.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
-#include <onto/backend/cpu/walk.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -26,7 +26,7 @@ ONTO_INLINE constexpr std::int64_t map_grain(int cost) {
 ONTO_INLINE constexpr bool is_brief(std::int64_t elements, int cost) { return elements < 24 * map_grain(cost); }
 
 /// Whether the elements of an operand are used where they are.
-ONTO_INLINE bool in_place(const layout& l, element type) { return l.contiguous() && !is_narrow(type); }
+ONTO_INLINE bool in_place(const layout& l, element type) { return l.contiguous() && !is_half_precision(type); }
 
 /// A call's results: `out`, and after it the further ones.
 ONTO_INLINE const operand_view& output_of(const kernel_call& c, int i) { return i == 0 ? c.out : c.more_out[i - 1]; }
@@ -52,7 +52,7 @@ struct map_plan {
   ONTO_INLINE std::int64_t runs() const { return (total / unit) * runs_per_unit(); }
 };
 
-/// What one thread needs to read the operands: pointers to them, and room for those that have to be brought together.
+/// What one thread needs to read the operands: pointers to them, and room for those that have to be gathered.
 class map_stage {
  public:
   /// For runs of at most `most` elements.
@@ -71,9 +71,9 @@ class map_stage {
     } else if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
       there = advance(static_cast<const void*>(v.data), offset_of(l.rank, l.extent, l.stride[0], first), v.type);
     }
-    if (!there) return bring(i, first, count);
-    if (!is_narrow(v.type)) return there;
-    plan_.call.narrow->widen(v.type, there, count, reinterpret_cast<float*>(slots_[i]));
+    if (!there) return gather_operand(i, first, count);
+    if (!is_half_precision(v.type)) return there;
+    plan_.call.half_precision->widen(v.type, there, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
 
@@ -92,12 +92,12 @@ class map_stage {
   void store(span_function span, std::int64_t first, std::int64_t count) {
     const kernel_call& c = plan_.call;
     for (int i = 0; i <= c.more_outputs; ++i)
-      results_[i] = is_narrow(output_of(c, i).type) ? result_slots_[i] : target(output_of(c, i), first);
+      results_[i] = is_half_precision(output_of(c, i).type) ? result_slots_[i] : target(output_of(c, i), first);
     run(span, first, count, results_[0]);
     for (int i = 0; i <= c.more_outputs; ++i) {
       const operand_view& out = output_of(c, i);
-      if (is_narrow(out.type))
-        c.narrow->narrow(out.type, static_cast<const float*>(results_[i]), count, target(out, first));
+      if (is_half_precision(out.type))
+        c.half_precision->narrow(out.type, static_cast<const float*>(results_[i]), count, target(out, first));
     }
   }
 
@@ -107,11 +107,12 @@ class map_stage {
   static void* target(const operand_view& out, std::int64_t first) { return advance(out.data, first, out.type); }
 
   /// Gathers elements of operand `i` into its slot.
-  char* bring(int i, std::int64_t first, std::int64_t count) {
+  char* gather_operand(int i, std::int64_t first, std::int64_t count) {
     const operand_view& v = plan_.call.in[i];
-    char* const to = is_narrow(v.type) ? gathered_ : slots_[i];
+    char* const to = is_half_precision(v.type) ? gathered_ : slots_[i];
     gather(plan_.in[i], size_of(v.type), v.data, first, count, to, plan_.copy);
-    if (is_narrow(v.type)) plan_.call.narrow->widen(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
+    if (is_half_precision(v.type))
+      plan_.call.half_precision->widen(v.type, to, count, reinterpret_cast<float*>(slots_[i]));
     return slots_[i];
   }
 
@@ -127,27 +128,27 @@ class map_stage {
 ONTO_BEGIN_RUNS_ONCE
 inline map_plan::map_plan(const kernel_call& c, copy_function copies)
     : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
-  std::int64_t inner = total, turned = 0;
+  std::int64_t inner = total, transposed = 0;
   for (int i = 0; i < c.inputs; ++i) {
     const layout& l = in[i] = {coalesce<1>(c.space, {c.in[i].stride})};
     if (in_place(l, c.in[i].type)) continue;
     bytes += size_of(computed_as(c.in[i].type));
     if (l.contiguous()) continue;
-    widens = widens || is_narrow(c.in[i].type);
+    widens = widens || is_half_precision(c.in[i].type);
     if (l.uniform()) continue;
     if (l.inner_extent() < inner) inner = l.inner_extent();
     if (l.rank > 1 && l.inner_stride() != 0 && l.inner_stride() != 1 && l.stride[0][l.rank - 2] == 1 &&
-        turned < l.inner_extent())
-      turned = l.inner_extent();
+        transposed < l.inner_extent())
+      transposed = l.inner_extent();
   }
   for (int i = 0; i <= c.more_outputs; ++i)
-    if (is_narrow(output_of(c, i).type)) bytes += size_of(element::float32);
+    if (is_half_precision(output_of(c, i).type)) bytes += size_of(element::float32);
   if (bytes == 0) return;
   const std::int64_t held = bytes + (widens ? 2 : 0);
   const std::int64_t most = 16384 / held < 64 ? 64 : 16384 / held / 64 * 64;
-  if (turned > 0 && 16 * turned * bytes <= 256 << 10) {
+  if (transposed > 0 && 16 * transposed * bytes <= 256 << 10) {
     // Sixteen rows of a transposed operand at a time: each cache line that is touched is used whole.
-    step = 16 * turned;
+    step = 16 * transposed;
     while (2 * step <= most) step *= 2;
   } else if (inner >= 512 && inner < total) {
     // By rows: an operand that repeats, or whose rows lie apart, is then read where it is.
@@ -174,32 +175,32 @@ inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
     at += size_of(computed_as(plan.call.in[i].type)) * round_up(most);
   }
   for (int i = 0; i <= plan.call.more_outputs; ++i) {
-    if (!is_narrow(output_of(plan.call, i).type)) continue;
+    if (!is_half_precision(output_of(plan.call, i).type)) continue;
     result_slots_[i] = at;
     at += size_of(element::float32) * round_up(most);
   }
   gathered_ = at;
   for (int i = 0; i < plan.call.inputs; ++i)
-    if (plan.in[i].uniform()) bring(i, 0, most);
+    if (plan.in[i].uniform()) gather_operand(i, 0, most);
 }
 ONTO_END_RUNS_ONCE
 
 /// Whether nothing has to be moved or converted before the program and after it.
 inline bool all_in_place(const kernel_call& call) {
   for (int i = 0; i < call.inputs; ++i)
-    if (is_narrow(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
+    if (is_half_precision(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
   for (int i = 0; i <= call.more_outputs; ++i)
-    if (is_narrow(output_of(call, i).type)) return false;
+    if (is_half_precision(output_of(call, i).type)) return false;
   return true;
 }
 
 ONTO_BEGIN_RUNS_ONCE
 /// Whether a map can be walked by rows: its operands are not converted, and it has one result.
-inline bool is_walked(const kernel_call& call) {
+inline bool is_iterated_by_rows(const kernel_call& call) {
   if (call.more_outputs > 0) return false;
   for (int i = 0; i < call.inputs; ++i)
-    if (is_narrow(call.in[i].type)) return false;
-  return !is_narrow(call.out.type);
+    if (is_half_precision(call.in[i].type)) return false;
+  return !is_half_precision(call.out.type);
 }
 
 /// How a large map writes its results, which cost `cost` operations each.
@@ -209,25 +210,25 @@ inline result_store store_of_large(const kernel_call& call, int cost, bool packs
     if (call.in[i].data == call.out.data) return result_store::cached;
     bytes += size_of(call.in[i].type);
   }
-  if (!is_streamed(call.space.size() * bytes) || is_narrow(call.out.type) || call.more_outputs > 0)
+  if (!is_streamed(call.space.size() * bytes) || is_half_precision(call.out.type) || call.more_outputs > 0)
     return result_store::cached;
   if (packs) return result_store::streamed;
   // A copy between costs a program that has much to compute more than it saves.
   return cost <= 4 ? result_store::copied : result_store::cached;
 }
 
-/// The maps that have to bring elements of their operands together, or to convert them. Out of every program's way: its
+/// The maps that have to gather elements of their operands, or to convert them. Out of every program's way: its
 /// set-up is long, and its loops are the row's and the stage's.
 template <class Copies>
 void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how) {
   const std::int64_t total = call.space.size();
   const row_space rows(call);
   // A call for each row is worth what it costs where rows are long.
-  if (is_walked(call) && (rows.outside.rank == 0 || rows.length >= (rows.turned ? 48 : 112))) {
+  if (is_iterated_by_rows(call) && (rows.outside.rank == 0 || rows.length >= (rows.transposed ? 48 : 112))) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      row_walk walk(call, rows, span, how, &Copies::run);
+      row_iterator walk(call, rows, span, how, &Copies::run);
       if constexpr (Copies::of_views) {
-        if (rows.turned)
+        if (rows.transposed)
           walk.run_tiles(lo, hi);
         else
           walk.run(lo, hi);
@@ -236,10 +237,10 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
       }
       if (how != result_store::cached) end_streaming();
     };
-    if (!rows.turned) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
+    if (!rows.transposed) return split(pool, total, map_grain(cost), body, is_brief(total, cost));
     const std::int64_t tile = rows.tile_rows * rows.tile_columns;
     const std::int64_t tiles =
-        total / rows.length / rows.count * row_walk::tiles_across(rows) * row_walk::tiles_down(rows);
+        total / rows.length / rows.count * row_iterator::tiles_across(rows) * row_iterator::tiles_down(rows);
     return split(pool, tiles, map_grain(cost) / tile + 1, body, is_brief(total, cost));
   }
   const map_plan plan(call, &Copies::run);
@@ -282,8 +283,8 @@ inline void run_map(thread_pool& pool, span_function span, map_of_views views, c
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
 
-/// The kernel of a fused elementwise program. `Copies` bring its operands together where they are apart.
-template <class Program, bool Packs = has_packs&& Program::packable, class Copies = copies<all_sizes, true>>
+/// The kernel of a fused elementwise program. `Copies` gather its operands where they are apart.
+template <class Program, bool Packs = (has_packs && Program::packable), class Copies = copies<all_sizes, true>>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
   run_map(pool, &run_span<Program, Packs>, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
 }

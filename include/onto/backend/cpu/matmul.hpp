@@ -42,14 +42,14 @@ inline constexpr bool has_onednn = false;
 #endif
 
 template <class T>
-inline constexpr matmul_library chosen_library = has_onednn&& std::is_same_v<T, float>     ? matmul_library::onednn
-                                                 : has_cblas&& std::is_floating_point_v<T> ? matmul_library::cblas
-                                                                                           : matmul_library::builtin;
+inline constexpr matmul_library chosen_library = (std::is_same_v<T, float> && has_onednn)    ? matmul_library::onednn
+                                                 : (std::is_floating_point_v<T>&& has_cblas) ? matmul_library::cblas
+                                                                                             : matmul_library::builtin;
 
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
 /// Whether the addend is what is in the result's memory.
 template <class T>
-bool adds_in_place(std::int64_t m, std::int64_t n, const product_target<T>& to) {
+bool adds_in_place(std::int64_t m, std::int64_t n, const gemm_target<T>& to) {
   const matrix_view<T>& from = to.addend;
   return from.data == to.data && (m == 1 || from.row == to.row) && (n == 1 || from.column == 1);
 }
@@ -57,10 +57,10 @@ bool adds_in_place(std::int64_t m, std::int64_t n, const product_target<T>& to) 
 /// to = relu(alpha * a × b + beta * addend) by a library, with every extent at least 1.
 template <class T, matmul_library Library>
 void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
-                           const matrix_view<T>& b, const product_target<T>& to) {
+                           const matrix_view<T>& b, const gemm_target<T>& to) {
   // The library adds what is in the result's memory; an addend elsewhere, or a bias, is added with relu in one pass.
   const auto multiply = [](std::int64_t rows, std::int64_t columns, std::int64_t depth, const matrix_view<T>& left,
-                           const matrix_view<T>& right, product_target<T> part) {
+                           const matrix_view<T>& right, gemm_target<T> part) {
     const bool in_place = part.addend.data != nullptr && adds_in_place(rows, columns, part);
     const T beta = in_place ? part.beta : T{0};
 #if defined(ONTO_HAS_ONEDNN)
@@ -78,8 +78,8 @@ void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, st
       best_gemm_kernels<T>().finish(part, rows, columns, part.data, part.row);
   };
   if constexpr (Library == matmul_library::onednn)
-    share_product(pool, pool.size(), m, n, k, a, b, to, {5, 12},
-                  multiply);  // measured: it likes few rows better than few columns
+    run_partitioned(pool, pool.size(), m, n, k, a, b, to, {5, 12},
+                    multiply);  // measured: it likes few rows better than few columns
   else
     multiply(m, n, k, a, b, to);  // on its own threads
 }
@@ -98,7 +98,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   const extents& space = call.space;
   if (space.size() <= 0) return;
   if constexpr (std::is_same_v<T, float>)
-    if (is_narrow(call.out.type)) return call.narrow->matmul(pool, call, &cpu_matmul<T, Library>);
+    if (is_half_precision(call.out.type)) return call.half_precision->matmul(pool, call, &cpu_matmul<T, Library>);
   const int row = space.rank - 2, column = space.rank - 1;
   std::int64_t m = space.dims[row];
   const std::int64_t n = space.dims[column], k = call.inner, total = space.size();
@@ -107,12 +107,12 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
     return matrix_view<U>{static_cast<const U*>(v.data), v.stride[row], v.stride[column]};
   };
   const matrix_view<U> a = matrix(call.in[0]), b = matrix(call.in[1]);
-  product_target<U> to{static_cast<U*>(call.out.data),
-                       n,
-                       static_cast<U>(static_cast<T>(call.form.alpha)),
-                       static_cast<U>(static_cast<T>(call.form.beta)),
-                       {nullptr, 0, 0},
-                       call.form.relu};
+  gemm_target<U> to{static_cast<U*>(call.out.data),
+                    n,
+                    static_cast<U>(static_cast<T>(call.form.alpha)),
+                    static_cast<U>(static_cast<T>(call.form.beta)),
+                    {nullptr, 0, 0},
+                    call.form.relu};
   if (adds) to.addend = matrix(call.in[2]);
 
   // Matrices of a that lie below each other and meet the same b are one higher matrix.
@@ -135,7 +135,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
     for (; lo < hi; ++lo) {
       const auto at = [&](int operand) { return offset_of(l.rank, l.extent, l.stride[operand], lo); };
       matrix_view<U> left = a, right = b;
-      product_target<U> c = to;
+      gemm_target<U> c = to;
       c.data += lo * m * n;
       left.data += at(0);
       right.data += at(1);

@@ -49,21 +49,21 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
       throw internal_error("[onto.matmul] oneDNN could not multiply; configure with -DONTO_MATMUL=builtin");
   };
   // Where one of m and n is less than 1021 oneDNN reads operands where they are, both transposed at 0.75 of its speed.
-  // The smaller one is turned then, as many of its columns as are in a cache.
+  // The smaller one is transposed then, as many of its columns as are in a cache.
   if (!x.form.transposed || !y.form.transposed || 1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n) < 0.00196)
     return multiply(k, x.data, x.form.leading, x_trans, y.data, y.form.leading, y_trans, beta);
   // Rows a power of two apart would push each other out of the first cache while they are written.
   const std::int64_t most = 1024, lead = (m < n ? (k < most ? k : most) : n) + 16;
-  float* const turned = block_memory.get<float>(lead * (m < n ? m : k < most ? k : most));
+  float* const transposed = block_memory.get<float>(lead * (m < n ? m : k < most ? k : most));
   for (std::int64_t p = 0; p < k; p += most) {
     const std::int64_t depth = k - p < most ? k - p : most;
     const float scale = p == 0 ? beta : 1.0f;
     if (m < n) {
-      copy_elements(sizeof(float), turned, lead, 1, x.data + p * x.form.leading, 1, x.form.leading, m, depth);
-      multiply(depth, turned, lead, 'N', y.data + p, y.form.leading, 'T', scale);
+      copy_elements(sizeof(float), transposed, lead, 1, x.data + p * x.form.leading, 1, x.form.leading, m, depth);
+      multiply(depth, transposed, lead, 'N', y.data + p, y.form.leading, 'T', scale);
     } else {
-      copy_elements(sizeof(float), turned, lead, 1, y.data + p, 1, y.form.leading, depth, n);
-      multiply(depth, x.data + p * x.form.leading, x.form.leading, 'T', turned, lead, 'N', scale);
+      copy_elements(sizeof(float), transposed, lead, 1, y.data + p, 1, y.form.leading, depth, n);
+      multiply(depth, x.data + p * x.form.leading, x.form.leading, 'T', transposed, lead, 'N', scale);
     }
   }
 }

@@ -15,8 +15,7 @@
 namespace onto::detail {
 inline namespace ONTO_ABI {
 
-// ---- lanes of a pack as smaller vectors, without a way through memory
-// -----------------------------------------------------------------------
+// ---- lanes of a pack as smaller vectors, without a way through memory -------------------------------------
 
 #if defined(__GNUC__)
 template <class T, int N>
@@ -127,8 +126,7 @@ struct pack_fold_base {
   }
 };
 
-// ---- sums and products
-// --------------------------------------------------------------------------------------------------------
+// ---- sums and products ------------------------------------------------------------------------------------
 
 template <bool Sum>
 struct lane_number {
@@ -212,8 +210,7 @@ struct pack_double_product : pack_fold_base<T> {
   ONTO_INLINE double total() const { return join_lanes<lane_number<false>, T>(first * second); }
 };
 
-// ---- extremes
-// ---------------------------------------------------------------------------------------------------------------------
+// ---- extremes ---------------------------------------------------------------------------------------------
 
 template <bool Least>
 struct lane_extreme {
@@ -270,8 +267,7 @@ struct pack_extreme : pack_fold_base<T> {
   }
 };
 
-// ---- by fold and type
-// ---------------------------------------------------------------------------------------------------------
+// ---- by fold and type -------------------------------------------------------------------------------------
 
 /// Whether there is a `pack_fold<F, T>`: for sum, mean, prod, min and max of float and double, where there are packs.
 template <fold F, class T>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Reductions on the CPU, fused with the map before them: values are made run by run in the nearest cache and folded
+// Reductions on the CPU, fused with the map before them: values are made run by run in L1 and folded
 // there, along memory whatever the axes.
 #pragma once
 
@@ -23,7 +23,7 @@ struct reduction {
   bool bare;             // whether the values are those of the only operand
   element type;          // of the values
   int cost;
-  copy_function copy;  // brings operands together where they are apart
+  copy_function copy;  // gathers operands where they are apart
 };
 
 /// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left
@@ -184,13 +184,13 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
 inline void finish_results(const reduction& r, const kernel_call& call, const char* accumulators, std::int64_t folded,
                            std::int64_t first, std::int64_t count) {
   void* const out = advance(call.out.data, first, call.out.type);
-  if (!is_narrow(call.out.type)) return r.fold.finish(accumulators, count, folded, out);
+  if (!is_half_precision(call.out.type)) return r.fold.finish(accumulators, count, folded, out);
   constexpr std::int64_t some = 256;
   float results[some];
   for (std::int64_t k = 0; k < count; k += some) {
     const std::int64_t n = count - k < some ? count - k : some;
     r.fold.finish(accumulators + k * r.fold.accumulator_size, n, folded, results);
-    call.narrow->narrow(call.out.type, results, n, advance(out, k, call.out.type));
+    call.half_precision->narrow(call.out.type, results, n, advance(out, k, call.out.type));
   }
 }
 
@@ -238,7 +238,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
   const std::int64_t shares = total / grain < 1 ? 1 : total / grain;
   const std::int64_t wanted = shares < 4 * pool.size() ? shares : 4 * pool.size();
 
-  // Blocks of results: few enough for their accumulators to stay in the nearest cache.
+  // Blocks of results: few enough for their accumulators to stay in L1.
   const int across = shape.longest(true);
   const std::int64_t extent = across < 0 ? 1 : shape.dims[across], others = shape.results / extent;
   const std::int64_t least = across == shape.rank - 1 ? 512 : 1;  // columns are read along memory
@@ -287,7 +287,7 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
 }
 
 /// The kernel of a reduction by `F` of a fused program.
-template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = has_packs&& Program::packable>
+template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable)>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});

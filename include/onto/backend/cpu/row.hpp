@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Row kernels on the CPU: a row at a time goes through all stages while it is in the nearest cache.
+// Row kernels on the CPU: a row at a time goes through all phases while it is in L1.
 #pragma once
 
 #include <onto/backend/cpu/row_span.hpp>
@@ -20,7 +20,7 @@ constexpr row_step make_row_step() {
   if constexpr (Phase::folds) {
     s.take = &fold_span<code, Phase::reduction, Phase::keeps, Packs>;
     s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>>;
-  } else if constexpr (Phase::kind == stage_kind::value) {
+  } else if constexpr (Phase::kind == phase_kind::value) {
     s.span = &value_span<code>;
   } else {
     s.span = &row_span<code, Packs>;
@@ -71,7 +71,7 @@ struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs> {
   template <class Phase>
   static constexpr void note_columns(columns& c) {
     using operands = program_operands<typename Phase::code>;
-    for (int k = 0; k < Inputs && k < operands::inputs && Phase::kind == stage_kind::value; ++k)
+    for (int k = 0; k < Inputs && k < operands::inputs && Phase::kind == phase_kind::value; ++k)
       c.at[k] = c.at[k] || operands::found.loads[k];
   }
   static constexpr columns find_columns() {

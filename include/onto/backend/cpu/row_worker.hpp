@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rows on the CPU: where the elements of a row are, who works on which, and the memory for what stages keep. Rows are
+// Rows on the CPU: where the elements of a row are, who works on which, and the memory for what phases keep. Rows are
 // spread over threads; of few long rows, parts.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace onto::detail {
 
-/// One stage, without its types.
+/// One phase, without its types.
 struct row_step {
-  stage_kind kind;
+  phase_kind kind;
   element type;            // of its values
   span_function span;      // where it does not fold
   row_fold_function take;  // where it does
   const fold_table* table;
 };
 
-/// One row, for all stages.
+/// One row, for all phases.
 struct row_call {
   void* const* at;         // the row in the inputs, and what is kept of it
-  std::uint64_t* scalars;  // and after them what stages give
+  std::uint64_t* scalars;  // and after them what phases give
   void* out;               // the row of the result, or its one element
   std::int64_t number;
   std::int64_t count;
@@ -36,14 +36,14 @@ struct row_call {
 
 /// A row kernel, without its types.
 struct row_kernel {
-  void (*run)(const row_call* rows, int count);  // all stages
+  void (*run)(const row_call* rows, int count);  // all phases
   const row_step* steps;
   int count;
   int inputs;
   int scalars;
   int keeps;
   int folded;
-  int cost;             // of all stages, per element
+  int cost;             // of all phases, per element
   const bool* columns;  // per input: whether it is read once for each row
 };
 
@@ -54,7 +54,7 @@ struct row_plan {
   std::int64_t n;  // elements of a row
   std::int64_t rows;
   std::int64_t bytes = 0;  // for a row of what is kept, of operands that are not used where they are, of the result
-  bool gathers = false;    // whether elements are brought together before they become floats
+  bool gathers = false;    // whether elements are gathered before they become floats
   bool keeps_in_result = false;  // the last of the kept values: the memory is then at hand when the result is stored
   coalesced_space outside;       // the dimensions outside the row, as few as the operands allow
 
@@ -63,14 +63,14 @@ struct row_plan {
     for (int i = 0; i < k.inputs; ++i) {
       if (is_direct(i)) continue;
       bytes += room(i);
-      gathers = gathers || (is_narrow(c.in[i].type) && !is_contiguous_row(i));
+      gathers = gathers || (is_half_precision(c.in[i].type) && !is_contiguous_row(i));
     }
     for (int s = 0; s < k.count; ++s)
       if (is_kept(k.steps[s])) bytes += round_up(n) * size_of(k.steps[s].type);
-    if (is_narrow(c.out.type)) bytes += round_up(stores_row() ? n : 1) * size_of(element::float32);
+    if (is_half_precision(c.out.type)) bytes += round_up(stores_row() ? n : 1) * size_of(element::float32);
     for (int s = 0; s < k.count; ++s)
       if (is_kept(k.steps[s]))
-        keeps_in_result = stores_row() && k.steps[s].type == c.out.type && !is_narrow(c.out.type);
+        keeps_in_result = stores_row() && k.steps[s].type == c.out.type && !is_half_precision(c.out.type);
     for (int i = 0; i < k.inputs; ++i) keeps_in_result = keeps_in_result && c.in[i].data != c.out.data;
     const dimension_set among = all_dimensions(c.space.rank - 1);
     dimension_set joined = among;
@@ -78,10 +78,10 @@ struct row_plan {
     outside = coalesce(c.space, joined, among);
   }
 
-  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == stage_kind::store; }
+  bool stores_row() const { return kernel.steps[kernel.count - 1].kind == phase_kind::store; }
 
   static constexpr bool is_kept(const row_step& s) {
-    return s.kind == stage_kind::kept_fold || s.kind == stage_kind::keep;
+    return s.kind == phase_kind::kept_fold || s.kind == phase_kind::keep;
   }
   static std::int64_t round_up(std::int64_t elements) { return (elements + 63) / 64 * 64; }
 
@@ -89,7 +89,7 @@ struct row_plan {
     return kernel.columns[i] || n == 1 || call.in[i].stride[call.space.rank - 1] == 1;
   }
   /// Whether the elements of an operand are used where they are.
-  bool is_direct(int i) const { return !is_narrow(call.in[i].type) && is_contiguous_row(i); }
+  bool is_direct(int i) const { return !is_half_precision(call.in[i].type) && is_contiguous_row(i); }
   std::int64_t room(int i) const {
     return kernel.columns[i] ? 64 : round_up(n) * size_of(computed_as(call.in[i].type));
   }
@@ -132,14 +132,14 @@ class row_worker {
         at += row_plan::round_up(plan.n) * size_of(plan.kernel.steps[s].type);
       }
       results_[r] = at;
-      if (is_narrow(plan.call.out.type))
+      if (is_half_precision(plan.call.out.type))
         at += row_plan::round_up(plan.stores_row() ? plan.n : 1) * size_of(element::float32);
     }
     share_ = 1 / static_cast<double>(plan.n);
     if (!plan.keeps_in_result) last_kept_ = -1;
   }
 
-  /// Finds the operands of row `row`, the one at `place` among those side by side; what has to be brought together is.
+  /// Finds the operands of row `row`, the one at `place` among those side by side; what has to be gathered is.
   void start(std::int64_t row, int place) {
     at_ = pointers_.data() + place * pointer_count_;
     given_ = scalars_.data() + place * scalar_count_;
@@ -154,7 +154,7 @@ class row_worker {
         at_[i] = const_cast<void*>(advance(static_cast<const void*>(v.data), offset, v.type));
       } else if (staged[i] != offset) {  // else it is there from the row before
         staged[i] = offset;
-        bring(i, offset);
+        gather_operand(i, offset);
       }
     }
     folded_ = p_.kernel.scalars;
@@ -162,27 +162,27 @@ class row_worker {
     if (last_kept_ >= 0) at_[last_kept_] = advance(p_.call.out.data, row_ * p_.n, p_.call.out.type);
   }
 
-  /// Runs all stages over `count` rows from `first` on, as many as are side by side.
+  /// Runs all phases over `count` rows from `first` on, as many as are side by side.
   void run(std::int64_t first, int count) {
     const operand_view& out = p_.call.out;
     const std::int64_t size = p_.stores_row() ? p_.n : 1;
-    const bool narrow = is_narrow(out.type);
+    const bool narrow = is_half_precision(out.type);
     for (int r = 0; r < count; ++r) {
       start(first + r, r);
       calls_[r] = {at_, given_, narrow ? results_[r] : advance(out.data, row_ * size, out.type), row_, p_.n, share_};
     }
     p_.kernel.run(calls_, count);
     for (int r = 0; narrow && r < count; ++r)
-      p_.call.narrow->narrow(out.type, static_cast<const float*>(calls_[r].out), size,
-                             advance(out.data, calls_[r].number * size, out.type));
+      p_.call.half_precision->narrow(out.type, static_cast<const float*>(calls_[r].out), size,
+                                     advance(out.data, calls_[r].number * size, out.type));
   }
 
-  /// Runs all stages over the row that was started, each in `parts` parts that threads do. `accumulators`: room for as
+  /// Runs all phases over the row that was started, each in `parts` parts that threads do. `accumulators`: room for as
   /// many.
   void run_in_parts(thread_pool& pool, std::int64_t parts, compensated_sum* accumulators) {
     for (int s = 0; s < p_.kernel.count; ++s) {
       const row_step& step = p_.kernel.steps[s];
-      if (step.kind == stage_kind::value) {
+      if (step.kind == phase_kind::value) {
         run_part(step, at_, 0, 1, nullptr);
       } else {
         auto body = [&](std::int64_t lo, std::int64_t hi) {
@@ -203,16 +203,16 @@ class row_worker {
 
  private:
   /// Gathers a row of operand `i`, or its one element for the row, and widens it.
-  ONTO_NOINLINE void bring(int i, std::int64_t offset) {
+  ONTO_NOINLINE void gather_operand(int i, std::int64_t offset) {
     const operand_view& v = p_.call.in[i];
     const std::int64_t count = p_.kernel.columns[i] ? 1 : p_.n;
     const void* from = advance(static_cast<const void*>(v.data), offset, v.type);
     if (!p_.is_contiguous_row(i)) {
-      void* const to = is_narrow(v.type) ? gathered_.data() : at_[i];
+      void* const to = is_half_precision(v.type) ? gathered_.data() : at_[i];
       copy_elements(size_of(v.type), to, count, 1, from, 0, v.stride[p_.call.space.rank - 1], 1, count);
       from = to;
     }
-    if (is_narrow(v.type)) p_.call.narrow->widen(v.type, from, count, static_cast<float*>(at_[i]));
+    if (is_half_precision(v.type)) p_.call.half_precision->widen(v.type, from, count, static_cast<float*>(at_[i]));
   }
 
   /// Moves pointers to element `first` of the row.
@@ -227,50 +227,50 @@ class row_worker {
       }
   }
 
-  /// A stage over `count` elements of the row from `first` on, to which `at` points.
+  /// A phase over `count` elements of the row from `first` on, to which `at` points.
   void run_part(const row_step& step, void* const* at, std::int64_t first, std::int64_t count,
                 void* accumulator) const {
     span_call c{at, nullptr, row_ * p_.n + first, count, given_};
     switch (step.kind) {
-      case stage_kind::fold:
-      case stage_kind::store_fold: step.take(c, accumulator); break;
-      case stage_kind::kept_fold:
+      case phase_kind::fold:
+      case phase_kind::store_fold: step.take(c, accumulator); break;
+      case phase_kind::kept_fold:
         c.out = at[kept_];
         step.take(c, accumulator);
         break;
-      case stage_kind::keep:
+      case phase_kind::keep:
         c.out = at[kept_];
         step.span(c);
         break;
-      case stage_kind::value:
+      case phase_kind::value:
         c.out = given_ + folded_;
         c.count = 1;
         step.span(c);
         break;
-      case stage_kind::store: {
+      case phase_kind::store: {
         const operand_view& out = p_.call.out;
         void* const to = advance(out.data, c.first, out.type);
-        float* const narrow = is_narrow(out.type) ? static_cast<float*>(results_[0]) + first : nullptr;
+        float* const narrow = is_half_precision(out.type) ? static_cast<float*>(results_[0]) + first : nullptr;
         c.out = narrow ? narrow : to;
         step.span(c);
-        if (narrow) p_.call.narrow->narrow(out.type, narrow, count, to);
+        if (narrow) p_.call.half_precision->narrow(out.type, narrow, count, to);
         break;
       }
     }
   }
 
-  /// What is left to do when a stage has seen the whole row.
+  /// What is left to do when a phase has seen the whole row.
   void finish(const row_step& step, const void* accumulator) {
-    if (step.kind == stage_kind::store_fold) {
+    if (step.kind == phase_kind::store_fold) {
       const operand_view& out = p_.call.out;
       void* const to = advance(out.data, row_, out.type);
-      if (!is_narrow(out.type)) return step.table->finish(accumulator, 1, p_.n, to);
+      if (!is_half_precision(out.type)) return step.table->finish(accumulator, 1, p_.n, to);
       float result;
       step.table->finish(accumulator, 1, p_.n, &result);
-      return p_.call.narrow->narrow(out.type, &result, 1, to);
+      return p_.call.half_precision->narrow(out.type, &result, 1, to);
     }
     if (row_plan::is_kept(step)) ++kept_;
-    if (step.kind == stage_kind::keep || step.kind == stage_kind::store) return;
+    if (step.kind == phase_kind::keep || step.kind == phase_kind::store) return;
     if (step.table) step.table->finish(accumulator, 1, p_.n, given_ + folded_);
     ++folded_;
   }
@@ -304,8 +304,8 @@ ONTO_COLD inline void fold_nothing(const row_step& last, const kernel_call& call
   for (std::int64_t k = 0; k < results; ++k) {
     void* const to = advance(call.out.data, k, call.out.type);
     float result;
-    last.table->finish(&accumulator, 1, 0, is_narrow(call.out.type) ? &result : to);
-    if (is_narrow(call.out.type)) call.narrow->narrow(call.out.type, &result, 1, to);
+    last.table->finish(&accumulator, 1, 0, is_half_precision(call.out.type) ? &result : to);
+    if (is_half_precision(call.out.type)) call.half_precision->narrow(call.out.type, &result, 1, to);
   }
 }
 
@@ -327,7 +327,7 @@ inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const ke
   const std::int64_t n = call.space.dims[call.space.rank - 1];
   const row_step& last = kernel.steps[kernel.count - 1];
   if (n == 0) {
-    if (last.kind == stage_kind::store_fold) fold_nothing(last, call, results);
+    if (last.kind == phase_kind::store_fold) fold_nothing(last, call, results);
     return;
   }
   const row_plan plan(kernel, call);

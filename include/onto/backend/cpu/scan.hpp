@@ -6,9 +6,9 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/kernel/scan.hpp>
 #include <onto/ops/scan.hpp>
 #include <onto/runtime/kernel.hpp>
-#include <onto/kernel/scan.hpp>
 
 #include <cstdint>
 
@@ -18,8 +18,8 @@ namespace onto::detail {
 /// line in blocks of rows, of a number that the shape alone decides.
 struct scan_space {
   static constexpr std::int64_t most_columns = 512;  // of a line
-  // And where operands are turned: a cache line of floats. Measured beside the axis alone, ns an element: 3.9 and 9.1
-  // (1024 x 1024), 6.1 and 8.1 (3162 x 3162), 2.1 and 1.7 (1000 x 1048).
+  // And where operands are transposed: a cache line of floats. Measured beside the axis alone, ns an element: 3.9
+  // and 9.1 (1024 x 1024), 6.1 and 8.1 (3162 x 3162), 2.1 and 1.7 (1000 x 1048).
   static constexpr std::int64_t turned_columns = 16;
   static constexpr std::int64_t most = 8192, rows_at_least = 64;  // of a tile, a block of a line: elements, rows
 
@@ -28,19 +28,20 @@ struct scan_space {
   std::int64_t lines;
   std::int64_t rows, blocks;  // of a block but the last; of a line
   bool backwards;
-  bool turned;  // the axis is the last, but it is along the one before it that operands are next to each other
+  bool transposed;  // the axis is the last, but it is along the one before it that operands are next to each other
 
   ONTO_COLD explicit scan_space(const kernel_call& call) : backwards(scans_backwards(*call.op)) {
     const int axis = scan_axis(*call.op, call.space.rank);
     n = call.space.dims[axis];
     for (int k = 0; k < axis; ++k) outer *= call.space.dims[k];
     for (int k = axis + 1; k < call.space.rank; ++k) inner *= call.space.dims[k];
-    turned = inner == 1 && n > 1 && axis > 0 && call.in[0].stride[axis - 1] == 1 && !is_narrow(call.in[0].type);
-    if (turned) {
+    transposed =
+        inner == 1 && n > 1 && axis > 0 && call.in[0].stride[axis - 1] == 1 && !is_half_precision(call.in[0].type);
+    if (transposed) {
       inner = call.space.dims[axis - 1];
       outer /= inner;
     }
-    const std::int64_t most_beside = turned ? turned_columns : most_columns;
+    const std::int64_t most_beside = transposed ? turned_columns : most_columns;
     width = inner < most_beside ? inner : most_beside;
     lines_across = (inner + width - 1) / width;
     lines = outer * lines_across;
@@ -181,7 +182,7 @@ class cpu_scanner {
       : call_(call),
         s_(space),
         in_{coalesce<1>(call.space, {call.in[0].stride})},
-        narrow_(is_narrow(call.in[0].type)),
+        narrow_(is_half_precision(call.in[0].type)),
         axis_(scan_axis(*call.op, call.space.rank)) {
     in_place_ = !narrow_;
     std::int64_t expected = 1;
@@ -246,7 +247,7 @@ class cpu_scanner {
  private:
   static constexpr std::int64_t grain = 16384;  // elements
 
-  /// Where a thread brings a tile's elements together, and its results where they are narrow or turned.
+  /// Where a thread brings a tile's elements together, and its results where they are narrow or transposed.
   struct room {
     small_array<T, 2048> values;
     small_array<result, 2048> results;
@@ -254,7 +255,7 @@ class cpu_scanner {
 
     explicit room(const cpu_scanner& s)
         : values(s.in_place_ ? 0 : s.s_.rows * s.s_.width),
-          results(s.narrow_ || s.s_.turned ? s.s_.rows * s.s_.width : 0),
+          results(s.narrow_ || s.s_.transposed ? s.s_.rows * s.s_.width : 0),
           halves(s.narrow_ ? s.s_.rows * s.s_.width : 0) {}
   };
 
@@ -277,7 +278,7 @@ class cpu_scanner {
   /// From the operand's first element to the first one of `(outer index, ...)`.
   std::int64_t offset_of(std::int64_t outer) const {
     std::int64_t offset = 0;
-    for (int k = axis_ - (s_.turned ? 2 : 1); k >= 0; --k) {
+    for (int k = axis_ - (s_.transposed ? 2 : 1); k >= 0; --k) {
       offset += outer % call_.space.dims[k] * call_.in[0].stride[k];
       outer /= call_.space.dims[k];
     }
@@ -294,7 +295,7 @@ class cpu_scanner {
     const std::int64_t row = s_.backwards ? s_.n - block * s_.rows - t.rows : block * s_.rows;
     const std::int64_t first = (outer * s_.n + row) * s_.inner + start;
     find_operand(t, r, outer, row, start, first);
-    const bool apart = narrow_ || s_.turned;
+    const bool apart = narrow_ || s_.transposed;
     t.out = apart ? r.results.data() : static_cast<result*>(call_.out.data) + first;
     t.out_row = apart ? t.columns : s_.inner;
     if (s_.backwards) {
@@ -308,7 +309,7 @@ class cpu_scanner {
     else
       scan_columns<rule, Pass>(t, kept, total);
     if constexpr (Pass::stores) {
-      if (s_.turned)
+      if (s_.transposed)
         copy_elements(sizeof(result), static_cast<result*>(call_.out.data) + (outer * s_.inner + start) * s_.n + row,
                       s_.n, 1, r.results.data(), 1, t.columns, t.columns, t.rows);
       if constexpr (std::is_same_v<result, float>)
@@ -330,7 +331,7 @@ class cpu_scanner {
     for (std::int64_t k = 0; k < runs; ++k)
       gather(in_, size_of(x.type), x.data, first + k * s_.inner, length, to + k * length * size_of(x.type));
     if constexpr (std::is_same_v<T, float>)
-      if (narrow_) call_.narrow->widen(x.type, r.halves.data(), t.rows * t.columns, r.values.data());
+      if (narrow_) call_.half_precision->widen(x.type, r.halves.data(), t.rows * t.columns, r.values.data());
     t.in = r.values.data();
     t.in_row = t.columns;
   }
@@ -339,8 +340,9 @@ class cpu_scanner {
     const bool together = t.columns == s_.inner;
     const std::int64_t runs = together ? 1 : t.rows, length = together ? t.rows * t.columns : t.columns;
     for (std::int64_t k = 0; k < runs; ++k)
-      call_.narrow->narrow(call_.out.type, r.results.data() + k * length, length,
-                           static_cast<char*>(call_.out.data) + (first + k * s_.inner) * size_of(call_.out.type));
+      call_.half_precision->narrow(
+          call_.out.type, r.results.data() + k * length, length,
+          static_cast<char*>(call_.out.data) + (first + k * s_.inner) * size_of(call_.out.type));
   }
 
   const kernel_call& call_;

@@ -18,22 +18,22 @@
 
 namespace onto::detail {
 
-/// Softmax over elements of type `E` as the stages of a row kernel, which a fused one has too.
+/// Softmax over elements of type `E` as the phases of a row kernel, which a fused one has too.
 template <element E>
-struct softmax_stages {
+struct softmax_phases {
   template <int Slot>
   using input = instruction<load_input, E, Slot>;
   template <int Slot>
   using scalar = instruction<load_scalar, E, Slot>;
   using power = program<input<0>, scalar<0>, instruction<row_exp, E, 0, 1>>;
-  using greatest = fold_stage<program<input<0>>, row_maximum, false>;
+  using greatest = fold_phase<program<input<0>>, row_maximum, false>;
 
-  using plain = row_program<1, 0, greatest, fold_stage<power, fold::sum, true>,
-                            value_stage<program<scalar<1>, instruction<row_inverse, E, 0>>>,
-                            store_stage<program<input<1>, scalar<2>, instruction<op::mul, E, 0, 1>>>>;
+  using plain = row_program<1, 0, greatest, fold_phase<power, fold::sum, true>,
+                            value_phase<program<scalar<1>, instruction<row_inverse, E, 0>>>,
+                            store_phase<program<input<1>, scalar<2>, instruction<op::mul, E, 0, 1>>>>;
   using log = row_program<
-      1, 0, greatest, fold_stage<power, fold::sum, false>, value_stage<program<scalar<1>, instruction<op::log, E, 0>>>,
-      store_stage<
+      1, 0, greatest, fold_phase<power, fold::sum, false>, value_phase<program<scalar<1>, instruction<op::log, E, 0>>>,
+      store_phase<
           program<input<0>, scalar<0>, instruction<op::sub, E, 0, 1>, scalar<2>, instruction<op::sub, E, 2, 3>>>>;
 };
 
@@ -93,13 +93,13 @@ void softmax_columns(const T* x, std::int64_t pitch, std::int64_t n, std::int64_
 template <class T, bool Packs = has_packs>
 void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   if (call.space.size() <= 0) return;
-  using stages = softmax_stages<element_of<T>>;
+  using phases = softmax_phases<element_of<T>>;
   const bool log = takes_logarithm(*call.op);
   const int axis = softmax_axis(*call.op, call.space.rank);
   kernel_call rows = call;
   rows.space.rank = axis + 1;
   if (rows.space.size() == call.space.size())
-    return log ? cpu_row<typename stages::log, Packs>(pool, rows) : cpu_row<typename stages::plain, Packs>(pool, rows);
+    return log ? cpu_row<typename phases::log, Packs>(pool, rows) : cpu_row<typename phases::plain, Packs>(pool, rows);
 
   const operand_view& in = call.in[0];
   const std::int64_t n = call.space.dims[axis];
@@ -109,7 +109,7 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
   space.dims[axis] = 1;
   const auto l = coalesce<2>(space, {in.stride, out_stride});
   const std::int64_t pitch = out_stride[axis], step = l.stride[0][l.rank - 1];
-  const bool narrow = is_narrow(in.type), brings = narrow || step != 1;
+  const bool narrow = is_half_precision(in.type), brings = narrow || step != 1;
   constexpr std::int64_t most = 256;
   auto columns = [&](const std::int64_t* offset, std::int64_t count) {
     const void* const from = advance(static_cast<const void*>(in.data), offset[0], in.type);
@@ -122,12 +122,12 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
     void* const brought = narrow ? static_cast<void*>(halves.data()) : values.data();
     copy_elements(size_of(in.type), brought, count, 1, from, in.stride[axis], step, n, count);
     if constexpr (std::is_same_v<T, float>)
-      if (narrow) call.narrow->widen(in.type, brought, n * count, values.data());
+      if (narrow) call.half_precision->widen(in.type, brought, n * count, values.data());
     if (!narrow) return softmax_columns<T, Packs>(values.data(), count, n, count, log, static_cast<T*>(to), pitch);
     softmax_columns<T, Packs>(values.data(), count, n, count, log, values.data(), count);
     if constexpr (std::is_same_v<T, float>)
       for (std::int64_t r = 0; r < n; ++r)
-        call.narrow->narrow(in.type, values.data() + r * count, count, advance(to, r * pitch, in.type));
+        call.half_precision->narrow(in.type, values.data() + r * count, count, advance(to, r * pitch, in.type));
   };
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     for_each_row(l, lo, hi, [&](const std::int64_t* offset, std::int64_t count) {

@@ -203,7 +203,7 @@ void run_span_on_scalars(const span_call& c) {
 
 /// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and
 /// files for the host compiler, whose answers differ, has two functions and not two definitions of one.
-template <class Program, bool Packs = has_packs&& Program::packable>
+template <class Program, bool Packs = (has_packs && Program::packable)>
 void run_span(const span_call& c) {
   if constexpr (Packs)
     run_span_on_packs<Program>(c);

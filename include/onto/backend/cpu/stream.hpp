@@ -14,9 +14,9 @@ namespace onto::detail {
 
 /// The bytes of operands and results from which on a kernel's result is written past the caches.
 /// Reading what is about to be overwritten costs a third of a triad's traffic. Measured on a Xeon with 2 MiB of second
-/// cache and 260 MiB of third that all its processors share, `a + s * b` in GB/s, cached and past the caches: 3 MB 31
+/// cache and 260 MiB of L3 that all its processors share, `a + s * b` in GB/s, cached and past the caches: 3 MB 31
 /// and 50, 12 MB 29 and 36, 36 MB 21 and 36, 120 MB 20 and 36; on an EPYC with 1 and 32 MiB: 0.8 MB 222 and 129, 12 MB
-/// 121 and 124, 48 MB 56 and 70. Who reads the result next finds it in the third cache if it is there, which pays for
+/// 121 and 124, 48 MB 56 and 70. Who reads the result next finds it in L3 if it is there, which pays for
 /// the little that is lost between the two.
 ONTO_BEGIN_RUNS_ONCE
 ONTO_COLD inline std::int64_t streaming_bytes() {
@@ -42,7 +42,7 @@ ONTO_INLINE bool is_streamed(std::int64_t bytes) {
 #endif
 }
 
-/// The bytes that are made in the nearest cache before they are written past it: with 512 floats as fast as a loop that
+/// The bytes that are made in L1 before they are written past it: with 512 floats as fast as a loop that
 /// writes past the caches itself, with 1024 a tenth slower.
 inline constexpr std::int64_t streamed_at_once = 2048;
 

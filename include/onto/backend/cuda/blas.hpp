@@ -49,7 +49,7 @@ constexpr const blas_name* find_blas_name(element e) {
 }
 constexpr bool has_all_blas_names() {
   for (const element_row& r : element_table::rows)
-    if ((r.products == product_kernels::cpu_and_gpu) != (find_blas_name(r.type) != nullptr)) return false;
+    if ((r.products == gemm_micro_kernels::cpu_and_gpu) != (find_blas_name(r.type) != nullptr)) return false;
   return true;
 }
 static_assert(has_all_blas_names(), "[onto.cuda] an element type that GPUs multiply matrices of needs cublasLt's name");

@@ -13,11 +13,11 @@ ONTO_COLD inline void launch_copy(void* job, const map_layout& part) {
   if (part.bytes[0] == 8)
     launch_map<copied_words<std::uint64_t>, true>(job, part);
   else if (part.bytes[0] == 4)
-    launch_turn<copied_words<std::uint32_t>>(j, part);
+    launch_tiled_map<copied_words<std::uint32_t>>(j, part);
   else if (part.bytes[0] == 2)
-    launch_turn<copied_words<std::uint16_t>>(j, part);
+    launch_tiled_map<copied_words<std::uint16_t>>(j, part);
   else
-    launch_turn<copied_words<std::uint8_t>>(j, part);
+    launch_tiled_map<copied_words<std::uint8_t>>(j, part);
 }
 
 /// Copies the call's input to its output, each with its own strides.

@@ -40,7 +40,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
         .text();
   }
 
-  const void* family() const override {
+  const void* peer_group() const override {
     static constexpr char cuda = 0;
     return &cuda;
   }
@@ -73,7 +73,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   /// From ordinary host memory in pieces through pinned memory; from pinned memory, or of little, directly.
   void copy_in(const work& w, void* to, const host_slot& slot, std::int64_t bytes) override {
     issue(
-        w, "copy", lane::in,
+        w, "copy", stream_kind::in,
         [&](cuda_streams& s, graph_part* part) {
           if (bytes <= 0) return s.in();
           const bool little = bytes <= straight_bytes;
@@ -90,7 +90,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
 
   void copy_out(const work& w, const host_slot& slot, const void* from, std::int64_t bytes) override {
     issue(
-        w, "copy", lane::out,
+        w, "copy", stream_kind::out,
         [&](cuda_streams& s, graph_part* part) {
           if (bytes <= 0) return s.out();
           void* const memory = const_cast<void*>(from);
@@ -109,7 +109,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   /// memory.
   void copy_to(const work& w, device& other, void* to, const void* from, std::int64_t bytes) override {
     auto& target = static_cast<cuda_device&>(other);
-    issue(w, "copy", lane::out,
+    issue(w, "copy", stream_kind::out,
           [&](cuda_streams& s, graph_part*) {
             if (bytes <= 0) return s.out();
             target.expect_alive();
@@ -127,7 +127,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   }
 
   void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
-    issue(w, "kernel", lane::compute, [&](cuda_streams& s, graph_part* part) {
+    issue(w, "kernel", stream_kind::compute, [&](cuda_streams& s, graph_part* part) {
       const backend_kernel& k = kernel.launch[cuda_slot];
       if (!k.run) fail<internal_error>(message("[onto.cuda] a program without GPU kernels was launched on a GPU"));
       const cudaStream_t stream = s.compute();
@@ -143,13 +143,13 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   ref<device_event> make_event() override { return ref<device_event>(new cuda_event(*this, gpu_)); }
 
   /// Also in a run that has failed and on a device that is lost: what was issued before must be waited for.
-  void record(run_state& run, lane stream, device_event& event) override {
+  void record(run_state& run, stream_kind stream, device_event& event) override {
     order(run, stream, nullptr, {},
           [&](cuda_streams& s) { s.record(stream, static_cast<cuda_event&>(event).made(is_recording())); });
   }
 
-  /// *Preconditions* the event is of a device of this family.
-  void wait(run_state& run, lane stream, device_event& event) override {
+  /// *Preconditions* the event is of a device of this peer_group.
+  void wait(run_state& run, stream_kind stream, device_event& event) override {
     const auto& known = static_cast<cuda_event&>(event);
     const cudaEvent_t point = known.recorded(is_recording());
     if (!point) return;
@@ -157,7 +157,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
     order(run, stream, run.trace, also, [&](cuda_streams& s) { s.wait(stream, point); });
   }
 
-  void finish(lane stream) noexcept override {
+  void finish(stream_kind stream) noexcept override {
     if (!ready_.load(std::memory_order_acquire)) return;
     quietly_on(gpu_, [&] { streams_.finish(stream); });
   }
@@ -191,8 +191,8 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   /// Blocks until everything issued is done.
   void synchronize() {
     guarded([&] {
-      const lane all[] = {lane::in, lane::compute, lane::out};
-      for (const lane l : all) {
+      const stream_kind all[] = {stream_kind::in, stream_kind::compute, stream_kind::out};
+      for (const stream_kind l : all) {
         cuda_event end(*this, gpu_);
         {
           mutex_lock lock(streams_.lock_of(l));
@@ -244,7 +244,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
 
   /// Issues a piece of work for a run; nothing once the run has failed. `work` returns the stream in which it ends.
   template <class Work>
-  void issue(const work& w, const char* what, lane l, const Work& work, std::int64_t transfer = -1,
+  void issue(const work& w, const char* what, stream_kind l, const Work& work, std::int64_t transfer = -1,
              const gpu_partners& also = {}) {
     if (cuda_recording* recording = cuda_recording::current()) {
       record_into(*recording, also, [&](graph_part& part) {
@@ -277,7 +277,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
 
   /// Puts streams in order.
   template <class Work>
-  void order(run_state& run, lane l, trace_sink* trace, const gpu_partners& also, const Work& work) {
+  void order(run_state& run, stream_kind l, trace_sink* trace, const gpu_partners& also, const Work& work) {
     static constexpr work_label label{"wait", {}, 0, 0};
     if (cuda_recording* recording = cuda_recording::current())
       return record_into(*recording, also, [&](graph_part& part) { work(part.streams); });
@@ -317,9 +317,9 @@ class cuda_device final : public guarded_gpu, private workspace_source {
       const auto work = [&] {
         const cudaStream_t stream = streams_.compute();
         {
-          const cuda_graph::turn turn(graph);
+          const cuda_graph::stream_locks locks(graph);
           graph.before_launch(stream);
-          timed({trace_span::kernel, where(), lane::compute, &label}, run.trace, [&] {
+          timed({trace_span::kernel, where(), stream_kind::compute, &label}, run.trace, [&] {
             cuda_check(cudaGraphLaunch(graph.program, stream), "cudaGraphLaunch");
             return stream;
           });

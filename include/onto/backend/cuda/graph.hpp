@@ -151,24 +151,24 @@ class cuda_graph final : public device_graph {
     return !p || owner_.adapt(*this);
   }
 
-  /// Holds the compute lanes of all its devices, taken in the order of their addresses.
-  class turn {
+  /// Holds the compute streams of all its devices, taken in the order of their addresses.
+  class stream_locks {
    public:
-    explicit turn(const cuda_graph& graph) : graph_(graph) {
+    explicit stream_locks(const cuda_graph& graph) : graph_(graph) {
       const cuda_streams* last = nullptr;
       for (;;) {
         cuda_streams* next = nullptr;
         for (graph_part* p = graph.parts; p; p = p->next)
           if (&p->shared > last && (!next || &p->shared < next)) next = &p->shared;
         if (!next) break;
-        next->lock_of(lane::compute).lock();
+        next->lock_of(stream_kind::compute).lock();
         last = next;
       }
     }
-    turn(const turn&) = delete;
-    turn& operator=(const turn&) = delete;
-    ~turn() {
-      for (graph_part* p = graph_.parts; p; p = p->next) p->shared.lock_of(lane::compute).unlock();
+    stream_locks(const stream_locks&) = delete;
+    stream_locks& operator=(const stream_locks&) = delete;
+    ~stream_locks() {
+      for (graph_part* p = graph_.parts; p; p = p->next) p->shared.lock_of(stream_kind::compute).unlock();
     }
 
    private:

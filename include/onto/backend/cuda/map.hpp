@@ -8,29 +8,30 @@
 namespace onto::detail {
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads) walk_map_kernel(const __grid_constant__ walk_map<Program> map) {
-  walk(map, blockIdx.x * block_threads + threadIdx.x);
+__global__ void __launch_bounds__(block_threads)
+    coarsened_map_kernel(const __grid_constant__ coarsened_map<Program> map) {
+  run_coarsened(map, blockIdx.x * block_threads + threadIdx.x);
 }
 
 template <class Program, int... Slot>
-__device__ ONTO_INLINE void turn_block(const turn_map<Program>& map, std::integer_sequence<int, Slot...>) {
-  constexpr int lanes = turn_lanes<Program>;
-  turn_thread<map_operands<Program>::operands, lanes> t;
-  place_turn(map.space, blockIdx.x, static_cast<int>(threadIdx.x), t);
+__device__ ONTO_INLINE void tiled_map_block(const tiled_map<Program>& map, std::integer_sequence<int, Slot...>) {
+  constexpr int lanes = tiled_lanes<Program>;
+  tiled_thread<map_operands<Program>::operands, lanes> t;
+  place_tiled_thread(map.space, blockIdx.x, static_cast<int>(threadIdx.x), t);
   typename input_packs<Program, lanes>::type in;
-  (load_turn<Program, Slot>(map, t, in), ...);
+  (load_tiled<Program, Slot>(map, t, in), ...);
   if (map.space.grid.tiled) {
     [[maybe_unused]] char* shared = dynamic_shared();
-    (turn<Program, Slot, true>(map, t, in, shared), ...);
+    (transpose_tile<Program, Slot, true>(map, t, in, shared), ...);
     __syncthreads();
-    (turn<Program, Slot, false>(map, t, in, shared), ...);
+    (transpose_tile<Program, Slot, false>(map, t, in, shared), ...);
   }
-  finish_turn(map, t, in, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
+  store_tiled(map, t, in, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
 }
 
 template <class Program>
-__global__ void __launch_bounds__(block_threads) turn_map_kernel(const __grid_constant__ turn_map<Program> map) {
-  turn_block(map, input_slots<Program>{});
+__global__ void __launch_bounds__(block_threads) tiled_map_kernel(const __grid_constant__ tiled_map<Program> map) {
+  tiled_map_block(map, input_slots<Program>{});
 }
 
 template <class Program>
@@ -47,19 +48,20 @@ struct map_job {
 };
 
 template <class Program>
-ONTO_COLD void launch_walk(const map_job& job, const map_layout& part) {
-  walk_map<Program> map;
+ONTO_COLD void launch_coarsened_map(const map_job& job, const map_layout& part) {
+  coarsened_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
-  const std::int64_t threads = plan_walk(part, map_lanes<Program>, walk_ahead<Program>, walk_ref(map));
-  launch(job.stream, job.what, &walk_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
+  const std::int64_t threads =
+      plan_coarsened_map(part, map_lanes<Program>, coarsened_ahead<Program>, coarsened_map_ref(map));
+  launch(job.stream, job.what, &coarsened_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
 }
 
 template <class Program>
-ONTO_COLD void launch_turn(const map_job& job, const map_layout& part) {
-  turn_map<Program> map;
+ONTO_COLD void launch_tiled_map(const map_job& job, const map_layout& part) {
+  tiled_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
-  const turn_launch plan = plan_turn(part, turn_lanes<Program> * block_threads, turn_ref(map));
-  launch(job.stream, job.what, &turn_map_kernel<Program>,
+  const tiled_launch plan = plan_tiled_map(part, tiled_lanes<Program> * block_threads, tiled_map_ref(map));
+  launch(job.stream, job.what, &tiled_map_kernel<Program>,
          {grid_blocks(plan.blocks), static_cast<std::size_t>(plan.shared)}, map);
 }
 
@@ -81,9 +83,9 @@ ONTO_COLD void launch_map(void* job, const map_layout& part) {
   if constexpr (!Lanes || !worth_lanes<Program>)
     launch_strided<Program>(j, part);
   else if (has_aligned_packs(part, map_lanes<Program>))
-    launch_walk<Program>(j, part);
+    launch_coarsened_map<Program>(j, part);
   else
-    launch_turn<Program>(j, part);
+    launch_tiled_map<Program>(j, part);
 }
 
 /// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.

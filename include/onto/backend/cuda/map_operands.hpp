@@ -44,8 +44,8 @@ inline constexpr int map_lanes = program_operands<Program>::widest > 4    ? 2
 /// Whether kernels pay that load ahead: what they load fits into a thread's registers, and there is not so much to
 /// compute that memory waits anyway.
 template <class Program>
-inline constexpr bool worth_lanes =
-    program_operands<Program>::inputs <= many_inputs&& program_operands<Program>::size <= 64;
+inline constexpr bool worth_lanes = (program_operands<Program>::inputs <= many_inputs &&
+                                     program_operands<Program>::size <= 64);
 
 /// What a map reads and where its results go. The last operand of its spaces is the result, and so the index.
 template <int Inputs, int Scalars, int Results>

@@ -153,7 +153,7 @@ class matmul_launch {
     addend_form addend = plan_.addend;
     if (multiply(p, addend, relu)) return;
     if (addend == addend_form::bias) {
-      place_bias(p);
+      write_bias(p);
       addend = addend_form::copied;
     } else if (!relu) {
       return multiply_copies(p, addend);
@@ -179,7 +179,7 @@ class matmul_launch {
   }
 
   /// From here on the result holds the bias.
-  void place_bias(const part& p) {
+  void write_bias(const part& p) {
     operand_view bias;
     bias.data = call_.in[2].data;
     bias.stride[2] = 1;
@@ -236,7 +236,7 @@ class matmul_launch {
     if (call_.form.tune && !context_.recording && !(in_place && issued_) &&
         blas.tune(context_.stream, s, p, call_.form.alpha, beta) && in_place) {
       if (plan_.addend == addend_form::bias)
-        place_bias(one);
+        write_bias(one);
       else
         launch_addend<T>(context_, call_, 1, false);
     }

@@ -68,7 +68,7 @@ inline constexpr int fold_ahead = find_fold_ahead<Program, Lanes>();
 
 /// A thread at one output and one index of the outer dimensions: where it begins in each input.
 template <class Operands>
-struct fold_place {
+struct fold_position {
   const Operands& operands;
   std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
   std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
@@ -77,7 +77,7 @@ struct fold_place {
 /// Loads what input `Slot` has at `index` of the inner dimension. What does not change along it was loaded before: an
 /// instruction that takes either from a load would wait for the load, and the loads ahead would come one by one.
 template <int Slot, class Operands, class T, int Lanes>
-ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
+ONTO_HD ONTO_INLINE void load_fold(const fold_position<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
   const T* const p = static_cast<const T*>(at.operands.values.data[Slot]) + at.start[Slot];
   if constexpr (Lanes > 1) {
     const T same = from_bits<T>(at.same[Slot]);
@@ -88,7 +88,7 @@ ONTO_HD ONTO_INLINE void load_fold(const fold_place<Operands>& at, lane_pack<T, 
   }
 }
 template <int Slot, class T, class Operands>
-ONTO_HD ONTO_INLINE void load_same(fold_place<Operands>& at) {
+ONTO_HD ONTO_INLINE void load_same(fold_position<Operands>& at) {
   at.same[Slot] = 0;
   if (at.operands.step[Slot] != 0) return;
   const T value = device_load(static_cast<const T*>(at.operands.values.data[Slot]) + at.start[Slot]);
@@ -101,18 +101,18 @@ struct fold_loads;
 template <class Program, int... Slot>
 struct fold_loads<Program, std::integer_sequence<int, Slot...>> {
   template <class Operands, class Packs>
-  ONTO_HD ONTO_INLINE static void load(const fold_place<Operands>& at, Packs& in, int index) {
+  ONTO_HD ONTO_INLINE static void load(const fold_position<Operands>& at, Packs& in, int index) {
     (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
   }
   template <class Operands>
-  ONTO_HD ONTO_INLINE static void begin(fold_place<Operands>& at) {
+  ONTO_HD ONTO_INLINE static void begin(fold_position<Operands>& at) {
     (load_same<Slot, typename program_operands<Program>::template input<Slot>>(at), ...);
   }
 };
 
 /// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes>
-ONTO_HD ONTO_INLINE void fold_packs(const fold_place<reduce_inputs_of<Program>>& at, int first, int step, int count,
+ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program>>& at, int first, int step, int count,
                                     std::int64_t number, typename program_accumulator<Program, F>::state& state) {
   using operation = program_accumulator<Program, F>;
   using packs = typename input_packs<Program, Lanes>::type;
@@ -142,7 +142,7 @@ ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(co
   const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
   const coordinates kept = locate(operands.kept, output);
-  fold_place<reduce_inputs_of<Program>> at{operands, {}, {}};
+  fold_position<reduce_inputs_of<Program>> at{operands, {}, {}};
   auto state = program_accumulator<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
     const coordinates outer = locate(operands.outer, o);

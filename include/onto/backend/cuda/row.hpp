@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// Row kernels on the GPU: the threads of a row go through all stages together, with the row in shared memory. Rows that
+// Row kernels on the GPU: the threads of a row go through all phases together, with the row in shared memory. Rows that
 // are too long for that, or too few, are done in pieces by many blocks, a launch for each fold of theirs.
 #pragma once
 
 #include <onto/backend/cuda/block_fold.hpp>
 #include <onto/backend/cuda/launch.hpp>
-#include <onto/backend/cuda/row_stage.hpp>
+#include <onto/backend/cuda/row_phase.hpp>
 #include <onto/expr/named.hpp>
 
 namespace onto::detail {
@@ -26,20 +26,20 @@ class fold_turns {
   int turn_ = 0;
 };
 
-/// A stage of whole rows.
+/// A phase of whole rows.
 template <class RowProgram, class Stage, int Number>
-__device__ ONTO_INLINE void run_stage(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
+__device__ ONTO_INLINE void run_phase(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                       fold_turns& turns, bool in_range) {
   if constexpr (Stage::folds) {
     using accumulator_type = phase_accumulator<Stage>;
     auto state = accumulator_type::empty();
-    if (in_range) state = stage_part<RowProgram, Stage, Number, false>(operands, t);
+    if (in_range) state = phase_part<RowProgram, Stage, Number, false>(operands, t);
     state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
     stage_end<RowProgram, Stage, Number>(operands, t, state, in_range && t.place == 0);
   } else if constexpr (Stage::gives) {
     if (in_range) stage_value<RowProgram, Stage, Number>(t);
   } else {
-    if (in_range) stage_part<RowProgram, Stage, Number, false>(operands, t);
+    if (in_range) phase_part<RowProgram, Stage, Number, false>(operands, t);
   }
 }
 
@@ -65,14 +65,14 @@ __device__ ONTO_INLINE typename Accumulator::state fold_pieces(const row_operand
   return fold_block<Accumulator>(state, turns.next(), operands.grid, t.thread);
 }
 
-/// What a launch does about a stage of rows in pieces. Launch `phase` begins with what the launch before it has folded,
+/// What a launch does about a phase of rows in pieces. Launch `pass` begins with what the launch before it has folded,
 /// and ends with the next fold. `speaks`: whether this thread is the one of its row that writes what all know.
 template <class RowProgram, class Stage, int Number>
-__device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
-                                                fold_turns& turns, int phase, std::int64_t piece, bool in_range) {
+__device__ ONTO_INLINE void run_phase_of_pieces(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
+                                                fold_turns& turns, int pass, std::int64_t piece, bool in_range) {
   constexpr int mine = folds_before<RowProgram, Number>;
   constexpr int number = given_before<RowProgram, Number>;
-  if (phase < mine) return;
+  if (pass < mine) return;
   const bool speaks = in_range && t.place == 0 && piece == 0;
   const std::int64_t row = t.number - operands.first_row;
   std::uint64_t* const given = operands.given + row * row_facts<RowProgram>::given + number;
@@ -80,14 +80,14 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
     using accumulator_type = phase_accumulator<Stage>;
     const std::int64_t bytes = operands.grid.pieces * operands.row_count * partial_bytes;
     char* const partials = static_cast<char*>(operands.partials) + mine % 2 * bytes;
-    if (phase == mine) {
+    if (pass == mine) {
       using words = state_words<typename accumulator_type::state>;
       auto state = accumulator_type::empty();
-      if (in_range) state = stage_part<RowProgram, Stage, Number, true>(operands, t);
+      if (in_range) state = phase_part<RowProgram, Stage, Number, true>(operands, t);
       state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
       if (in_range && t.place == 0)
         device_store(reinterpret_cast<words*>(partials + partial_at(operands, row, piece)), words::of(state));
-    } else if (phase == mine + 1) {
+    } else if (pass == mine + 1) {
       const auto state = fold_pieces<accumulator_type>(operands, t, turns, partials, in_range);
       stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);
       if constexpr (Stage::gives)
@@ -96,30 +96,30 @@ __device__ ONTO_INLINE void run_stage_of_pieces(const row_operands<RowProgram>& 
       if (in_range) t.given[number] = device_load(given);
     }
   } else if constexpr (Stage::gives) {
-    if (phase > mine) {
+    if (pass > mine) {
       if (in_range) t.given[number] = device_load(given);
     } else {
       if (in_range) stage_value<RowProgram, Stage, Number>(t);
       if (speaks) device_store(given, t.given[number]);
     }
   } else if constexpr (Stage::stores) {
-    if (in_range) stage_part<RowProgram, Stage, Number, true>(operands, t);
+    if (in_range) phase_part<RowProgram, Stage, Number, true>(operands, t);
   }
 }
 
-template <class RowProgram, class Numbers = std::make_integer_sequence<int, row_facts<RowProgram>::stages>>
-struct row_stages_of;
+template <class RowProgram, class Numbers = std::make_integer_sequence<int, row_facts<RowProgram>::phases>>
+struct row_phases_of;
 template <int Inputs, int Scalars, class... Stages, int... Number>
-struct row_stages_of<row_program<Inputs, Scalars, Stages...>, std::integer_sequence<int, Number...>> {
+struct row_phases_of<row_program<Inputs, Scalars, Stages...>, std::integer_sequence<int, Number...>> {
   using row_program_type = row_program<Inputs, Scalars, Stages...>;
   __device__ ONTO_INLINE static void run(const row_operands<row_program_type>& operands,
                                          row_thread_of<row_program_type>& t, fold_turns& turns, bool in_range) {
-    (run_stage<row_program_type, Stages, Number>(operands, t, turns, in_range), ...);
+    (run_phase<row_program_type, Stages, Number>(operands, t, turns, in_range), ...);
   }
   __device__ ONTO_INLINE static void run_pieces(const row_operands<row_program_type>& operands,
-                                                row_thread_of<row_program_type>& t, fold_turns& turns, int phase,
+                                                row_thread_of<row_program_type>& t, fold_turns& turns, int pass,
                                                 std::int64_t piece, bool in_range) {
-    (run_stage_of_pieces<row_program_type, Stages, Number>(operands, t, turns, phase, piece, in_range), ...);
+    (run_phase_of_pieces<row_program_type, Stages, Number>(operands, t, turns, pass, piece, in_range), ...);
   }
 };
 
@@ -144,13 +144,13 @@ __global__ void __launch_bounds__(most_row_threads)
     const bool in_range = row < operands.row_count;
     start_row(operands, t, in_range ? row : 0, 0);
     if (in_range) values_of::stage_all(operands, t, false);
-    row_stages_of<RowProgram>::run(operands, t, turns, in_range);
+    row_phases_of<RowProgram>::run(operands, t, turns, in_range);
   }
 }
 
 template <class RowProgram>
 __global__ void __launch_bounds__(most_row_threads)
-    split_row_kernel(const __grid_constant__ row_operands<RowProgram> operands, int phase) {
+    split_row_kernel(const __grid_constant__ row_operands<RowProgram> operands, int pass) {
   char* const memory = dynamic_shared();
   const row_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(most_row_threads)
   const std::int64_t row = std::int64_t{blockIdx.x} * grid.width + grid.column(thread);
   const bool in_range = row < operands.row_count;
   start_row(operands, t, operands.first_row + (in_range ? row : 0), blockIdx.y);
-  row_stages_of<RowProgram>::run_pieces(operands, t, turns, phase, blockIdx.y, in_range);
+  row_phases_of<RowProgram>::run_pieces(operands, t, turns, pass, blockIdx.y, in_range);
 }
 
 /// Writes the folds of rows without elements.
@@ -204,12 +204,12 @@ void run_split_rows(gpu_context& context, row_operands<RowProgram> operands, cha
   for (; operands.first_row < all; operands.first_row += at_once) {
     operands.row_count = least(at_once, all - operands.first_row);
     const auto blocks = static_cast<unsigned>(divide_up(operands.row_count, operands.grid.width));
-    for (int phase = 0; phase <= facts::folds; ++phase) {
+    for (int pass = 0; pass <= facts::folds; ++pass) {
       // What is folded last needs one block to finish it.
-      const bool finishes = phase == facts::folds && facts::stores_fold();
+      const bool finishes = pass == facts::folds && facts::stores_fold();
       const dim3 grid(blocks, finishes ? 1u : static_cast<unsigned>(operands.grid.pieces));
       launch(context.stream, "launching a row kernel", &split_row_kernel<RowProgram>, {grid, shared, threads}, operands,
-             phase);
+             pass);
     }
   }
 }

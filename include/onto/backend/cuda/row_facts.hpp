@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a GPU's row kernel must know of its program's type: how stages accumulate, what they keep and give, which inputs
+// What a GPU's row kernel must know of its program's type: how phases accumulate, what they keep and give, which inputs
 // they load and how wide.
 #pragma once
 
@@ -23,20 +23,20 @@ inline constexpr int most_staged_inputs = 12;
 /// What is known of the slots of a row program: its inputs, and after them what it keeps.
 template <int Stages, int Slots>
 struct row_slot_table {
-  bool loads[Stages][Slots]{};  // by which stage, for each element of a row or once for it
-  bool needs[Stages][Slots]{};  // where a stage computes anew what others would keep for it
+  bool loads[Stages][Slots]{};  // by which phase, for each element of a row or once for it
+  bool needs[Stages][Slots]{};  // where a phase computes anew what others would keep for it
   bool column[Slots]{};         // read once for each row
   bool elements[Slots]{};       // read for each element of it
   bool staged[Slots]{};         // goes through shared memory
-  int last[Slots]{};            // the last stage that loads it
+  int last[Slots]{};            // the last phase that loads it
   element type[Slots]{};        // inputs have the elements' own, kept values are computed ones
   int size[Slots]{};            // in bytes
   int lanes = 4;                // elements at a time: 16 bytes of the widest
 
   template <class Table>
-  constexpr void note(int stage, const Table& found, int count) {
+  constexpr void note(int phase, const Table& found, int count) {
     for (int k = 0; k < count; ++k)
-      if (found.loads[k]) loads[stage][k] = true, type[k] = found.type[k];
+      if (found.loads[k]) loads[phase][k] = true, type[k] = found.type[k];
   }
 };
 
@@ -45,24 +45,24 @@ struct row_facts;
 template <int Inputs, int Scalars, class... Stages>
 struct row_facts<row_program<Inputs, Scalars, Stages...>> {
   static constexpr int inputs = Inputs, scalars = Scalars;
-  static constexpr int stages = sizeof...(Stages);
+  static constexpr int phases = sizeof...(Stages);
 
   using program_type = row_program<Inputs, Scalars, Stages...>;
-  static constexpr int keeps = program_type::kept_before(stages);
-  static constexpr int given = program_type::given_before(stages);
-  static constexpr int folds = program_type::folds_before(stages);
+  static constexpr int keeps = program_type::kept_before(phases);
+  static constexpr int given = program_type::given_before(phases);
+  static constexpr int folds = program_type::folds_before(phases);
 
   static constexpr int slots = Inputs + keeps;
-  using slot_table = row_slot_table<stages, (slots > 0 ? slots : 1)>;
+  using slot_table = row_slot_table<phases, (slots > 0 ? slots : 1)>;
   static constexpr slot_table find() {
-    constexpr bool columns[] = {Stages::kind == stage_kind::value...};
+    constexpr bool columns[] = {Stages::kind == phase_kind::value...};
     slot_table t;
-    int stage = 0;
-    (t.note(stage++, program_operands<typename Stages::code>::found, program_operands<typename Stages::code>::inputs),
+    int phase = 0;
+    (t.note(phase++, program_operands<typename Stages::code>::found, program_operands<typename Stages::code>::inputs),
      ...);
     int widest = result_size(), staged = 0;
     for (int k = 0; k < slots; ++k) {
-      for (int s = 0; s < stages; ++s) {
+      for (int s = 0; s < phases; ++s) {
         if (!t.loads[s][k]) continue;
         (columns[s] ? t.column : t.elements)[k] = true;
         t.last[k] = s;
@@ -72,7 +72,7 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
       if (t.staged[k]) ++staged;
       if ((k >= Inputs || t.elements[k]) && t.size[k] > widest) widest = t.size[k];
     }
-    for (int s = 0; s < stages; ++s)
+    for (int s = 0; s < phases; ++s)
       for (int k = 0; k < slots; ++k) {
         if (!t.loads[s][k]) continue;
         t.needs[s][k] = true;
@@ -82,7 +82,7 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
     t.lanes = widest > 4 ? 2 : widest == 2 ? 8 : 4;
     return t;
   }
-  using last_phase = typename program_type::template phase<stages - 1>;
+  using last_phase = typename program_type::template phase<phases - 1>;
   /// Bytes of an element that is stored.
   static constexpr int result_size() { return size_of(last_phase::type); }
   static constexpr bool stores_fold() { return last_phase::folds; }
@@ -97,9 +97,9 @@ template <class RowProgram, int Stage>
 inline constexpr int given_before = RowProgram::given_before(Stage);
 template <class RowProgram, int Stage>
 inline constexpr int folds_before = RowProgram::folds_before(Stage);
-/// Whether a stage is to have a slot: `Anew`, for what it computes instead of reading what was kept, too.
+/// Whether a phase is to have a slot: `Anew`, for what it computes instead of reading what was kept, too.
 template <class RowProgram, int Stage, int Slot, bool Anew>
-inline constexpr bool stage_has =
+inline constexpr bool phase_has =
     Anew ? row_facts<RowProgram>::table.needs[Stage][Slot] : row_facts<RowProgram>::table.loads[Stage][Slot];
 template <class RowProgram, int Slot>
 inline constexpr bool is_staged = row_facts<RowProgram>::table.staged[Slot];

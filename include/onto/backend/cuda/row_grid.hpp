@@ -13,7 +13,7 @@ namespace onto::detail {
 /// Threads of the largest block of a row kernel, and of the smallest.
 inline constexpr std::int64_t most_row_threads = 512, fewest_row_threads = 128;
 /// Rows whose pieces are in the works at one time. It bounds a row kernel's workspace: 32 bytes for each piece and 8
-/// for each value that is given to a later stage, of so many rows; rows are in more than one piece where there are few.
+/// for each value that is given to a later phase, of so many rows; rows are in more than one piece where there are few.
 inline constexpr std::int64_t most_split_rows = 4096;
 /// Elements of a block from which few blocks are too few.
 inline constexpr std::int64_t worth_splitting = 1 << 14;

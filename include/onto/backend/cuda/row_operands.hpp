@@ -49,7 +49,7 @@ inline constexpr std::int64_t partial_bytes = 16;
 /// Where slots are in shared memory, for one pack of one thread. What whole rows keep takes the place of an input that
 /// is not read any more. *Returns* the bytes of all.
 template <class RowProgram>
-std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
+std::int64_t assign_slots(row_operands<RowProgram>& r, bool keeps) {
   using facts = row_facts<RowProgram>;
   constexpr auto& table = facts::table;
   bool taken[facts::slots > 0 ? facts::slots : 1] = {};
@@ -61,10 +61,10 @@ std::int64_t place_slots(row_operands<RowProgram>& r, bool keeps) {
   for (int k = 0; k < facts::inputs; ++k)
     if (table.staged[k]) append(k);
   for (int k = facts::inputs; keeps && k < facts::slots; ++k) {
-    const int stage = RowProgram::phase_of_kept(k - facts::inputs);
+    const int phase = RowProgram::phase_of_kept(k - facts::inputs);
     int place = 0;
     while (place < facts::inputs && !(table.staged[place] && !taken[place] && !r.same[place] &&
-                                      table.size[place] == table.size[k] && table.last[place] <= stage))
+                                      table.size[place] == table.size[k] && table.last[place] <= phase))
       ++place;
     if (place < facts::inputs) {
       taken[place] = true;
@@ -131,14 +131,14 @@ row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std:
     r.same[k] = is_same;
     if (facts::table.elements[k] && facts::table.size[k] < smallest) smallest = facts::table.size[k];
   }
-  std::int64_t bytes = place_slots(r, true);
+  std::int64_t bytes = assign_slots(r, true);
   const std::int64_t sector = neighbours ? 1 : 32 / (smallest < 2 ? 2 : smallest);
   const row_shape shape{r.row_count, r.count,      neighbours,
                         packed,      facts::lanes, static_cast<int>(least(power_of_two_from(r.row_count), sector)),
                         bytes};
   r.grid = arrange_whole_rows(shape);
   if (!fits_whole(shape, r.grid, most_shared)) {
-    bytes = place_slots(r, false);
+    bytes = assign_slots(r, false);
     r.grid = arrange_split_rows(shape, bytes, most_shared);
   }
   r.blocks = r.grid.split ? r.grid.blocks : whole_row_blocks(r);

@@ -12,9 +12,9 @@
 #include <onto/backend/cuda/context.hpp>
 #include <onto/backend/cuda/index.hpp>
 #include <onto/backend/cuda/kernels.hpp>
+#include <onto/kernel/scan.hpp>
 #include <onto/ops/scan.hpp>
 #include <onto/runtime/kernel.hpp>
-#include <onto/kernel/scan.hpp>
 
 #include <cub/device/device_scan.cuh>
 

@@ -28,12 +28,12 @@ struct softmax_of {
 /// it.
 template <element E>
 using softmax_rows = row_program<
-    1, 1, fold_stage<program<instruction<load_input, E, 0>>, row_maximum, false>,
-    fold_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<row_exp, E, 0, 1>>,
+    1, 1, fold_phase<program<instruction<load_input, E, 0>>, row_maximum, false>,
+    fold_phase<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<row_exp, E, 0, 1>>,
                fold::sum, false>,
-    value_stage<
+    value_phase<
         program<instruction<load_scalar, E, 2>, instruction<load_scalar, E, 0>, instruction<softmax_factor, E, 0, 1>>>,
-    store_stage<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<load_scalar, E, 3>,
+    store_phase<program<instruction<load_input, E, 0>, instruction<load_scalar, E, 1>, instruction<load_scalar, E, 3>,
                         instruction<load_scalar, E, 0>, instruction<softmax_of, E, 0, 1, 2, 3>>>>;
 
 }  // namespace onto::detail

@@ -11,7 +11,7 @@
 namespace onto::detail {
 
 /// A set of streams: a device's own, or those of a recording on it, which lead into a graph. Each is made when it is
-/// first asked for. *Preconditions* the GPU is current; what is issued to a lane is issued under the lane's lock.
+/// first asked for. *Preconditions* the GPU is current; what is issued to a stream is issued under the stream's lock.
 class cuda_streams {
  public:
   explicit cuda_streams(bool recording) : up_(false, recording), down_(true, recording) {
@@ -29,9 +29,9 @@ class cuda_streams {
 
   /// Held while a piece of work is issued, so that the kernels of one call, which may share a workspace, lie side by
   /// side in their stream however many threads issue.
-  mutex& lock_of(lane l) { return locks_[static_cast<int>(l)]; }
+  mutex& lock_of(stream_kind l) { return locks_[static_cast<int>(l)]; }
 
-  cudaStream_t of(lane l) { return l == lane::compute ? compute() : l == lane::in ? in() : out(); }
+  cudaStream_t of(stream_kind l) { return l == stream_kind::compute ? compute() : l == stream_kind::in ? in() : out(); }
   cudaStream_t compute() { return made(context.stream); }
   cudaStream_t in() { return made(in_); }
   cudaStream_t out() { return made(out_); }
@@ -39,7 +39,7 @@ class cuda_streams {
   /// Copies from ordinary host memory.
   void stage_in(void* to, const host_slot& slot, std::int64_t bytes) {
     if (!fill_) {
-      // The host's part may begin once the lane is past what it was made to wait for.
+      // The host's part may begin once the stream is past what it was made to wait for.
       made(fill_);
       follow(fill_, in());
     }
@@ -54,21 +54,21 @@ class cuda_streams {
     down_.pass(out(), drain_, slot, from, bytes);
     return drain_;
   }
-  /// The event is reached when all of the lane is done, the host's part of it too.
-  void record(lane l, cudaEvent_t event) {
-    if (l == lane::in && unfilled_) {
+  /// The event is reached when all of the stream is done, the host's part of it too.
+  void record(stream_kind l, cudaEvent_t event) {
+    if (l == stream_kind::in && unfilled_) {
       follow(in(), fill_);
       unfilled_ = false;
     }
-    if (l == lane::out && undrained_) {
+    if (l == stream_kind::out && undrained_) {
       follow(out(), drain_);
       undrained_ = false;
     }
     cuda_check(cudaEventRecord(event, of(l)), "cudaEventRecord");
   }
-  void wait(lane l, cudaEvent_t event) {
+  void wait(stream_kind l, cudaEvent_t event) {
     cuda_check(cudaStreamWaitEvent(of(l), event, 0), "cudaStreamWaitEvent");
-    if (l == lane::in && fill_) cuda_check(cudaStreamWaitEvent(fill_, event, 0), "cudaStreamWaitEvent");
+    if (l == stream_kind::in && fill_) cuda_check(cudaStreamWaitEvent(fill_, event, 0), "cudaStreamWaitEvent");
   }
 
   /// Makes `origin` wait for all of them.
@@ -78,15 +78,15 @@ class cuda_streams {
       if (s && s != origin) follow(origin, s);
   }
 
-  /// Waits for the streams of a lane, the host's part of copies too. Asked again where the driver refuses: what was
+  /// Waits for the streams of a kind, the host's part of copies too. Asked again where the driver refuses: what was
   /// issued works in memory that goes when this returns.
-  void finish(lane l) noexcept {
-    const cudaStream_t all[] = {l == lane::compute ? context.stream
-                                : l == lane::in    ? fill_
-                                                   : out_,
-                                l == lane::compute ? nullptr
-                                : l == lane::in    ? in_
-                                                   : drain_};
+  void finish(stream_kind l) noexcept {
+    const cudaStream_t all[] = {l == stream_kind::compute ? context.stream
+                                : l == stream_kind::in    ? fill_
+                                                          : out_,
+                                l == stream_kind::compute ? nullptr
+                                : l == stream_kind::in    ? in_
+                                                          : drain_};
     for (const cudaStream_t s : all) {
       if (!s) continue;
       const cudaError_t status = cudaStreamSynchronize(s);
@@ -129,7 +129,7 @@ class cuda_streams {
     return stream = s;
   }
 
-  mutex locks_[lane_count];
+  mutex locks_[stream_kinds];
   cudaEvent_t fork_ = nullptr;
   cudaStream_t fill_ = nullptr, in_ = nullptr, out_ = nullptr, drain_ = nullptr;
   bool unfilled_ = false;   // a copy was given up: its host's part may go on after what is in `in`

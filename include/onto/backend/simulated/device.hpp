@@ -33,7 +33,7 @@ class simulated_graph final : public device_graph {
   friend class simulated_device;
   struct entry {
     simulated_device* device;
-    lane stream;
+    stream_kind stream;
     simulated_command* command;
     entry* next;
     // A kernel's arguments, as they are now.
@@ -41,7 +41,7 @@ class simulated_graph final : public device_graph {
     operand_view* views;
   };
   /// Takes the command over.
-  void add(simulated_device& d, lane stream, simulated_command* c) {
+  void add(simulated_device& d, stream_kind stream, simulated_command* c) {
     entry* e = nullptr;
     try {
       e = new entry{&d, stream, c, nullptr, {}, nullptr};
@@ -73,8 +73,8 @@ class simulated_device final : public device {
   /// `physical` is the number of the GPU whose part this is.
   simulated_device(int index, int physical, memory_limit limit, const cost_model& model)
       : device({device_kind::gpu, index}), physical_(physical), limit_(limit), model_(model), pool_(1) {
-    for (int k = 0; k < lane_count; ++k)
-      streams_[k].serve(where(), static_cast<lane>(k), &simulated_device::work_on, this);
+    for (int k = 0; k < stream_kinds; ++k)
+      streams_[k].serve(where(), static_cast<stream_kind>(k), &simulated_device::work_on, this);
   }
   ~simulated_device() override {
     for (simulated_stream& s : streams_) s.stop();
@@ -83,7 +83,7 @@ class simulated_device final : public device {
   std::string description() const override {
     return (message("device: ") << physical_ << ", name: simulated GPU (host memory, one thread)").text();
   }
-  const void* family() const override {
+  const void* peer_group() const override {
     static const char all = 0;
     return &all;
   }
@@ -96,38 +96,38 @@ class simulated_device final : public device {
     c->to = to;
     c->from_host = &slot;
     c->bytes = bytes;
-    issue(lane::in, c);
+    issue(stream_kind::in, c);
   }
   void copy_out(const work& w, const host_slot& slot, const void* from, std::int64_t bytes) override {
     simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.host_copy(bytes));
     c->to_host = &slot;
     c->from = from;
     c->bytes = bytes;
-    issue(lane::out, c);
+    issue(stream_kind::out, c);
   }
   void copy_to(const work& w, device&, void* to, const void* from, std::int64_t bytes) override {
     simulated_command* c = make(simulated_command::copy, w.run, &w.label, model_.link(bytes));
     c->to = to;
     c->from = from;
     c->bytes = bytes;
-    issue(lane::out, c);
+    issue(stream_kind::out, c);
   }
   void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
     const double seconds = call.continues ? 0 : model_.kernel(w.label.flops, w.label.bytes);
     simulated_command* c = make(simulated_command::kernel, w.run, &w.label, seconds);
     c->entry = &kernel;
     c->call = &call;
-    issue(lane::compute, c);
+    issue(stream_kind::compute, c);
   }
 
   ref<device_event> make_event() override { return ref<device_event>(new simulated_event); }
-  void record(run_state& run, lane stream, device_event& event) override {
+  void record(run_state& run, stream_kind stream, device_event& event) override {
     simulated_command* c = make(simulated_command::mark, run, nullptr, 0);
     event.retain();
     c->event = ref<device_event>(&event);
     issue(stream, c);
   }
-  void wait(run_state& run, lane stream, device_event& event) override {
+  void wait(run_state& run, stream_kind stream, device_event& event) override {
     simulated_command* c = make(simulated_command::await, run, nullptr, 0);
     event.retain();
     c->event = ref<device_event>(&event);
@@ -197,13 +197,13 @@ class simulated_device final : public device {
   }
 
   /// Takes the command over.
-  void issue(lane stream, simulated_command* c) {
+  void issue(stream_kind stream, simulated_command* c) {
     if (recording())
       recording()->add(*this, stream, c);
     else
       append(stream, c);
   }
-  void append(lane stream, simulated_command* c) {
+  void append(stream_kind stream, simulated_command* c) {
     const ref<device_event> event = c->what == simulated_command::mark ? c->event : ref<device_event>();
     if (event) static_cast<simulated_event*>(event.get())->rearm();
     try {
@@ -218,7 +218,7 @@ class simulated_device final : public device {
   void join(simulated_graph& g) {
     run_state none;  // replaced at each launch
     for (simulated_graph::entry* e = g.first_; e; e = e->next) {
-      bool seen = e->device == this && e->stream == lane::compute;
+      bool seen = e->device == this && e->stream == stream_kind::compute;
       for (simulated_graph::entry* f = g.first_; f != e && !seen; f = f->next)
         seen = f->device == e->device && f->stream == e->stream;
       if (seen) continue;
@@ -228,12 +228,12 @@ class simulated_device final : public device {
       g.add(*e->device, e->stream, m);
       simulated_command* a = make(simulated_command::await, none, nullptr, 0);
       a->event = done;
-      g.add(*this, lane::compute, a);
+      g.add(*this, stream_kind::compute, a);
     }
     g.end_ = make_event();
     simulated_command* m = make(simulated_command::mark, none, nullptr, 0);
     m->event = g.end_;
-    g.add(*this, lane::compute, m);
+    g.add(*this, stream_kind::compute, m);
   }
 
   static bool work_on(void* self, const simulated_command& c) {
@@ -243,7 +243,7 @@ class simulated_device final : public device {
   bool execute(const simulated_command& c) {
     if (c.run->failed()) return false;
     const bool copies = c.what == simulated_command::copy;
-    const lane stream = !copies ? lane::compute : c.from_host ? lane::in : lane::out;
+    const stream_kind stream = !copies ? stream_kind::compute : c.from_host ? stream_kind::in : stream_kind::out;
     const std::int64_t begin = c.run->trace ? c.run->trace->now() : 0;
     try {
       expect_alive();
@@ -278,7 +278,7 @@ class simulated_device final : public device {
   mutable mutex mutex_;
   std::int64_t taken_ = 0;
   bool used_ = false;
-  simulated_stream streams_[lane_count];
+  simulated_stream streams_[stream_kinds];
 };
 
 ONTO_COLD inline void simulated_graph::perform(run_state& run) {

@@ -79,7 +79,7 @@ class simulated_stream {
     pthread_cond_destroy(&issued_);
   }
 
-  void serve(const place& where, lane which, worker work, void* context) {
+  void serve(const place& where, stream_kind which, worker work, void* context) {
     where_ = where;
     which_ = which;
     work_ = work;
@@ -162,7 +162,7 @@ class simulated_stream {
 
  private:
   place where_{};
-  lane which_ = lane::compute;
+  stream_kind which_ = stream_kind::compute;
   worker work_ = nullptr;
   void* context_ = nullptr;
   mutex mutex_;

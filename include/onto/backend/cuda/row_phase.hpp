@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What each thread of a row kernel does in each stage: inputs go to shared memory, packs of them through the stage's
+// What each thread of a row kernel does in each phase: inputs go to shared memory, packs of them through the phase's
 // program, and its values into a fold, to shared memory or to the result. Plain arithmetic, the same on host and
 // device.
 #pragma once
@@ -127,12 +127,12 @@ ONTO_HD ONTO_INLINE void stage_input(const row_operands<RowProgram>& operands, c
   }
 }
 
-/// Gets a slot's pack for a stage: from shared memory, or straight from the input.
+/// Gets a slot's pack for a phase: from shared memory, or straight from the input.
 template <class RowProgram, int Number, int Slot, bool Anew, class Pack>
 ONTO_HD ONTO_INLINE void get_pack(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
                                   Pack& pack, int step, int first) {
   constexpr int inputs = row_facts<RowProgram>::inputs;
-  if constexpr (stage_has<RowProgram, Number, Slot, Anew>) {
+  if constexpr (phase_has<RowProgram, Number, Slot, Anew>) {
     if constexpr (Slot < inputs && !is_staged<RowProgram, Slot>) {
       if (operands.in_packs[Slot])
         pack = device_load(reinterpret_cast<const Pack*>(
@@ -148,11 +148,11 @@ ONTO_HD ONTO_INLINE void get_pack(const row_operands<RowProgram>& operands, cons
   }
 }
 
-/// Computes one lane of what a stage would keep.
+/// Computes one lane of what a phase would keep.
 template <class RowProgram, int Number, int Slot, bool Anew, class Source, class Pack>
 ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
   constexpr int inputs = row_facts<RowProgram>::inputs;
-  if constexpr (Slot >= inputs && Anew && stage_has<RowProgram, Number, Slot, Anew>)
+  if constexpr (Slot >= inputs && Anew && phase_has<RowProgram, Number, Slot, Anew>)
     pack.at[source.lane] =
         static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::evaluate(source));
 }
@@ -166,7 +166,7 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
   using loaded = lane_slots<lanes, std::integer_sequence<int, Slot...>, row_slot_type<RowProgram, Slot>...>;
   using source = row_source<row_thread_of<RowProgram>, loaded>;
 
-  /// The values of a stage at a pack, of which the first is element `first` of the piece.
+  /// The values of a phase at a pack, of which the first is element `first` of the piece.
   template <class Program, int Number, bool Anew>
   ONTO_HD ONTO_INLINE static lane_pack<computed_t<Program::result>, lanes> at(const row_operands<RowProgram>& operands,
                                                                               const row_thread_of<RowProgram>& t,
@@ -179,11 +179,11 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
      ...);
     return out;
   }
-  /// Brings what a stage reads of a piece, from element `from` on.
+  /// Brings what a phase reads of a piece, from element `from` on.
   template <int Number>
-  ONTO_HD ONTO_INLINE static void stage(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
+  ONTO_HD ONTO_INLINE static void phase(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t,
                                         int from) {
-    (stage_if < Slot, is_staged<RowProgram, Slot> && stage_has < RowProgram, Number, Slot, true >> (operands, t, from),
+    (stage_if < Slot, is_staged<RowProgram, Slot> && phase_has < RowProgram, Number, Slot, true >> (operands, t, from),
      ...);
   }
   /// Brings the inputs of whole rows: `same`, those that are the same for all rows, or the others.
@@ -228,17 +228,17 @@ ONTO_HD ONTO_INLINE void store_elements(const row_operands<RowProgram>& operands
   }
 }
 
-/// What a thread does of a stage that goes over the row. `Split`: over a piece of it, of which nothing is in shared
-/// memory yet, and nothing is kept. *Returns* what it folded, if the stage folds.
+/// What a thread does of a phase that goes over the row. `Split`: over a piece of it, of which nothing is in shared
+/// memory yet, and nothing is kept. *Returns* what it folded, if the phase folds.
 template <class RowProgram, class Stage, int Number, bool Split>
-ONTO_HD ONTO_INLINE auto stage_part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) {
+ONTO_HD ONTO_INLINE auto phase_part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) {
   using program_type = typename Stage::code;
   using values_of = row_values_of<RowProgram>;
   constexpr int lanes = row_facts<RowProgram>::lanes;
   const int steps = operands.grid.steps;
   const auto over_piece = [&](auto&& take) {
     for (int from = 0; from < t.count; from += steps * t.stride) {
-      if constexpr (Split) values_of::template stage<Number>(operands, t, from);
+      if constexpr (Split) values_of::template phase<Number>(operands, t, from);
       ONTO_NO_UNROLL
       for (int i = 0; i < steps; ++i) {
         const int k = from + t.first + i * t.stride;
@@ -282,7 +282,7 @@ ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
   return bits;
 }
 
-/// What a stage computes once for the row.
+/// What a phase computes once for the row.
 template <class RowProgram, class Stage, int Number>
 ONTO_HD ONTO_INLINE void stage_value(row_thread_of<RowProgram>& t) {
   using program_type = typename Stage::code;

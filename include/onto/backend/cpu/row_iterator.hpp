@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Maps over rows: operands whose rows lie next to each other are read where they are, others are brought to the nearest
-// cache by the row or, where they are transposed, by tiles.
+// Maps over rows: operands whose rows lie next to each other are read where they are, others are gathered in
+// L1 by the row or, where they are transposed, by tiles.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -28,9 +28,9 @@ struct row_space {
   int around = 0;           // the innermost outside the row
   std::int64_t length = 1;  // of a row
   std::int64_t count = 1;   // of rows that follow each other with one stride in every operand
-  bool turned = false;      // an operand's columns lie next to each other, and not its rows
+  bool transposed = false;  // an operand's columns lie next to each other, and not its rows
 
-  // A turned operand is brought by tiles of so many rows and columns. Measured: where all of it is in the second cache,
+  // A transposed operand is brought by tiles of so many rows and columns. Measured: where all of it is in L2,
   // small tiles stay in the first and take three quarters of the time of large ones (316 x 316 floats); from memory
   // large ones touch each page once, and take two fifths of the time of small ones (3162 x 3162).
   std::int64_t tile_rows = 16;
@@ -43,7 +43,7 @@ struct row_space {
 enum class result_store {
   cached,
   streamed,  // past the caches, by the program's own stores
-  copied     // past the caches, from the nearest one: what does not run on packs
+  copied     // past the caches, from L1: what does not run on packs
 };
 
 /// A part of a map whose operands lie next to each other, at `in`, which it may change.
@@ -79,12 +79,13 @@ ONTO_NOINLINE inline void store_span(span_function span, result_store how, const
 
 /// Walks over a map's rows. What it does for a part of a row is what a run does: pointers to elements next to each
 /// other, the program, the result to where it belongs.
-class row_walk {
+class row_iterator {
  public:
-  static constexpr std::int64_t most = 1024;  // elements of an operand that are brought at once
+  static constexpr std::int64_t most = 1024;  // elements of an operand that are gathered at once
 
   ONTO_BEGIN_RUNS_ONCE
-  row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how, copy_function copy);
+  row_iterator(const kernel_call& call, const row_space& rows, span_function span, result_store how,
+               copy_function copy);
   ONTO_END_RUNS_ONCE
 
   /// Elements `[lo, hi)`.
@@ -108,7 +109,7 @@ class row_walk {
     }
   }
 
-  /// Tiles `[lo, hi)`, where an operand is turned.
+  /// Tiles `[lo, hi)`, where an operand is transposed.
   void run_tiles(std::int64_t lo, std::int64_t hi) {
     const std::int64_t across = tiles_across(rows_), down = tiles_down(rows_);
     for (; lo < hi; ++lo) {
@@ -146,14 +147,16 @@ class row_walk {
     const char* place;   // of the row's first element
     std::int64_t step;   // from an element of a row to the next, in elements
     std::int64_t down;   // from a row to the next, in bytes
-    char* slot;          // where elements that do not lie next to each other are brought
+    char* slot;          // where elements that do not lie next to each other are gathered
     const void* repeat;  // the element that is repeated there
     int size;            // of an element, in bytes
   };
 
   ONTO_BEGIN_RUNS_ONCE
   static std::int64_t held(const row_space& rows) {
-    return rows.turned ? rows.tile_rows * rows.tile_columns : rows.length < most ? (rows.length + 15) / 16 * 16 : most;
+    return rows.transposed      ? rows.tile_rows * rows.tile_columns
+           : rows.length < most ? (rows.length + 15) / 16 * 16
+                                : most;
   }
   static std::int64_t bytes_to_hold(const kernel_call& call, const row_space& rows) {
     std::int64_t bytes = 0;
@@ -226,7 +229,7 @@ inline row_space::row_space(const kernel_call& c) {
   for (int i = 0; i < c.inputs && outside.rank > 0; ++i) {
     const std::int64_t step = c.in[i].stride[inner];
     if (step == 0 || step == 1 || c.in[i].stride[around] != 1) continue;
-    turned = true;
+    transposed = true;
     if (length * count * size_of(c.in[i].type) <= 1 << 20) continue;
     tile_rows = 32;
     tile_columns = 320;
@@ -234,8 +237,8 @@ inline row_space::row_space(const kernel_call& c) {
 }
 
 ONTO_BEGIN_RUNS_ONCE
-inline row_walk::row_walk(const kernel_call& call, const row_space& rows, span_function span, result_store how,
-                          copy_function copy)
+inline row_iterator::row_iterator(const kernel_call& call, const row_space& rows, span_function span, result_store how,
+                                  copy_function copy)
     : call_(call),
       rows_(rows),
       span_(span),

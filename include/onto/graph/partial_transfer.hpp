@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Shares: where a device reads only some rows of a value that is elsewhere, only those rows are copied there.
+// Partial transfers: where a device reads only some rows of a value that is elsewhere, only those rows are copied
+// there.
 #pragma once
 
 #include <onto/graph/kernels.hpp>
@@ -39,8 +40,8 @@ constexpr int find_held(const graph_view& g, const kernel_partition& p, int o, c
 /// What of operand `o` is copied to a place that does not have its base: some rows, where all that is read there of the
 /// base is rows and none of them twice, so that no byte is copied twice; else all of it. Asks for no extent, so that
 /// the number of copies is known without.
-constexpr int share_of(const graph_view& g, const kernel_partition& p, const node_placement* where,
-                       const base_readers& readers, int o, const place& at) {
+constexpr int partial_transfer_of(const graph_view& g, const kernel_partition& p, const node_placement* where,
+                                  const base_readers& readers, int o, const place& at) {
   const int base = base_of(g, p, o);
   const int rows = lowest_view(g, p, o);
   if (rows == base || !is_rows(g, rows)) return base;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Elementwise programs over operands in any order, some elements a thread. Operands whose neighbours lie along another
-// dimension than the results' are read in tiles, along their own neighbours, and turned in shared memory. Plain
+// dimension than the results' are read in tiles, along their own neighbours, and transposed in shared memory. Plain
 // arithmetic, the same on host and device.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace onto::detail {
 
 /// Elements that a thread takes.
 template <class Program>
-inline constexpr int turn_lanes = map_lanes<Program> < 4 ? 4 : map_lanes<Program>;
+inline constexpr int tiled_lanes = map_lanes<Program> < 4 ? 4 : map_lanes<Program>;
 
 /// A tile is `1 << width` by `1 << height` elements, along the results' neighbours and along those of other operands.
 struct tile_shape {
@@ -35,7 +35,7 @@ struct tile_shape {
 };
 
 /// How a space is cut into tiles, if it is.
-struct turn_grid {
+struct tiled_grid {
   std::uint32_t size;  // elements, where there are no tiles
   bool tiled;
   tile_shape tile;
@@ -45,35 +45,36 @@ struct turn_grid {
 
 /// In tiles: `outer` has the dimensions that are in no tile. Else it has all, in the results' order.
 template <int Operands>
-struct turn_space {
-  turn_grid grid;
+struct tiled_space {
+  tiled_grid grid;
   short_space<Operands> outer;
   std::int32_t along_width[Operands];  // strides
   std::int32_t along_height[Operands];
-  std::int32_t turned[Operands];  // where in shared memory an operand is turned; -1: read as the results are written
+  std::int32_t tile_offset[Operands];  // where in shared memory the tile of a transposed operand is; -1: read as the
+                                       // results are written
 };
 
 template <class Program>
-struct turn_map : map_operands<Program> {
-  turn_space<map_operands<Program>::operands> space;
+struct tiled_map : map_operands<Program> {
+  tiled_space<map_operands<Program>::operands> space;
 };
 
-/// What a thread takes: where its elements lie, in the results' order and in that of what is turned.
+/// What a thread takes: where its elements lie, in the results' order and in that of what is transposed.
 template <int Operands, int Lanes>
-struct turn_thread {
+struct tiled_thread {
   positions<Operands> at[Lanes];
   // Whether there are such elements, a bit for each: as flags, those of 8 elements were spilled.
   unsigned there;
-  unsigned there_turned;
+  unsigned there_transposed;
   int in_tile[Lanes];  // i + (j << 16)
-  int in_tile_turned[Lanes];
+  int in_tile_transposed[Lanes];
 };
 
 template <int Operands, int Lanes>
-ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint32_t block, int thread,
-                                    turn_thread<Operands, Lanes>& t) {
+ONTO_HD ONTO_INLINE void place_tiled_thread(const tiled_space<Operands>& space, std::uint32_t block, int thread,
+                                            tiled_thread<Operands, Lanes>& t) {
   t.there = 0;
-  t.there_turned = 0;
+  t.there_transposed = 0;
   if (!space.grid.tiled) {
     for (int k = 0; k < Lanes; ++k) {
       const std::uint32_t index =
@@ -92,47 +93,48 @@ ONTO_HD ONTO_INLINE void place_turn(const turn_space<Operands>& space, std::uint
   for (int k = 0; k < Lanes; ++k) {
     const int e = thread + k * block_threads;
     const int i = e & (width - 1), j = e >> space.grid.tile.width;
-    const int i_turned = e >> space.grid.tile.height, j_turned = e & (height - 1);
+    const int i_transposed = e >> space.grid.tile.height, j_transposed = e & (height - 1);
     t.in_tile[k] = i + (j << 16);
-    t.in_tile_turned[k] = i_turned + (j_turned << 16);
+    t.in_tile_transposed[k] = i_transposed + (j_transposed << 16);
     const bool there = j < height && i0 + static_cast<std::uint32_t>(i) < space.grid.columns &&
                        j0 + static_cast<std::uint32_t>(j) < space.grid.rows;
-    const bool there_turned = i_turned < width && i0 + static_cast<std::uint32_t>(i_turned) < space.grid.columns &&
-                              j0 + static_cast<std::uint32_t>(j_turned) < space.grid.rows;
+    const bool there_transposed = i_transposed < width &&
+                                  i0 + static_cast<std::uint32_t>(i_transposed) < space.grid.columns &&
+                                  j0 + static_cast<std::uint32_t>(j_transposed) < space.grid.rows;
     t.there |= (there ? 1u : 0u) << k;
-    t.there_turned |= (there_turned ? 1u : 0u) << k;
+    t.there_transposed |= (there_transposed ? 1u : 0u) << k;
     for (int o = 0; o < Operands; ++o) {
-      const bool turned = space.turned[o] >= 0;
+      const bool turned = space.tile_offset[o] >= 0;
       t.at[k].of[o] =
           start.of[o] +
-          static_cast<std::int32_t>(i0 + static_cast<unsigned>(turned ? i_turned : i)) * space.along_width[o] +
-          static_cast<std::int32_t>(j0 + static_cast<unsigned>(turned ? j_turned : j)) * space.along_height[o];
+          static_cast<std::int32_t>(i0 + static_cast<unsigned>(turned ? i_transposed : i)) * space.along_width[o] +
+          static_cast<std::int32_t>(j0 + static_cast<unsigned>(turned ? j_transposed : j)) * space.along_height[o];
     }
   }
 }
 
 /// Loads an operand in its own order.
 template <class Program, int Slot, class Thread, class Loads>
-ONTO_HD ONTO_INLINE void load_turn(const turn_map<Program>& map, const Thread& t, Loads& in) {
+ONTO_HD ONTO_INLINE void load_tiled(const tiled_map<Program>& map, const Thread& t, Loads& in) {
   using type = typename program_operands<Program>::template input<Slot>;
-  const bool turned = map.space.turned[Slot] >= 0;
-  for (int k = 0; k < turn_lanes<Program>; ++k)
-    if ((turned ? t.there_turned : t.there) >> k & 1u)
+  const bool turned = map.space.tile_offset[Slot] >= 0;
+  for (int k = 0; k < tiled_lanes<Program>; ++k)
+    if ((turned ? t.there_transposed : t.there) >> k & 1u)
       pack_of<Slot>(in).at[k] = device_load(static_cast<const type*>(map.values.data[Slot]) + t.at[k].of[Slot]);
 }
 
-/// Writes what is to be turned to shared memory, or reads it from there.
+/// Writes what is to be transposed to shared memory, or reads it from there.
 template <class Program, int Slot, bool Write, class Thread, class Loads>
-ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loads& in, char* shared) {
+ONTO_HD ONTO_INLINE void transpose_tile(const tiled_map<Program>& map, const Thread& t, Loads& in, char* shared) {
   using type = typename program_operands<Program>::template input<Slot>;
   constexpr int bytes = static_cast<int>(sizeof(type));
-  if (map.space.turned[Slot] < 0) return;
-  type* tile = reinterpret_cast<type*>(shared + map.space.turned[Slot]);
-  for (int k = 0; k < turn_lanes<Program>; ++k) {
-    const int e = Write ? t.in_tile_turned[k] : t.in_tile[k];
+  if (map.space.tile_offset[Slot] < 0) return;
+  type* tile = reinterpret_cast<type*>(shared + map.space.tile_offset[Slot]);
+  for (int k = 0; k < tiled_lanes<Program>; ++k) {
+    const int e = Write ? t.in_tile_transposed[k] : t.in_tile[k];
     type* at = tile + map.space.grid.tile.at(e & 0xffff, e >> 16, bytes);
     if constexpr (Write) {
-      if (t.there_turned >> k & 1u) device_store(at, pack_of<Slot>(in).at[k]);
+      if (t.there_transposed >> k & 1u) device_store(at, pack_of<Slot>(in).at[k]);
     } else {
       if (t.there >> k & 1u) pack_of<Slot>(in).at[k] = device_load(at);
     }
@@ -140,7 +142,7 @@ ONTO_HD ONTO_INLINE void turn(const turn_map<Program>& map, const Thread& t, Loa
 }
 
 template <class Program, class Thread, class Loads, int... Result, int... Lane>
-ONTO_HD ONTO_INLINE void finish_turn(const turn_map<Program>& map, const Thread& t, const Loads& in,
+ONTO_HD ONTO_INLINE void store_tiled(const tiled_map<Program>& map, const Thread& t, const Loads& in,
                                      std::integer_sequence<int, Result...>, std::integer_sequence<int, Lane...>) {
   using facts = program_operands<Program>;
   using stored = typename result_packs<Program, sizeof...(Lane)>::type;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Merging: kernels of maps over the same extents become one kernel with several results, where they share what they
-// load, read each other element by element, or are so small that launching them is what they cost.
+// Horizontal fusion: kernels of maps over the same extents become one kernel with several results, where they share
+// what they load, read each other element by element, or are so small that launching them is what they cost.
 #pragma once
 
 #include <onto/core/scratch_array.hpp>
@@ -15,7 +15,7 @@ inline constexpr int most_merged = 16;
 /// And it has at most this many instructions, the longest program that a GPU computes several elements of at a time.
 inline constexpr int most_merged_instructions = 64;
 /// Maps of at most this many elements are small: of floats, one reads and writes 0.5 MB, which takes a GPU 0.1 us, and
-/// launching it 3 us. The CPU has them in its nearest caches.
+/// launching it 3 us. The CPU has them in L1 and L2.
 inline constexpr std::int64_t small_map = std::int64_t{64} << 10;
 /// How many kernels back a partner is looked for.
 inline constexpr int merge_window = 64;
@@ -37,10 +37,10 @@ struct kernel_group {
 
 /// Merges kernels. Nothing comes to wait for more than it did: of two kernels that are merged, each waits for the same
 /// others; but small ones that nothing waits for may all be last. So no cycle can arise either.
-class kernel_merger {
+class horizontal_fuser {
  public:
   /// `kernels` of them are in `k`, which is rewritten.
-  constexpr kernel_merger(const graph_view& g, const kernel_arrays& k, int kernels)
+  constexpr horizontal_fuser(const graph_view& g, const kernel_arrays& k, int kernels)
       : g_(g),
         k_(k),
         p_(k),
@@ -153,7 +153,7 @@ class kernel_merger {
     x.small = r.shape.is_static() && r.shape.size() <= small_map;
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
       const graph_node& n = g_[m];
-      x.open = x.open && p_.via[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
+      x.open = x.open && p_.path_of[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
       x.packs = x.packs && n.op->packs && (computed_as(n.type) == lane || n.type == element::boolean);
       ++x.size;
       for (int k = 0; k < n.count && x.open; ++k) {
@@ -332,7 +332,7 @@ constexpr int count_mergeable(const graph_view& g, const kernel_partition& p) {
 /// The pass: kernels beside each other become one.
 struct merge_kernels {
   static constexpr void run(const graph_view& g, const kernel_arrays& k) {
-    if (const int kernels = count_mergeable(g, k); kernels > 0) kernel_merger(g, k, kernels).run();
+    if (const int kernels = count_mergeable(g, k); kernels > 0) horizontal_fuser(g, k, kernels).run();
   }
 };
 

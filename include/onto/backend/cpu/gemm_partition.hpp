@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// A matrix product shared out among threads: each computes a part of the result by itself.
+// A matrix product partitioned among threads: each computes a part of the result by itself.
 #pragma once
 
-#include <onto/backend/cpu/product.hpp>
+#include <onto/backend/cpu/gemm_operands.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
@@ -12,7 +12,7 @@
 namespace onto::detail {
 
 /// A result cut into parts, of so many rows and columns each but the last.
-struct product_parts {
+struct gemm_partition {
   std::int64_t high, wide;
   std::int64_t across;  // parts beside each other
   std::int64_t count;
@@ -20,17 +20,17 @@ struct product_parts {
 
 /// What it costs to bring operands to where they are multiplied: b's columns in rows that could be multiplied instead,
 /// a's rows in columns.
-struct product_costs {
+struct gemm_partition_costs {
   std::int64_t rows, columns;
 };
 
 /// Parts for as many threads: the largest of them costs least. Complexity: linear in `threads`.
-ONTO_NOINLINE inline product_parts cut_product(std::int64_t m, std::int64_t n, std::int64_t threads,
-                                               product_costs costs) {
+ONTO_NOINLINE inline gemm_partition partition_gemm(std::int64_t m, std::int64_t n, std::int64_t threads,
+                                                   gemm_partition_costs costs) {
   const auto share = [](std::int64_t count, std::int64_t parts, std::int64_t unit) {
     return ((count + parts - 1) / parts + unit - 1) / unit * unit;
   };
-  product_parts best{m, n, 1, 1};
+  gemm_partition best{m, n, 1, 1};
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t down = 1; down <= threads; ++down) {
     const std::int64_t high = share(m, down, 4), wide = share(n, threads / down, 16);
@@ -45,17 +45,17 @@ ONTO_NOINLINE inline product_parts cut_product(std::int64_t m, std::int64_t n, s
 
 /// Calls `multiply(m, n, k, a, b, to)` for parts of a product, on at most `threads` threads of a pool.
 template <class T, class Multiply>
-void share_product(thread_pool& pool, std::int64_t threads, std::int64_t m, std::int64_t n, std::int64_t k,
-                   const matrix_view<T>& a, const matrix_view<T>& b, const product_target<T>& to, product_costs costs,
-                   const Multiply& multiply) {
-  const product_parts parts = cut_product(m, n, threads, costs);
+void run_partitioned(thread_pool& pool, std::int64_t threads, std::int64_t m, std::int64_t n, std::int64_t k,
+                     const matrix_view<T>& a, const matrix_view<T>& b, const gemm_target<T>& to,
+                     gemm_partition_costs costs, const Multiply& multiply) {
+  const gemm_partition parts = partition_gemm(m, n, threads, costs);
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     if (hi - lo == parts.count) return multiply(m, n, k, a, b, to);  // no other thread
     for (; lo < hi; ++lo) {
       const std::int64_t i = lo / parts.across * parts.high, j = lo % parts.across * parts.wide;
       const std::int64_t rows = m - i < parts.high ? m - i : parts.high,
                          columns = n - j < parts.wide ? n - j : parts.wide;
-      product_target<T> part = to;
+      gemm_target<T> part = to;
       part.data += i * to.row + j;
       if (to.addend.data != nullptr) part.addend.data += i * to.addend.row + j * to.addend.column;
       multiply(rows, columns, k, matrix_view<T>{a.data + i * a.row, a.row, a.column},

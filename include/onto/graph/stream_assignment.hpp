@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What runs at the same time: steps go to streams, and wait for those steps of other streams whose results they read or
-// whose memory they write over.
+// Stream assignment, what runs at the same time: steps go to streams, and wait for those steps of other streams whose
+// results they read or whose memory they write over.
 #pragma once
 
 #include <onto/graph/memory.hpp>
@@ -32,7 +32,7 @@ struct order_input {
   int value_count;
   const place* devices;
   int device_count;
-  const int* families = nullptr;  // per device: those of one number copy to each other; null: all GPUs do
+  const int* peer_groups = nullptr;  // per device: those of one number copy to each other; null: all GPUs do
 };
 
 /// The values of a plan, found by what they are of and where.
@@ -103,10 +103,10 @@ class memory_writers {
 
 /// Orders steps. A value waits for those alone that had its memory last, and for who read them: these waited for the
 /// ones before.
-class step_orderer {
+class stream_assigner {
  public:
   /// Room: `steps` one a step; `waits` one a step and stream.
-  constexpr step_orderer(const order_input& in, step_order* steps, int* waits)
+  constexpr stream_assigner(const order_input& in, step_order* steps, int* waits)
       : in_(in),
         steps_(steps),
         waits_(waits),
@@ -134,8 +134,8 @@ class step_orderer {
   constexpr int stream_of(const plan_step& s) const {
     const bool on_host = s.at.kind == device_kind::cpu;
     if (s.kind != step_kind::transfer) return on_host ? 0 : compute_stream(device_of(s.at));
-    if (in_.families && !on_host && s.from.kind != device_kind::cpu &&
-        in_.families[device_of(s.at)] != in_.families[device_of(s.from)])
+    if (in_.peer_groups && !on_host && s.from.kind != device_kind::cpu &&
+        in_.peer_groups[device_of(s.at)] != in_.peer_groups[device_of(s.from)])
       return 0;  // through the host
     if (s.from.kind != device_kind::cpu) return out_stream(device_of(s.from));
     return on_host ? 0 : in_stream(device_of(s.at));

@@ -2,7 +2,7 @@
 // Where a node's elements are: views are strides and an offset into the memory of the node below them.
 #pragma once
 
-#include <onto/graph/seen.hpp>
+#include <onto/graph/view_path.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -47,8 +47,8 @@ constexpr view_layout layout_of(const graph_view& g, const kernel_partition& p, 
   return r;
 }
 
-/// An operand of a kernel: a node seen in a frame.
-struct seen_operand {
+/// Where the elements of a kernel's operand are, by an index of the kernel's space.
+struct index_map {
   view_layout layout{};
   extents over{};  // the kernel's space; where the elements are no strides there, another shape of as many elements
   bool split = false;
@@ -62,19 +62,19 @@ constexpr void broadcast_strides(const extents& from, const std::int64_t* stride
   for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];
 }
 
-/// Where the elements of node `o`, in the memory of `held`, are in the space of a kernel that sees it in `frame`. `via`
-/// may be null: then no frame is in another.
-constexpr seen_operand see(const graph_view& g, const kernel_partition& p, const int* via, const extents* shapes, int o,
-                           int held, int frame, const extents& space) {
-  seen_operand r;
+/// Where the elements of node `o`, in the memory of `held`, are in the space of a kernel that reads it through `path`.
+/// `path_of` may be null: then no path goes on.
+constexpr index_map index_map_of(const graph_view& g, const kernel_partition& p, const int* path_of,
+                                 const extents* shapes, int o, int held, int path, const extents& space) {
+  index_map r;
   int seen = o;  // of what views were taken off
   if (o != held && is_reshape(g, o) && !p.runs(o)) seen = g.operand(o, 0);
   r.layout = layout_of(g, p, shapes, seen, held);
   r.over = shapes[seen];
   while (true) {
-    const bool turned = seen != o;
-    if (!turned && frame < 0) break;
-    const int view = turned ? o : frame;
+    const bool viewed = seen != o;
+    if (!viewed && path < 0) break;
+    const int view = viewed ? o : path;
     const extents& below = shapes[g.operand(view, 0)];
     view_layout l = r.layout;
     broadcast_strides(r.over, r.layout.stride, below, l.stride);
@@ -90,10 +90,10 @@ constexpr seen_operand see(const graph_view& g, const kernel_partition& p, const
       r.layout = look_through(*g[view].op, l, below, shapes[view]);
     }
     r.over = shapes[view];
-    if (turned)
+    if (viewed)
       seen = o;
     else
-      frame = via ? via[frame] : -1;
+      path = path_of ? path_of[path] : -1;
   }
   view_layout l = r.layout;
   broadcast_strides(r.over, r.layout.stride, space, l.stride);

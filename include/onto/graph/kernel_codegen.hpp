@@ -3,14 +3,14 @@
 // The compiler turns them into a kernel's type; the session reads the same lists to know what to pass.
 #pragma once
 
-#include <onto/graph/rows.hpp>
+#include <onto/graph/row_fusion.hpp>
 #include <onto/ops/assign.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// One instruction, before it is a type. `op` counts in the expression's list of operations, or says what is loaded.
-struct code_line {
+struct kernel_instruction {
   static constexpr int input = -1;
   static constexpr int scalar = -2;
   static constexpr int store = -3;
@@ -36,21 +36,21 @@ struct code_line {
 /// scalar slot a scalar node.
 struct kernel_operands {
   int* inputs = nullptr;
-  int* frames = nullptr;  // of each input: the frame it is seen in, see seen.hpp
+  int* paths = nullptr;  // of each input: the view path it is read through, see view_path.hpp
   int input_count = 0;
   int* scalars = nullptr;
   int scalar_count = 0;
 };
 
-/// Room for `collect_code`: `lines` for as many as `code_room_for` the members; `register_of` for all nodes, filled
-/// with -1.
-struct code_room {
-  code_line* lines = nullptr;
+/// Room for `kernel_codegen`: `lines` for as many as `most_instructions_of` the members; `register_of` for all nodes,
+/// filled with -1.
+struct codegen_scratch {
+  kernel_instruction* lines = nullptr;
   int* register_of = nullptr;
 };
 
 /// The most instructions that come of one node, with its store.
-constexpr int code_room_for(const graph_view& g, int n) {
+constexpr int most_instructions_of(const graph_view& g, int n) {
   return 2 * g[n].count + (g[n].kind() == op_kind::row ? 8 : 2);
 }
 
@@ -114,12 +114,12 @@ constexpr repeated_evaluations count_repeated(const graph_view& g, const kernel_
   return r;
 }
 
-class code_collector {
+class kernel_codegen {
  public:
   /// `ops`: the operations of the expression, by hash, or null.
-  constexpr code_collector(const graph_view& g, const kernel_partition& kernels, int root, const std::uint64_t* ops,
-                           int op_count, const code_room& room, kernel_operands& operands, evaluation how)
-      : g_(g), p_(kernels), root_(root), ops_(ops), op_count_(op_count), r_(room), o_(operands), how_(how) {}
+  constexpr kernel_codegen(const graph_view& g, const kernel_partition& kernels, int root, const std::uint64_t* ops,
+                           int op_count, const codegen_scratch& scratch, kernel_operands& operands, evaluation how)
+      : g_(g), p_(kernels), root_(root), ops_(ops), op_count_(op_count), r_(scratch), o_(operands), how_(how) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
@@ -157,8 +157,8 @@ class code_collector {
     int slot = 0;
     for (int n = p_.first_member[root_]; n >= 0; n = p_.next_member[n]) {
       if (!p_.result[n]) continue;
-      code_line line;
-      line.op = code_line::store;
+      kernel_instruction line;
+      line.op = kernel_instruction::store;
       line.type = g_[n].type;
       line.argument[0] = slot++;
       line.argument[1] = r_.register_of[n];
@@ -167,23 +167,23 @@ class code_collector {
     }
   }
 
-  constexpr int append(const code_line& line) {
+  constexpr int append(const kernel_instruction& line) {
     r_.lines[count_] = line;
     return count_++;
   }
 
-  constexpr int load(int n, int frame) {
+  constexpr int load(int n, int path) {
     if (const int base = base_of(g_, p_, n); is_member(base)) {
       if (r_.register_of[base] < 0 || is_repeated(base)) compute(base);
       return r_.register_of[base];
     }
-    if (frame < 0 || g_[n].kind() == op_kind::scalar) {
+    if (path < 0 || g_[n].kind() == op_kind::scalar) {
       if (r_.register_of[n] >= 0 && !is_repeated(n)) return r_.register_of[n];
       return r_.register_of[n] = read(n, -1);
     }
     for (int k = 0; k < o_.input_count && !is_repeated(n); ++k)
-      if (o_.inputs[k] == n && o_.frames[k] == frame) return line_of(k);
-    return read(n, frame);
+      if (o_.inputs[k] == n && o_.paths[k] == path) return line_of(k);
+    return read(n, path);
   }
 
   /// The operation's place in the expression's list.
@@ -196,12 +196,12 @@ class code_collector {
   /// The load of an input.
   constexpr int line_of(int slot) const {
     int k = 0;
-    while (r_.lines[k].op != code_line::input || r_.lines[k].argument[0] != slot) ++k;
+    while (r_.lines[k].op != kernel_instruction::input || r_.lines[k].argument[0] != slot) ++k;
     return k;
   }
 
-  constexpr int read(int n, int frame) {
-    code_line line;
+  constexpr int read(int n, int path) {
+    kernel_instruction line;
     line.type = g_[n].type;
     line.count = 1;
     line.column = is_column(g_[n].shape);
@@ -210,25 +210,25 @@ class code_collector {
       line.hash = g_[n].op->hash;
       line.count = 0;
     } else if (g_[n].kind() == op_kind::scalar) {
-      line.op = code_line::scalar;
+      line.op = kernel_instruction::scalar;
       line.argument[0] = o_.scalar_count;
       o_.scalars[o_.scalar_count++] = n;
     } else {
-      line.op = code_line::input;
+      line.op = kernel_instruction::input;
       line.argument[0] = o_.input_count;
-      o_.frames[o_.input_count] = frame;
+      o_.paths[o_.input_count] = path;
       o_.inputs[o_.input_count++] = n;
     }
     return append(line);
   }
 
   constexpr int append(int op, const graph_node& x, int cost, bool column, int a, int b = 0) {
-    code_line line;
+    kernel_instruction line;
     line.op = op;
     line.type = x.type;
     line.argument[0] = a;
     line.argument[1] = b;
-    line.count = op == code_line::row_inverse || op == code_line::row_log ? 1 : 2;
+    line.count = op == kernel_instruction::row_inverse || op == kernel_instruction::row_log ? 1 : 2;
     line.cost = cost;
     line.column = column;
     return append(line);
@@ -239,19 +239,19 @@ class code_collector {
     const graph_node& x = g_[n];
     const int of = load(g_.operand(n, 0), -1);
     if (x.kind() == op_kind::reduce) {
-      r_.register_of[n] = append(code_line::folded, x, 1, true, of, static_cast<int>(fold_of(*x.op)));
+      r_.register_of[n] = append(kernel_instruction::folded, x, 1, true, of, static_cast<int>(fold_of(*x.op)));
       return;
     }
-    const int greatest = append(code_line::folded, x, 1, true, of, static_cast<int>(row_maximum));
-    const int power = append(code_line::row_exp, x, 11, false, of, greatest);
-    const int total = append(code_line::folded, x, 1, true, power, static_cast<int>(fold::sum));
+    const int greatest = append(kernel_instruction::folded, x, 1, true, of, static_cast<int>(row_maximum));
+    const int power = append(kernel_instruction::row_exp, x, 11, false, of, greatest);
+    const int total = append(kernel_instruction::folded, x, 1, true, power, static_cast<int>(fold::sum));
     if (takes_logarithm(*x.op)) {
-      const int rest = append(code_line::row_log, x, 10, true, total);
-      const int shifted = append(code_line::row_subtract, x, 1, false, of, greatest);
-      r_.register_of[n] = append(code_line::row_subtract, x, 1, false, shifted, rest);
+      const int rest = append(kernel_instruction::row_log, x, 10, true, total);
+      const int shifted = append(kernel_instruction::row_subtract, x, 1, false, of, greatest);
+      r_.register_of[n] = append(kernel_instruction::row_subtract, x, 1, false, shifted, rest);
     } else {
-      const int inverse = append(code_line::row_inverse, x, 4, true, total);
-      r_.register_of[n] = append(code_line::row_multiply, x, 1, false, power, inverse);
+      const int inverse = append(kernel_instruction::row_inverse, x, 4, true, total);
+      r_.register_of[n] = append(kernel_instruction::row_multiply, x, 1, false, power, inverse);
     }
   }
 
@@ -270,7 +270,7 @@ class code_collector {
   constexpr void compute(int n) {
     const graph_node& x = g_[n];
     if (x.kind() == op_kind::reduce || x.kind() == op_kind::row) return compute_rows(n);
-    code_line line;
+    kernel_instruction line;
     line.cost = x.op->cost;
     line.column = is_column(x.shape);
     line.op = number_of(*x.op);
@@ -283,7 +283,7 @@ class code_collector {
     if (how_ == evaluation::per_use) evaluate_operands(n, evaluated);
     for (int k = 0; k < x.count; ++k) {
       int r = overwrites && k > 0 ? operands[0] : evaluated[k] - 1;
-      if (r < 0) r = load(g_.operand(n, overwrites ? 1 : k), p_.via[n]);
+      if (r < 0) r = load(g_.operand(n, overwrites ? 1 : k), p_.path_of[n]);
       if (x.count <= 4) {
         operands[k] = r;
       } else if (k == 0) {  // a sum of many: two at a time
@@ -310,7 +310,7 @@ class code_collector {
   int root_;
   const std::uint64_t* ops_;
   int op_count_;
-  code_room r_;
+  codegen_scratch r_;
   kernel_operands& o_;
   evaluation how_;
   int count_ = 0;
@@ -321,9 +321,10 @@ class kernel_key {
  public:
   /// Of a program of instructions. `fold`: by what the last one's values are folded, or -1; `rows`: over rows in
   /// stages.
-  constexpr kernel_key(const code_line* lines, int count, int fold, bool rows) : kernel_key(rows ? 2 : 1, fold) {
+  constexpr kernel_key(const kernel_instruction* lines, int count, int fold, bool rows)
+      : kernel_key(rows ? 2 : 1, fold) {
     for (int k = 0; k < count; ++k) {
-      const code_line& x = lines[k];
+      const kernel_instruction& x = lines[k];
       add(x.op >= 0 ? x.hash : static_cast<std::uint64_t>(x.op));
       add(static_cast<std::uint64_t>(x.type));
       add(static_cast<std::uint64_t>(x.count));

@@ -52,8 +52,8 @@ struct widened_operand {
 
 /// Runs `multiply`, the kernel for floats, for a call whose elements are of type half or bfloat16.
 /// *Preconditions* there is a result.
-ONTO_COLD ONTO_NOINLINE inline void narrow_matmul(thread_pool& pool, const kernel_call& call,
-                                                  void (*multiply)(thread_pool&, const kernel_call&)) {
+ONTO_COLD ONTO_NOINLINE inline void half_matmul(thread_pool& pool, const kernel_call& call,
+                                                void (*multiply)(thread_pool&, const kernel_call&)) {
   const int rank = call.space.rank;
   extents left = call.space, right = call.space, none;
   left.dims[rank - 1] = right.dims[rank - 2] = static_cast<int>(call.inner);
@@ -75,6 +75,6 @@ ONTO_COLD ONTO_NOINLINE inline void narrow_matmul(thread_pool& pool, const kerne
 }
 
 /// All that programs over half and bfloat16 need.
-inline constexpr narrow_kernels cpu_narrow_kernels{&widen_run, &narrow_run, &narrow_matmul};
+inline constexpr half_kernels cpu_half_kernels{&widen_run, &narrow_run, &half_matmul};
 
 }  // namespace onto::detail

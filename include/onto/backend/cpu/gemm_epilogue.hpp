@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// What becomes of a product once it is computed: a factor, an addend or a bias, relu. Compiled for an instruction set
+// The epilogue of a matrix product: a factor, an addend or a bias, relu. Compiled for an instruction set
 // by the function it is inlined in, as the tiles of gemm_tile.hpp are.
 #pragma once
 
-#include <onto/backend/cpu/product.hpp>
+#include <onto/backend/cpu/gemm_operands.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace onto::detail {
 
 /// Rows of `part` become rows of the result, with an addend in runs or none; by vectors of `Bytes` bytes.
 template <class T, int Bytes, bool Adds, bool Relu>
-ONTO_INLINE void finish_runs(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+ONTO_INLINE void finish_runs(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
                              std::int64_t part_row) {
   typedef T lanes __attribute__((vector_size(Bytes)));
   constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
@@ -49,9 +49,9 @@ ONTO_INLINE void finish_runs(const product_target<T>& to, std::int64_t rows, std
   }
 }
 
-/// A `product_finish`.
+/// A `gemm_epilogue`.
 template <class T, int Bytes>
-ONTO_INLINE void finish_product(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+ONTO_INLINE void apply_epilogue(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
                                 std::int64_t part_row) {
   const matrix_view<T>& from = to.addend;
   if (from.data == nullptr)

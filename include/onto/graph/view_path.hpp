@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Maps that are seen through views inside one kernel: `transpose(exp(x)) + y` loads `x` turned and runs once. A view in
-// a kernel is a frame: what is below it has the index space of the view's operand. `via[n]` is the frame of a node in
+// Maps that are seen through views inside one kernel: `transpose(exp(x)) + y` loads `x` transposed and runs once. What
+// is below a view has the index space of the view's operand. `path_of[n]` is the view path of a node in
 // its kernel: the view right above it or above what it is an operand of; -1 is the kernel's own space.
 #pragma once
 
@@ -111,24 +111,24 @@ constexpr int space_of(const graph_view& g, int root) {
   return g[root].kind() == op_kind::reduce || is_reshape(g, root) ? g.operand(root, 0) : root;
 }
 
-/// The shape of a frame of the kernel with this root.
-constexpr const extents& shape_of_frame(const graph_view& g, int root, int frame) {
-  return g[frame >= 0 ? g.operand(frame, 0) : space_of(g, root)].shape;
+/// The shape at the end of a view path of the kernel with this root.
+constexpr const extents& shape_of_path(const graph_view& g, int root, int path) {
+  return g[path >= 0 ? g.operand(path, 0) : space_of(g, root)].shape;
 }
 
 /// Along which axis of its operand a view walks where it is walked along `axis`; axes count from the last one, as they
 /// do in broadcasting.
-constexpr int walked_axis(const graph_view& g, int view, int axis) {
+constexpr int axis_below(const graph_view& g, int view, int axis) {
   if (axis >= g[view].shape.rank || view_of(*g[view].op) != view_kind::permute) return axis;
   const int rank = g[view].shape.rank;
   return rank - 1 - permuted_axis(*g[view].op, rank - 1 - axis, rank);
 }
-constexpr int walked_axis_of_frame(const graph_view& g, const int* via, int frame) {
-  return frame < 0 ? 0 : walked_axis(g, frame, walked_axis_of_frame(g, via, via[frame]));
+constexpr int axis_below_path(const graph_view& g, const int* path_of, int path) {
+  return path < 0 ? 0 : axis_below(g, path, axis_below_path(g, path_of, path_of[path]));
 }
 
-/// Counts the operands that a kernel would read turned, not along memory, if it made the value of a node itself.
-struct turned_operands {
+/// Counts the operands that a kernel would read transposed, not along memory, if it made the value of a node itself.
+struct transposed_operands {
   static constexpr int most = 1;    // a measurement: docs/adr/0021-index-maps.md
   static constexpr int reach = 48;  // nodes that are looked at
 
@@ -142,7 +142,7 @@ struct turned_operands {
     const extents& e = g[n].shape;
     // Where there is no such axis, or extent 1, it is one element for all.
     if (count > most || axis >= e.rank || e.dims[e.rank - 1 - axis] == 1) return;
-    if (g[n].kind() == op_kind::view) return add(g.operand(n, 0), walked_axis(g, n, axis));
+    if (g[n].kind() == op_kind::view) return add(g.operand(n, 0), axis_below(g, n, axis));
     if (g[n].is_map()) {
       for (int k = 0; k < g[n].count; ++k) add(g.operand(n, k), axis);
       return;
@@ -156,15 +156,15 @@ struct turned_operands {
 };
 
 /// Whether a view of what is below it costs a kernel no more than a copy of that would.
-constexpr bool reads_along_memory(const graph_view& g, const int* via, int view, int frame) {
-  turned_operands t{g};
-  t.add(view, walked_axis_of_frame(g, via, frame));
-  return t.count <= turned_operands::most;
+constexpr bool reads_along_memory(const graph_view& g, const int* path_of, int view, int path) {
+  transposed_operands t{g};
+  t.add(view, axis_below_path(g, path_of, path));
+  return t.count <= transposed_operands::most;
 }
 
-/// How often kernels other than products, which take any order, read a turned view `n` element by element.
-constexpr int turned_reads(const graph_view& g, const kernel_partition& p, int n) {
-  if (view_of(*g[n].op) != view_kind::permute || walked_axis(g, n, 0) == 0) return 0;
+/// How often kernels other than products, which take any order, read a transposed view `n` element by element.
+constexpr int transposed_reads(const graph_view& g, const kernel_partition& p, int n) {
+  if (view_of(*g[n].op) != view_kind::permute || axis_below(g, n, 0) == 0) return 0;
   int reads = 0;
   int last = -1;
   for (int u = n + 1; u < g.count; ++u) {
@@ -185,7 +185,7 @@ constexpr int turned_reads(const graph_view& g, const kernel_partition& p, int n
 /// Whether a reshape whose operand's elements are no strides in it can be in the kernel: the kernel's space is then one
 /// of smaller extents in which they are. `split`, per node, is the kernel such a reshape is in, or -1.
 constexpr bool may_split(const graph_view& g, const int* split, int n, int root) {
-  const extents &space = shape_of_frame(g, root, -1), &to = g[n].shape, &from = g[g.operand(n, 0)].shape;
+  const extents &space = shape_of_path(g, root, -1), &to = g[n].shape, &from = g[g.operand(n, 0)].shape;
   if (!(space.is_static() && to.is_static() && from.is_static())) {
     // What is flattened can be taken apart again, if nothing else is.
     if (space.rank != 1 || to.rank != 1) return false;

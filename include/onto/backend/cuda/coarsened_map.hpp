@@ -11,8 +11,8 @@
 
 namespace onto::detail {
 
-/// How a walk is shared among threads.
-struct walk_grid {
+/// How a coarsened map is shared among threads.
+struct coarsened_grid {
   short_divisor width;  // threads side by side
   std::uint32_t steps;  // of the dimension that is walked along
   std::uint32_t per_thread;
@@ -20,10 +20,10 @@ struct walk_grid {
 };
 
 template <class Program>
-struct walk_map : map_operands<Program> {
+struct coarsened_map : map_operands<Program> {
   static constexpr int operands = map_operands<Program>::operands;
 
-  walk_grid grid;
+  coarsened_grid grid;
   short_space<operands> columns;  // where threads begin; the last dimension is of packs of neighbours
   bool advances[operands];        // false: one element for all the neighbours
   std::int32_t step[operands];    // from one step to the next; 0: loaded once
@@ -32,20 +32,21 @@ struct walk_map : map_operands<Program> {
 /// Steps that a thread loads before it computes the first: so many loads wait for memory together. One where there are
 /// many operands, or so much to compute that its code would be long.
 template <class Program>
-inline constexpr int walk_ahead =
+inline constexpr int coarsened_ahead =
     program_operands<Program>::inputs <= 3 && program_operands<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
 
 template <class Program, int Slot, class Loads>
-ONTO_HD ONTO_INLINE void load_walk(const walk_map<Program>& map, Loads& in, bool when, std::int32_t at,
-                                   std::int32_t left) {
+ONTO_HD ONTO_INLINE void load_coarsened(const coarsened_map<Program>& map, Loads& in, bool when, std::int32_t at,
+                                        std::int32_t left) {
   using type = typename program_operands<Program>::template input<Slot>;
   if (when)
     load_pack(pack_of<Slot>(in), static_cast<const type*>(map.values.data[Slot]) + at, map.advances[Slot], 0, left);
 }
 
 template <class Program, class Loads, int... Result, int... Lane>
-ONTO_HD ONTO_INLINE void finish_walk(const walk_map<Program>& map, const Loads& in, std::int32_t at, std::int32_t left,
-                                     std::integer_sequence<int, Result...>, std::integer_sequence<int, Lane...>) {
+ONTO_HD ONTO_INLINE void store_coarsened(const coarsened_map<Program>& map, const Loads& in, std::int32_t at,
+                                         std::int32_t left, std::integer_sequence<int, Result...>,
+                                         std::integer_sequence<int, Lane...>) {
   using facts = program_operands<Program>;
   using stored = typename result_packs<Program, sizeof...(Lane)>::type;
   using result = typename facts::result;
@@ -61,9 +62,10 @@ ONTO_HD ONTO_INLINE void finish_walk(const walk_map<Program>& map, const Loads& 
 }
 
 template <class Program, int... Slot>
-ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread, std::integer_sequence<int, Slot...>) {
-  constexpr int lanes = map_lanes<Program>, ahead = walk_ahead<Program>, out = program_operands<Program>::inputs;
-  const walk_grid& grid = map.grid;
+ONTO_HD ONTO_INLINE void run_coarsened(const coarsened_map<Program>& map, std::uint32_t thread,
+                                       std::integer_sequence<int, Slot...>) {
+  constexpr int lanes = map_lanes<Program>, ahead = coarsened_ahead<Program>, out = program_operands<Program>::inputs;
+  const coarsened_grid& grid = map.grid;
   const std::uint32_t piece = grid.width.divide(thread);
   std::uint32_t step = piece * grid.per_thread;
   if (step >= grid.steps) return;
@@ -71,27 +73,27 @@ ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread
   auto at = locate(map.columns, thread - piece * grid.width.divisor);
   move(at, map.step, step);
   typename input_packs<Program, lanes>::type in[ahead];
-  (load_walk<Program, Slot>(map, in[0], map.step[Slot] == 0, at.of[Slot], grid.end - at.of[out]), ...);
+  (load_coarsened<Program, Slot>(map, in[0], map.step[Slot] == 0, at.of[Slot], grid.end - at.of[out]), ...);
   for (int k = 1; k < ahead; ++k) in[k] = in[0];
   for (; step < last; step += ahead) {
     // All is loaded before anything is stored: a result may lie where an operand does.
     for (int k = 0; k < ahead; ++k)
       if (step + static_cast<unsigned>(k) < last)
-        (load_walk<Program, Slot>(map, in[k], map.step[Slot] != 0, at.of[Slot] + k * map.step[Slot],
-                                  grid.end - at.of[out] - k * map.step[out]),
+        (load_coarsened<Program, Slot>(map, in[k], map.step[Slot] != 0, at.of[Slot] + k * map.step[Slot],
+                                       grid.end - at.of[out] - k * map.step[out]),
          ...);
     for (int k = 0; k < ahead; ++k)
       if (step + static_cast<unsigned>(k) < last)
-        finish_walk(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
-                    result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
+        store_coarsened(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
+                        result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
     move(at, map.step, ahead);
   }
 }
 
 /// What one thread computes.
 template <class Program>
-ONTO_HD ONTO_INLINE void walk(const walk_map<Program>& map, std::uint32_t thread) {
-  walk(map, thread, input_slots<Program>{});
+ONTO_HD ONTO_INLINE void run_coarsened(const coarsened_map<Program>& map, std::uint32_t thread) {
+  run_coarsened(map, thread, input_slots<Program>{});
 }
 
 }  // namespace onto::detail

@@ -12,7 +12,7 @@ namespace onto::detail {
 inline constexpr int chain_limit = 48;
 
 /// Room for `chain_orderer`: one entry a node each.
-struct chain_room {
+struct chain_scratch {
   int* uses = nullptr;
   int* next = nullptr;     // of a product that moves: the one after it, or the root; of a root: the first to move
   bool* inside = nullptr;  // a product in a chain, but for its root
@@ -24,8 +24,8 @@ struct chain_room {
 class chain_orderer {
  public:
   constexpr chain_orderer(graph_node* nodes, int count, int* operands, const int* fetches, int fetch_count,
-                          const chain_room& room)
-      : nodes_(nodes), count_(count), operands_(operands), r_(room) {
+                          const chain_scratch& scratch)
+      : nodes_(nodes), count_(count), operands_(operands), r_(scratch) {
     if (!has_chain()) return;
     for (int n = 0; n < count; ++n)
       for (int k = 0; k < nodes[n].count; ++k) ++r_.uses[operands[nodes[n].first + k]];
@@ -36,14 +36,14 @@ class chain_orderer {
   }
 
   /// Writes for each node its place in the new order, in which operands precede what they are used by.
-  constexpr void places(int* place_of) const {
-    int place = 0;
+  constexpr void write_positions(int* position_of) const {
+    int position = 0;
     for (int n = 0; n < count_; ++n) {
       if (r_.moves && r_.moves[n]) continue;
       // What a chain is made of was needed by one of its products before: it comes before the root in any order.
       if (changed_)
-        for (int m = r_.next[n]; m >= 0; m = r_.next[m]) place_of[m] = place++;
-      place_of[n] = place++;
+        for (int m = r_.next[n]; m >= 0; m = r_.next[m]) position_of[m] = position++;
+      position_of[n] = position++;
     }
   }
 
@@ -195,7 +195,7 @@ class chain_orderer {
   graph_node* nodes_;
   int count_;
   int* operands_;
-  chain_room r_;
+  chain_scratch r_;
   bool changed_ = false;
   int matrix_[chain_limit]{};
   span product_[chain_limit]{};
@@ -206,8 +206,8 @@ class chain_orderer {
 
 /// Orders the chains of a graph: its nodes, operands first, go to `out`, and `at` says where each went.
 constexpr void order_chains(graph_node* nodes, int count, int* operands, int operand_count, int* fetches,
-                            int fetch_count, const chain_room& room, int* at, graph_node* out) {
-  chain_orderer(nodes, count, operands, fetches, fetch_count, room).places(at);
+                            int fetch_count, const chain_scratch& scratch, int* at, graph_node* out) {
+  chain_orderer(nodes, count, operands, fetches, fetch_count, scratch).write_positions(at);
   for (int k = 0; k < count; ++k) out[at[k]] = nodes[k];
   for (int k = 0; k < operand_count; ++k) operands[k] = at[operands[k]];
   for (int k = 0; k < fetch_count; ++k) fetches[k] = at[fetches[k]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a matrix product on the CPU reads, and what becomes of it.
+// What a matrix product on the CPU reads, and its epilogue.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -20,7 +20,7 @@ struct matrix_view {
 /// What becomes of a product, and where: `relu(alpha * product + beta * addend)`. The rows of the result are
 /// contiguous.
 template <class T>
-struct product_target {
+struct gemm_target {
   T* data;
   std::int64_t row;
   T alpha;
@@ -31,21 +31,21 @@ struct product_target {
 
 /// relu(alpha * part + beta * addend) for `rows` × `columns` of a product, which may be where the result is.
 template <class T>
-using product_finish = void (*)(const product_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
-                                std::int64_t part_row);
+using gemm_epilogue = void (*)(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                               std::int64_t part_row);
 
 /// Rows of a times as many columns of b as a tile has, or fewer.
 template <class T>
-struct product_strip {
+struct gemm_panel {
   std::int64_t rows, columns, depth;
   matrix_view<T> a;
   matrix_view<T> tail;  // of a, the rows of the last tile where it is not full
   const T* b;           // contiguous in rows, of one or two registers
   std::int64_t b_row;
   T* packed;  // where the first tile packs b, on its way; or null
-  product_target<T> to;
+  gemm_target<T> to;
   bool plain;  // at most the result itself is added, once, and there is no relu
-  product_finish<T> finish;
+  gemm_epilogue<T> finish;
 };
 
 /// The negative become 0 and NaN stays; in integers, what is negative when taken for signed.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Rows: folds over the last axis that run in the kernel of what uses their results, so that softmax and its like read
-// each row once.
+// Row fusion: folds over the last axis that run in the kernel of what uses their results, so that softmax and its like
+// read each row once.
 #pragma once
 
 #include <onto/graph/kernels.hpp>
-#include <onto/graph/seen.hpp>
+#include <onto/graph/view_path.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/softmax.hpp>
 #include <onto/shape/extents.hpp>
@@ -33,7 +33,7 @@ constexpr bool keeps_rows(const graph_view& g, int n) { return g[n].kind() == op
 /// Whether a shape has one element for each row.
 constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }
 
-/// Whether the kernel of `root` goes over rows in stages.
+/// Whether the kernel of `root` goes over rows in phases.
 constexpr bool is_row_kernel(const graph_view& g, const kernel_partition& p, int root) {
   if (g[root].kind() == op_kind::row) return folds_rows(g, root);
   for (int m = p.first_member[root]; m >= 0 && m != root; m = p.next_member[m])
