@@ -76,12 +76,9 @@ template <class Op, bool Stored>
 struct op_in_floats {
   using type = Op;
 };
-template <>
-struct op_in_floats<op::cast<half>, true> {
-  using type = op::cast<float>;
-};
-template <>
-struct op_in_floats<op::cast<bfloat16>, true> {
+template <class T>
+  requires(is_half_precision(element_of<T>))
+struct op_in_floats<op::cast<T>, true> {
   using type = op::cast<float>;
 };
 
