@@ -3,7 +3,7 @@
 // placeholders. The same seed gives the same program with extents in the types and with extents known at run time.
 #pragma once
 
-#include <onto/onto.hpp>
+#include <onto/scan.hpp>
 
 #include <array>
 #include <string>
@@ -140,6 +140,11 @@ constexpr auto random_operation(const A& a, const B& b) {
         named<numbered_name('n', Step)>(exp(-abs(a.e)))};
   } else if constexpr (choice == 28 && shape.rank > 0) {
     return result<extents{}, shape>(sum(a.e) * a.e);
+  } else if constexpr (choice == 29 && shape.rank > 0) {
+    if constexpr (R / 64 % 2 == 0)
+      return result<shape>(cumsum<axis>(a.e));
+    else
+      return result<shape>(cummax<axis>(a.e, reverse));
   } else {
     return result<infer<op::abs, shape>().shape>(log1p(abs(a.e)));
   }

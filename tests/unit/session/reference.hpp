@@ -151,6 +151,7 @@ class reference {
       case op_kind::map: return map(node.op->name, x, at);
       case op_kind::reduce: return reduce(node, *x[0], at);
       case op_kind::row: return softmax(node, *x[0], at);
+      case op_kind::own_kernel: return scan(node, *x[0], at);
       case op_kind::matmul: return product(*x[0], *x[1], shape, at);
       case op_kind::view: return look(node, *x[0], shape, at);
       case op_kind::concat: return joined(node, x, at);
@@ -228,6 +229,20 @@ class reference {
       total += std::exp(x.elements[offset(x.shape, i)] - highest);
     }
     return std::exp(x.elements[offset(x.shape, at)] - highest) / total;
+  }
+
+  static double scan(const graph_node& node, const value& x, const index& at) {
+    const int axis = detail::scan_axis(*node.op, x.shape.rank);
+    const bool backwards = detail::scans_backwards(*node.op), sums = node.op->name == "Cumsum";
+    const int last = at[static_cast<std::size_t>(axis)];
+    index i = at;
+    double result = sums ? 0 : -HUGE_VAL;
+    for (int k = backwards ? last : 0; k < (backwards ? x.shape[axis] : last + 1); ++k) {
+      i[static_cast<std::size_t>(axis)] = k;
+      const double element = x.elements[offset(x.shape, i)];
+      result = sums ? result + element : std::fmax(result, element);
+    }
+    return result;
   }
 
   static double product(const value& a, const value& b, const extents& shape, const index& at) {
