@@ -42,45 +42,47 @@ constexpr bool fits_into(const extents& x, const extents& whole) {
   return true;
 }
 
+/// The scalar that node `n` multiplies something by, as an operand's number: 0, 1, or -1 where it does not.
+constexpr int scalar_factor(const graph_view& g, int n) {
+  if (!is_operation<op::mul>(g[n].op)) return -1;
+  const bool first = g[g.operand(n, 0)].kind() == op_kind::scalar,
+             second = g[g.operand(n, 1)].kind() == op_kind::scalar;
+  return first == second ? -1 : first ? 0 : 1;
+}
+
+/// Makes the sum or difference `u` of `top` and something part of the epilogue of the product, if it can be.
+constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top, int u, matmul_epilogue& e) {
+  const bool subtracts = is_operation<op::sub>(g[u].op);
+  if ((!subtracts && !is_operation<op::add>(g[u].op)) || !same_devices(g, u, e.product)) return false;
+  const bool left = g.operand(u, 0) == top;
+  const int other = left ? g.operand(u, 1) : g.operand(u, 0);
+  const int factor = uses[other] == 1 && same_devices(g, other, e.product) ? scalar_factor(g, other) : -1;
+  const int addend = factor < 0 ? other : g.operand(other, 1 - factor);
+  if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape))
+    return false;
+  e.addend = addend;
+  if (factor >= 0) {
+    e.beta = g.operand(other, factor);
+    e.scaled = other;
+  }
+  if (subtracts) (left ? e.sign_addend : e.sign_product) = -1;
+  return true;
+}
+
 /// Finds `relu(alpha * matmul + beta * c)` above the product `m`; returns the root, fills `e`.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
   if (!is_floating(g[m].type)) return top;
   int u = uses.only_user(top);
-  if (u >= 0 && is_operation<op::mul>(g[u].op) && same_devices(g, u, m)) {
-    const int other = g.operand(u, 0) == top ? g.operand(u, 1) : g.operand(u, 0);
-    if (g[other].kind() == op_kind::scalar) {
-      e.alpha = other;
-      top = u;
-      u = uses.only_user(top);
-    }
+  if (u >= 0 && scalar_factor(g, u) >= 0 && same_devices(g, u, m)) {
+    e.alpha = g.operand(u, scalar_factor(g, u));
+    top = u;
+    u = uses.only_user(top);
   }
-  if (u >= 0 && (is_operation<op::add>(g[u].op) || is_operation<op::sub>(g[u].op)) && same_devices(g, u, m)) {
-    const bool left = g.operand(u, 0) == top;
-    const int other = left ? g.operand(u, 1) : g.operand(u, 0);
-    const bool subtracts = is_operation<op::sub>(g[u].op);
-    int addend = other;
-    int beta = -1;
-    if (uses[other] == 1 && is_operation<op::mul>(g[other].op) && same_devices(g, other, m)) {
-      const int x = g.operand(other, 0);
-      const int y = g.operand(other, 1);
-      if (g[x].kind() == op_kind::scalar && g[y].kind() != op_kind::scalar) {
-        beta = x;
-        addend = y;
-      } else if (g[y].kind() == op_kind::scalar && g[x].kind() != op_kind::scalar) {
-        beta = y;
-        addend = x;
-      }
-    }
-    if (addend != top && g[addend].kind() != op_kind::scalar && fits_into(g[addend].shape, g[m].shape)) {
-      e.addend = addend;
-      e.beta = beta;
-      e.scaled = beta >= 0 ? other : -1;
-      if (subtracts) (left ? e.sign_addend : e.sign_product) = -1;
-      top = u;
-      u = uses.only_user(top);
-    }
+  if (u >= 0 && match_addend(g, uses, top, u, e)) {
+    top = u;
+    u = uses.only_user(top);
   }
   if (u >= 0 && is_operation<op::relu>(g[u].op) && same_devices(g, u, m)) {
     e.relu = true;

@@ -219,71 +219,97 @@ inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& c
   return true;
 }
 
-/// Runs a reduction: over blocks of results where there are enough of them, else over parts of the longest folded
-/// dimension, each with accumulators of its own that are joined in order, so that the result does not depend on which
-/// thread was faster.
+/// How a reduction is shared out: over blocks of results where there are enough of them, else over parts of the longest
+/// folded dimension, each with accumulators of its own that are joined in order, so that the result does not depend on
+/// which thread was faster.
+struct reduce_partition {
+  std::int64_t grain, total;
+  int across;                   // the dimension whose results blocks share out, or -1
+  std::int64_t extent, others;  // its extent, and how many results there are of each
+  std::int64_t width, blocks;   // of results along it in a block: few enough for its accumulators to stay in L1
+  int along;                    // the dimension that parts share out, or -1
+  std::int64_t parts;           // 0: blocks instead
+
+  reduce_partition(const reduce_shape& shape, const reduction& r, int threads)
+      : grain(map_grain(r.cost)),
+        total(shape.results * shape.folded),
+        across(shape.longest(true)),
+        extent(across < 0 ? 1 : shape.dims[across]),
+        others(shape.results / extent),
+        width(4096 / others),
+        along(shape.longest(false)),
+        parts(0) {
+    const std::int64_t shares = total / grain < 1 ? 1 : total / grain;
+    const std::int64_t wanted = shares < 4 * threads ? shares : 4 * threads;
+    const std::int64_t least = across == shape.rank - 1 ? 512 : 1;  // columns are read along memory
+    if (threads > 1 && width > (extent + wanted - 1) / wanted) width = (extent + wanted - 1) / wanted;
+    if (width < least) width = least;
+    if (width > extent) width = extent;
+    blocks = (extent + width - 1) / width;
+    if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * threads &&
+        shape.results * wanted * r.fold.accumulator_size <= 4 << 20)
+      parts = wanted < shape.dims[along] ? wanted : shape.dims[along];
+  }
+};
+
+inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
+                            const reduce_partition& cut) {
+  const map_plan plan(call, r.copy);
+  const std::int64_t size = r.fold.accumulator_size, length = shape.dims[cut.along];
+  small_array<char, 1024> accumulators(cut.parts * shape.results * size);
+  r.fold.start(accumulators.data(), cut.parts * shape.results);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    value_reader values(plan, r, shape.kept[shape.rank - 1]);
+    for (std::int64_t p = lo; p < hi; ++p)
+      fold_box(r.fold, values, {shape, cut.along, length * p / cut.parts, length * (p + 1) / cut.parts},
+               accumulators.data() + p * shape.results * size);
+  };
+  split(pool, cut.parts, 1, body, is_brief(cut.total, r.cost));
+  for (std::int64_t p = 1; p < cut.parts; ++p)
+    r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
+  finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
+}
+
+inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
+                             const reduce_partition& cut) {
+  const map_plan plan(call, r.copy);
+  const std::int64_t size = r.fold.accumulator_size;
+  std::int64_t before = 1;  // results that differ only in kept dimensions outside `across`
+  for (int k = 0; k < cut.across; ++k)
+    if (shape.kept[k]) before *= shape.dims[k];
+  const std::int64_t after = cut.others / before;
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    value_reader values(plan, r, shape.kept[shape.rank - 1]);
+    small_array<char, 32768> accumulators(cut.width * cut.others * size);
+    for (std::int64_t b = lo; b < hi; ++b) {
+      const std::int64_t first = b * cut.width;
+      const std::int64_t last = first + cut.width < cut.extent ? first + cut.width : cut.extent;
+      const std::int64_t run = (last - first) * after;
+      r.fold.start(accumulators.data(), before * run);
+      fold_box(r.fold, values, {shape, cut.across, first, last}, accumulators.data());
+      for (std::int64_t k = 0; k < before; ++k)
+        finish_results(r, call, accumulators.data() + k * run * size, shape.folded, (k * cut.extent + first) * after,
+                       run);
+    }
+  };
+  split(pool, cut.blocks, cut.grain / (cut.total / cut.blocks) + 1, body, is_brief(cut.total, r.cost));
+}
+
 inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   if (r.folded && folds_all(*call.op) && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
-  const std::int64_t size = r.fold.accumulator_size;
   if (shape.folded == 0) {
-    small_array<char, 64> accumulator(size);
+    small_array<char, 64> accumulator(r.fold.accumulator_size);
     r.fold.start(accumulator.data(), 1);
     for (std::int64_t k = 0; k < shape.results; ++k) finish_results(r, call, accumulator.data(), 0, k, 1);
     return;
   }
-  const map_plan plan(call, r.copy);
-  const std::int64_t grain = map_grain(r.cost), total = shape.results * shape.folded;
-  const std::int64_t shares = total / grain < 1 ? 1 : total / grain;
-  const std::int64_t wanted = shares < 4 * pool.size() ? shares : 4 * pool.size();
-
-  // Blocks of results: few enough for their accumulators to stay in L1.
-  const int across = shape.longest(true);
-  const std::int64_t extent = across < 0 ? 1 : shape.dims[across], others = shape.results / extent;
-  const std::int64_t least = across == shape.rank - 1 ? 512 : 1;  // columns are read along memory
-  std::int64_t width = 4096 / others;
-  if (pool.size() > 1 && width > (extent + wanted - 1) / wanted) width = (extent + wanted - 1) / wanted;
-  if (width < least) width = least;
-  if (width > extent) width = extent;
-  const std::int64_t blocks = (extent + width - 1) / width;
-
-  const int along = shape.longest(false);
-  if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * pool.size() &&
-      shape.results * wanted * size <= 4 << 20) {
-    const std::int64_t length = shape.dims[along], parts = wanted < length ? wanted : length;
-    small_array<char, 1024> accumulators(parts * shape.results * size);
-    r.fold.start(accumulators.data(), parts * shape.results);
-    auto body = [&](std::int64_t lo, std::int64_t hi) {
-      value_reader values(plan, r, shape.kept[shape.rank - 1]);
-      for (std::int64_t p = lo; p < hi; ++p)
-        fold_box(r.fold, values, {shape, along, length * p / parts, length * (p + 1) / parts},
-                 accumulators.data() + p * shape.results * size);
-    };
-    split(pool, parts, 1, body, is_brief(total, r.cost));
-    for (std::int64_t p = 1; p < parts; ++p)
-      r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
-    finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
-    return;
-  }
-
-  std::int64_t before = 1;  // results that differ only in kept dimensions outside `across`
-  for (int k = 0; k < across; ++k)
-    if (shape.kept[k]) before *= shape.dims[k];
-  const std::int64_t after = others / before;
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    value_reader values(plan, r, shape.kept[shape.rank - 1]);
-    small_array<char, 32768> accumulators(width * others * size);
-    for (std::int64_t b = lo; b < hi; ++b) {
-      const std::int64_t first = b * width, last = first + width < extent ? first + width : extent;
-      const std::int64_t run = (last - first) * after;
-      r.fold.start(accumulators.data(), before * run);
-      fold_box(r.fold, values, {shape, across, first, last}, accumulators.data());
-      for (std::int64_t k = 0; k < before; ++k)
-        finish_results(r, call, accumulators.data() + k * run * size, shape.folded, (k * extent + first) * after, run);
-    }
-  };
-  split(pool, blocks, grain / (total / blocks) + 1, body, is_brief(total, r.cost));
+  const reduce_partition cut(shape, r, pool.size());
+  if (cut.parts > 0)
+    reduce_in_parts(pool, r, call, shape, cut);
+  else
+    reduce_in_blocks(pool, r, call, shape, cut);
 }
 
 /// The kernel of a reduction by `F` of a fused program.
