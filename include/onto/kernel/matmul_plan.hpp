@@ -58,6 +58,28 @@ constexpr extents batches_of(const extents& space) {
   return e;
 }
 
+/// The form in which a BLAS reads an operand; where it must be packed, `stride` becomes the copy's, of `elements`.
+constexpr matrix_form form_or_copy(const extents& batches, std::int64_t rows, std::int64_t columns,
+                                   std::int64_t* stride, std::int64_t& elements) {
+  const int rank = batches.rank;
+  const matrix_form form = matrix_form_of(rows, columns, stride[rank], stride[rank + 1]);
+  if (form.packed) {
+    const packing copy(batches, rows, columns, stride);
+    elements = copy.space.size();
+    for (int d = 0; d < rank + 2; ++d) stride[d] = copy.stride[d];
+  }
+  return form;
+}
+
+/// How a product's addend enters: `row` and `column` are its strides. `shared`: one for all batches. `whole`: it counts
+/// once, as a bias that a BLAS adds does.
+constexpr addend_form addend_form_of(const matmul_plan& p, std::int64_t row, std::int64_t column, bool shared,
+                                     bool whole) {
+  if (column != 1 && p.n != 1) return addend_form::copied;
+  if (row >= p.n || p.m == 1) return addend_form::matrix;
+  return row == 0 && shared && whole ? addend_form::bias : addend_form::copied;
+}
+
 /// `a_stride` and the others: over the batches of `space`, then rows and columns; `c_stride` null where nothing is
 /// added. `whole`: the addend counts once, as a bias that a BLAS adds does.
 constexpr matmul_plan plan_matmul(const extents& space, std::int64_t inner, const std::int64_t* a_stride,
@@ -73,19 +95,8 @@ constexpr matmul_plan plan_matmul(const extents& space, std::int64_t inner, cons
   std::int64_t a[max_rank], b[max_rank], c[max_rank] = {}, out[max_rank];
   for (int d = 0; d < rank + 2; ++d) a[d] = a_stride[d], b[d] = b_stride[d], c[d] = adds ? c_stride[d] : 0;
   contiguous_strides(space, out);
-
-  p.a = matrix_form_of(p.m, p.k, a[rank], a[rank + 1]);
-  if (p.a.packed) {
-    const packing copy(batches, p.m, p.k, a);
-    p.a_packed = copy.space.size();
-    for (int d = 0; d < rank + 2; ++d) a[d] = copy.stride[d];
-  }
-  p.b = matrix_form_of(p.k, p.n, b[rank], b[rank + 1]);
-  if (p.b.packed) {
-    const packing copy(batches, p.k, p.n, b);
-    p.b_packed = copy.space.size();
-    for (int d = 0; d < rank + 2; ++d) b[d] = copy.stride[d];
-  }
+  p.a = form_or_copy(batches, p.m, p.k, a, p.a_packed);
+  p.b = form_or_copy(batches, p.k, p.n, b, p.b_packed);
 
   // Batches that share b and follow each other in a are more rows.
   int outer = rank;
@@ -112,24 +123,16 @@ constexpr matmul_plan plan_matmul(const extents& space, std::int64_t inner, cons
                                joined_dimensions(batches, c, among) & joined_dimensions(batches, out, among);
   const coalesced_space runs = coalesce(batches, joined, among);
   p.batch_rank = runs.rank;
+  bool shared = true;
   for (int k = 0; k < runs.rank; ++k) {
     const int d = runs.dimension[k];
     p.batch[k] = runs.extent[k];
     p.a_batch[k] = a[d], p.b_batch[k] = b[d], p.c_batch[k] = c[d], p.out_batch[k] = out[d];
+    shared = shared && c[d] == 0;
   }
 
-  if (adds) {
-    const bool rows = c[rank + 1] == 1 || p.n == 1;
-    bool shared = true;
-    for (int d = 0; d < p.batch_rank; ++d) shared = shared && p.c_batch[d] == 0;
-    p.addend = addend_form::copied;
-    if (rows && (c_row >= p.n || p.m == 1)) {
-      p.addend = addend_form::matrix;
-      p.addend_leading = p.m == 1 ? p.n : c_row;
-    } else if (rows && c_row == 0 && shared && whole) {
-      p.addend = addend_form::bias;
-    }
-  }
+  if (adds) p.addend = addend_form_of(p, c_row, c[rank + 1], shared, whole);
+  if (p.addend == addend_form::matrix) p.addend_leading = p.m == 1 ? p.n : c_row;
   return p;
 }
 
