@@ -85,6 +85,7 @@ struct reduce {
 
 namespace detail {
 
+ONTO_BEGIN_RUNS_ONCE
 /// The attributes of a reduction.
 constexpr fold fold_of(const op_info& op) { return static_cast<fold>(op.attribute[0]); }
 constexpr bool keeps_axes(const op_info& op) { return op.attribute[1] != 0; }
@@ -106,6 +107,7 @@ constexpr op_info with_axes(const op_info& op, unsigned set) {
     if (set >> d & 1u) r.attribute[3 + r.attribute[2]++] = d;
   return r;
 }
+ONTO_END_RUNS_ONCE
 
 }  // namespace detail
 

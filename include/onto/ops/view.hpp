@@ -182,6 +182,7 @@ struct slice : view {
 
 namespace detail {
 
+ONTO_BEGIN_RUNS_ONCE
 /// The attributes of a view.
 constexpr view_kind view_of(const op_info& op) { return static_cast<view_kind>(op.attribute[0]); }
 /// A transposition: the operand's axis that axis `k` of a result of `rank` dimensions is.
@@ -244,6 +245,7 @@ struct without_axis<Axis, std::integer_sequence<int, K...>> {
 
 template <int N>
 using axes_up_to = std::make_integer_sequence<int, N>;
+ONTO_END_RUNS_ONCE
 
 }  // namespace detail
 
