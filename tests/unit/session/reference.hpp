@@ -3,6 +3,8 @@
 // element type. It knows nothing of fusion, placement, views or kernels.
 #pragma once
 
+#include <onto/ops/scan.hpp>
+
 #include "written_graph.hpp"
 
 #include <cmath>
