@@ -50,6 +50,18 @@ struct kernel_arrays {
     return {kernel_of, first_member, next_member, path_of, result, epilogues, products};
   }
 
+  /// Room for a graph, from an arena.
+  template <class Memory>
+  static kernel_arrays make(Memory& m, int nodes, int products = 0) {
+    return {m.template make<int>(nodes),
+            m.template make<int>(nodes),
+            m.template make<int>(nodes),
+            m.template make<int>(nodes),
+            m.template make<bool>(nodes),
+            m.template make<matmul_epilogue>(products),
+            products};
+  }
+
   constexpr void clear(int nodes) const {
     for (int n = 0; n < nodes; ++n) {
       kernel_of[n] = first_member[n] = next_member[n] = path_of[n] = -1;

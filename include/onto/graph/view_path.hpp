@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Maps that are seen through views inside one kernel: `transpose(exp(x)) + y` loads `x` transposed and runs once. What
-// is below a view has the index space of the view's operand. `path_of[n]` is the view path of a node in
-// its kernel: the view right above it or above what it is an operand of; -1 is the kernel's own space.
+// is below a view has the index space of the view's operand. `path_of[n]` is the view path of a node in its kernel: the
+// view right above it or above what it is an operand of; -1 is the kernel's own space.
 #pragma once
 
 #include <onto/graph/kernels.hpp>

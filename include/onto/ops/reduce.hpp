@@ -99,7 +99,7 @@ constexpr unsigned folded_axes(const op_info& op, int rank) {
   return set;
 }
 
-/// A reduction of the same kind over the axes in `set`; in none, `op` is one of all.
+/// A reduction of the same kind over the axes in `set`, of which there is one at least.
 constexpr op_info with_axes(const op_info& op, unsigned set) {
   op_info r = op;
   r.attribute[2] = 0;

@@ -27,8 +27,7 @@ class binder {
     arena scratch;
     auto* steps = scratch.make<plan_step>(capacity);
     b_.values = m_.make<plan_value>(capacity);
-    const kernel_arrays units{m_.make<int>(g_.count), m_.make<int>(g_.count), m_.make<int>(g_.count),
-                              m_.make<int>(g_.count), m_.make<bool>(g_.count)};
+    const kernel_arrays units = kernel_arrays::make(m_, g_.count);
     auto* value_of = m_.make<int>(g_.count);
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n)

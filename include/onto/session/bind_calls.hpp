@@ -48,13 +48,13 @@ class call_binder {
       bind_concat(s, root);
     else
       bind_plain(s, root);
-    for (int k = 0; k < s.call_count; ++k) bound_products(s.calls[k].call);
+    for (int k = 0; k < s.call_count; ++k) clear_empty_extents(s.calls[k].call);
   }
 
  private:
   /// Kernels multiply a space's extents in orders of their own. Where there are no elements, a product of some of the
   /// extents may be more than any number holds: those of a dimension that is 0 in any case are made 0.
-  static void bound_products(kernel_call& c) {
+  static void clear_empty_extents(kernel_call& c) {
     std::int64_t n = 1;
     for (int k = 0; k < c.space.rank; ++k) n = times(n, c.space.dims[k] == 0 ? 1 : c.space.dims[k]);
     if (n != most_count) return;

@@ -115,18 +115,12 @@ class refined_program : public counted {
   }
 
   void fuse_nodes() {
-    products_ = count_products(g_);
-    kernels_ = make_arrays();
-    unmerged_ = make_arrays();
+    const int products = count_products(g_);
+    kernels_ = kernel_arrays::make(m_, count_, products);
+    unmerged_ = kernel_arrays::make(m_, count_, products);
     fusion_passes::run(g_, unmerged_);
     kernels_.copy(unmerged_, count_);
     merging_passes::run(g_, kernels_);
-  }
-
-  kernel_arrays make_arrays() {
-    return {per_node<int>(), per_node<int>(),  per_node<int>(),
-            per_node<int>(), per_node<bool>(), m_.make<matmul_epilogue>(products_),
-            products_};
   }
 
   /// Finds for each group a kernel that was compiled: for all of it, for what was merged, or for each operation.
@@ -137,7 +131,7 @@ class refined_program : public counted {
     how_ = per_node<evaluation>();
     part_how_ = per_node<evaluation>();
     lone_softmax_ = per_node<bool>();
-    alone_ = make_arrays();
+    alone_ = kernel_arrays::make(m_, count_);
     alone_.clear(count_);
     registers_ = per_node<int>();
     times_ = per_node<int>();
@@ -252,7 +246,6 @@ class refined_program : public counted {
   graph_view g_;
   kernel_arrays kernels_;
   kernel_arrays unmerged_;  // before some were merged
-  int products_ = 0;
   kernel_entry* whole_ = nullptr;
   kernel_entry* parts_ = nullptr;
   kernel_entry* single_ = nullptr;
