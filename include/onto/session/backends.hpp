@@ -11,11 +11,15 @@
 #include ONTO_BACKEND  // the header of a backend of the program's own
 #endif
 
+#include <utility>
+
 namespace onto::detail {
 inline namespace ONTO_ABI {
 
-using backends = decltype(backend_at<0>::list{} + backend_at<1>::list{} + backend_at<2>::list{});
-static_assert(kernel_entry::slots == 3);
+template <int... Slots>
+auto list_backends(std::integer_sequence<int, Slots...>)
+    -> decltype((backend_list<>{} + ... + typename backend_at<Slots>::list{}));
+using backends = decltype(list_backends(std::make_integer_sequence<int, kernel_entry::slots>{}));
 
 }  // namespace ONTO_ABI
 }  // namespace onto::detail

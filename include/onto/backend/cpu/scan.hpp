@@ -20,7 +20,7 @@ struct scan_space {
   static constexpr std::int64_t most_columns = 512;  // of a line
   // And where operands are transposed: a cache line of floats. Measured beside the axis alone, ns an element: 3.9
   // and 9.1 (1024 x 1024), 6.1 and 8.1 (3162 x 3162), 2.1 and 1.7 (1000 x 1048).
-  static constexpr std::int64_t turned_columns = 16;
+  static constexpr std::int64_t transposed_columns = 16;
   static constexpr std::int64_t most = 8192, rows_at_least = 64;  // of a tile, a block of a line: elements, rows
 
   std::int64_t outer = 1, n = 1, inner = 1;
@@ -41,7 +41,7 @@ struct scan_space {
       inner = call.space.dims[axis - 1];
       outer /= inner;
     }
-    const std::int64_t most_beside = transposed ? turned_columns : most_columns;
+    const std::int64_t most_beside = transposed ? transposed_columns : most_columns;
     width = inner < most_beside ? inner : most_beside;
     lines_across = (inner + width - 1) / width;
     lines = outer * lines_across;
