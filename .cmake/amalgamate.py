@@ -17,8 +17,8 @@ def guard_name(name):
     return "ONTO_SINGLE_" + re.sub(r"\W", "_", name).upper()
 
 
-def put(root, name, seen, out, stack=()):
-    """Appends the text of `name` to `out`. `seen` holds what is certainly there already."""
+def put(root, name, seen, out, stack=(), kept=None):
+    """Appends the text of `name` to `out`. `seen` holds what is certainly there already; a line that includes `kept` stays."""
     if name in stack:
         sys.exit("amalgamate: include cycle: " + " -> ".join(stack + (name,)))
     path = root / name
@@ -44,6 +44,9 @@ def put(root, name, seen, out, stack=()):
         if not match:
             out.append(line)
             continue
+        if match[1] == kept:
+            out.append(line)
+            continue
         here = local if depth else seen
         if match[1] not in here:
             put(root, match[1], here, out, stack + (name,))
@@ -65,8 +68,8 @@ def main():
     put(root, name, seen, out)
     write(output, "onto in one file", out)
     for further in sys.argv[4:]:
-        more = [f"#include <{name}>"]
-        put(root, further, set(seen), more)
+        more = []
+        put(root, further, set(seen), more, kept=name)
         write(output.parent / pathlib.Path(further).name, f"What <{further}> brings beside <{name}>", more)
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSL-1.0
-# What onto uses where it is installed: threads, Boost headers, OpenMP, xsimd, the CUDA toolkit, a library for matmul. Read by onto's own
+# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, the CUDA toolkit, cuDNN, a library for matmul. Read by onto's own
 # build and by find_package(onto), so that a program gets what its machine has, not what the packager's had.
 include_guard(GLOBAL)
 
 set(ONTO_MATMUL "auto" CACHE STRING "Who multiplies matrices on the CPU: auto, builtin, cblas or onednn")
 set_property(CACHE ONTO_MATMUL PROPERTY STRINGS auto builtin cblas onednn)
 option(ONTO_WITH_OPENMP "Link OpenMP where it is found" ON)
-option(ONTO_WITH_XSIMD "Use xsimd where it is found" ON)
+option(ONTO_WITH_ZLIB "Define onto::zlib where zlib is found" ON)
 option(ONTO_WITH_CUDA "Define onto::cuda where the CUDA toolkit is found" ON)
+option(ONTO_WITH_CUDNN "Define onto::cudnn where cuDNN 9 is found beside it" ON)
 
 # onto_find_matmul(cblas|onednn VARIABLE): a target with that library and the definition that makes onto use it, or nothing.
 function(onto_find_matmul which variable)
@@ -41,6 +42,21 @@ function(onto_find_matmul which variable)
     endif()
   endif()
   set(${variable} onto_matmul_${which} PARENT_SCOPE)
+endfunction()
+
+# onto::compiled, the runtime that knows no type of a program's, compiled once with the flags of the project that uses it:
+# what a program and its runtime disagree about cannot be. Nothing is built where nothing links it.
+function(onto_define_compiled)
+  get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+  if(TARGET onto::compiled OR NOT "CXX" IN_LIST languages)
+    return()
+  endif()
+  add_library(onto_compiled STATIC EXCLUDE_FROM_ALL "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/compiled.cpp")
+  add_library(onto::compiled ALIAS onto_compiled)
+  target_link_libraries(onto_compiled PUBLIC onto::onto)
+  target_compile_definitions(onto_compiled PUBLIC ONTO_COMPILED)
+  # In a debug build too: it holds the kernels.
+  target_compile_options(onto_compiled PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-O2>")
 endfunction()
 
 # Each part is for the machine that builds, so none of it is written into the exported target.
@@ -87,13 +103,14 @@ macro(onto_link_features target)
     endif()
   endif()
 
-  find_path(ONTO_XSIMD_INCLUDE_DIR NAMES xsimd/xsimd.hpp)
-  mark_as_advanced(ONTO_XSIMD_INCLUDE_DIR)
-  if(NOT ONTO_WITH_XSIMD)
-    target_compile_definitions(${target} INTERFACE "$<BUILD_INTERFACE:ONTO_HAS_XSIMD=0>")
-  elseif(ONTO_XSIMD_INCLUDE_DIR)
-    target_include_directories(${target} SYSTEM INTERFACE "$<BUILD_INTERFACE:${ONTO_XSIMD_INCLUDE_DIR}>")
-    target_compile_definitions(${target} INTERFACE "$<BUILD_INTERFACE:ONTO_HAS_XSIMD=1>")
+  # For programs that read compressed .npz archives; nothing else needs it.
+  if(ONTO_WITH_ZLIB AND NOT TARGET onto::zlib)
+    find_package(ZLIB QUIET)
+    if(TARGET ZLIB::ZLIB)
+      add_library(onto::zlib INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(onto::zlib INTERFACE onto::onto ZLIB::ZLIB)
+      target_compile_definitions(onto::zlib INTERFACE ONTO_HAS_ZLIB=1)
+    endif()
   endif()
 
   if(ONTO_WITH_CUDA AND NOT TARGET onto::cuda)
@@ -104,6 +121,22 @@ macro(onto_link_features target)
       # As an option: CMake 3.25 does not know the feature cuda_std_20.
       target_compile_options(onto::cuda
                              INTERFACE "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20;--expt-relaxed-constexpr>")
+    endif()
+  endif()
+
+  # For programs with convolutions on GPUs; nothing else needs it. One of its libraries is all that is called, and loads
+  # the others; where only the one that stands for all is there, that does.
+  if(ONTO_WITH_CUDNN AND TARGET onto::cuda AND NOT TARGET onto::cudnn)
+    find_path(ONTO_CUDNN_INCLUDE_DIR NAMES cudnn_graph.h HINTS ENV CUDNN_PATH "${CUDAToolkit_INCLUDE_DIRS}"
+              PATH_SUFFIXES include)
+    find_library(ONTO_CUDNN_LIBRARY NAMES cudnn_graph libcudnn_graph.so.9 cudnn libcudnn.so.9
+                 HINTS ENV CUDNN_PATH "${CUDAToolkit_LIBRARY_DIR}" PATH_SUFFIXES lib64 lib)
+    mark_as_advanced(ONTO_CUDNN_INCLUDE_DIR ONTO_CUDNN_LIBRARY)
+    if(ONTO_CUDNN_INCLUDE_DIR AND ONTO_CUDNN_LIBRARY)
+      add_library(onto::cudnn INTERFACE IMPORTED GLOBAL)
+      target_include_directories(onto::cudnn SYSTEM INTERFACE "${ONTO_CUDNN_INCLUDE_DIR}")
+      target_link_libraries(onto::cudnn INTERFACE onto::cuda "${ONTO_CUDNN_LIBRARY}")
+      target_compile_definitions(onto::cudnn INTERFACE ONTO_HAS_CUDNN=1)
     endif()
   endif()
 endmacro()

@@ -19,8 +19,8 @@ int main() {
   constexpr auto miss = named<"miss">(matmul(x, w) + b - y);
   constexpr auto loss = mean(square(miss));
   const float rate = 0.1f;
-  const auto next_w = assign_sub(w, rate * (2.0f / points) * matmul(transpose(x), miss));  // the gradients, by hand
-  const auto next_b = assign_sub(b, rate * 2.0f * mean<0>(miss));
+  const auto next_w = assign_sub(w, rate * gradient(loss, w));
+  const auto next_b = assign_sub(b, rate * gradient(loss, b));
   // [model]
 
   // Points on y = 2 x0 - 3 x1 + 0.5.

@@ -6,7 +6,7 @@
 FOLDER holds the programs. examples/NN_name.cpp is the program `name`; examples/NN_name.out is what it prints on standard
 output and, where there is one, NN_name.err on standard error. On a machine with a GPU, NN_name.gpu.out is preferred where
 it exists and the program was compiled by nvcc. In these files a line `...` stands for any lines, and a line that begins with `~` is a regular
-expression for one line. In the head of the source: `// RUN: arguments`, `// EXIT: status`, `// NEEDS: gpu`.
+expression for one line. In the head of the source: `// RUN: arguments`, `// EXIT: status`, `// NEEDS: gpu`, `// WITHOUT: nvcc`.
 ONTO_UPDATE_GOLDEN=1 writes files that have neither `...` nor `~`."""
 import os
 import pathlib
@@ -77,7 +77,7 @@ def main():
     folder, parts = pathlib.Path(arguments[0]).resolve(), arguments[1:]
     with_gpu = "nvcc" in name and has_gpu()
     passed = failed = skipped = 0
-    for source in sorted(EXAMPLES.glob("*.cpp")):
+    for source in sorted([*EXAMPLES.glob("*.cpp"), *EXAMPLES.glob("*/*.cpp")]):
         if parts and not any(part in source.name for part in parts):
             continue
         program = folder / re.sub(r"^\d+_", "", source.stem)
@@ -86,6 +86,10 @@ def main():
         status = re.search(r"^// EXIT: *(\d+)", head, re.M)
         if re.search(r"^// NEEDS: *gpu", head, re.M) and not with_gpu:
             print(f"skipped: {source.name} needs a GPU")
+            skipped += 1
+            continue
+        if re.search(r"^// WITHOUT: *nvcc", head, re.M) and "nvcc" in name:
+            print(f"skipped: {source.name} is not compiled by nvcc")
             skipped += 1
             continue
         if not program.exists():

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
-# as errors. Headers of backend/cuda are for nvcc only.
+# as errors. Headers of backend/cuda are for nvcc only. What users of the compiled runtime include is compiled for them, too.
 """usage: headers.py [COMPILER...]"""
 import sys
 
 from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, indent, parallel, without_root
+
+RUNTIME = "onto/compiled.hpp"
+COMPILED = " -DONTO_COMPILED"
 
 
 def main():
@@ -18,11 +21,12 @@ def main():
     for compiler in found:
         if compiler.name == "nvcc":
             # The CMake tree for nvcc compiles the rest.
-            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h in ("onto/onto.hpp", "onto/scan.hpp")]
+            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h in ("onto/onto.hpp", "onto/convolution.hpp", "onto/einsum.hpp", "onto/indexing.hpp", "onto/scan.hpp", "onto/sort.hpp")]
             # Every operation, without the flags that CMake adds.
             tasks += [(compiler, "tests/gpu/operations.cu")]
         else:
-            tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/")]
+            tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/") and h != RUNTIME]
+            tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++
                 tasks += [(compiler, t) for t in statics]
 
@@ -32,16 +36,17 @@ def main():
     def check(task):
         compiler, name = task
         header = name.startswith("onto/")
+        name, *flags = name.split()
         source = (INCLUDE if header else ROOT) / name
-        key = memory.key(compiler.version, name, source.read_text())
+        key = memory.key(compiler.version, name, *flags, source.read_text())
         if memory.knows(key):
             return None
         file = source
         if header:
-            file = scratch / (name.replace("/", "_") + ".cpp")
+            file = scratch / (name.replace("/", "_") + "".join(flags) + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
         warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests/unit"] if compiler.name == "nvcc" else WARNINGS
-        good, said = compiler.check(file, *warnings)
+        good, said = compiler.check(file, *warnings, *flags)
         if good:
             memory.passed(key)
             return None

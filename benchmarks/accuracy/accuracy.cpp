@@ -14,22 +14,15 @@ using namespace onto;
 
 namespace {
 
-#if defined(ONTO_NO_XSIMD)
-constexpr bool packs = false;
-#else
-constexpr bool packs = detail::has_packs;
-#endif
+template <class Op, class T>
+using one_operation = detail::program<detail::instruction<detail::load_input, element_of<T>, 0>,
+                                      detail::instruction<Op, element_of<T>, 0>>;
 
-/// Calls an operation as the CPU's kernels do: on packs where there are any.
+/// Calls an operation as the CPU's kernels do.
 template <class Op, class T, int N>
 void apply_all(const T (&in)[N], T (&out)[N]) {
-  if constexpr (packs && detail::pack_operation<Op>) {
-    using lanes = detail::pack<T>;
-    for (int k = 0; k < N; k += static_cast<int>(lanes::size))
-      Op::apply(lanes::load_unaligned(in + k)).store_unaligned(out + k);
-  } else {
-    for (int k = 0; k < N; ++k) out[k] = Op::apply(in[k]);
-  }
+  const void* const operands[] = {in};
+  detail::chosen_span<one_operation<Op, T>>()({operands, out, 0, N, nullptr});
 }
 
 struct worst {

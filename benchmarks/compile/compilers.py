@@ -63,14 +63,21 @@ class Bench:
             file.write_text(programs.source(library, program))
         return file
 
+    @staticmethod
+    def object(compiler, library, program):
+        """The name of a program's object file."""
+        return f"{library}-{program}.{compiler}.o"
+
     def command(self, compiler, library, program, extra=()):
         """The command that compiles a program to an object file."""
         file = self.path(library, program, ".cu" if compiler == "nvcc" else ".cpp")
         where = {"onto": ["-I", str(self.include)], "eigen": ["-isystem", EIGEN] if EIGEN else [], "xtensor": []}
+        where[programs.COMPILED] = [*where["onto"], "-DONTO_COMPILED"]
         dialect = ["-std=c++20", *self.level.split()]
         if compiler == "nvcc":
             dialect += ["-arch=sm_90", "--expt-relaxed-constexpr"]
-        return [find(compiler), *dialect, *where[library], *extra, "-c", file.name, "-o", f"{file.stem}.{compiler}.o"]
+        return [find(compiler), *dialect, *where[library], *extra, "-c", file.name, "-o",
+                self.object(compiler, library, program)]
 
     def run(self, command):
         """Runs a command in the folder; its cost and what it printed."""
@@ -115,16 +122,32 @@ class Bench:
                     "functions": number["CodeGen Function"]}
         return {}
 
+    def functions_left(self, compiler, library, program):
+        """The number of functions in the object file of a program that was compiled."""
+        symbols = subprocess.run(["nm", self.object(compiler, library, program)], cwd=self.folder, capture_output=True,
+                                 text=True, check=True).stdout
+        return len(re.findall(r"^\S+ [TtWi] ", symbols, re.M))
+
+    def output(self, compiler, library, program):
+        """What a program prints that was compiled: it is linked, and run in the folder of the programs."""
+        objects = [self.object(compiler, library, program)]
+        if library == programs.COMPILED:
+            objects.append(self.object(compiler, library, programs.RUNTIME))
+        self.run([find(compiler), *objects, "-o", "program", *(["-lcublasLt"] if compiler == "nvcc" else [])])
+        return self.run(["./program"])[1]
+
     def missing(self, compiler, library):
         """Why programs of a library cannot be compiled with a compiler, or an empty string."""
         key = compiler, library
         if key not in self._missing:
             if not find(compiler):
                 self._missing[key] = f"{compiler} is not installed"
-            elif compiler == "nvcc" and library != "onto":
+            elif compiler == "nvcc" and library not in ("onto", programs.COMPILED):
                 self._missing[key] = f"{programs.NAMES[library]} is not measured with nvcc"
             elif library == "onto":
                 self._missing[key] = ""
+            elif library == programs.COMPILED and not (self.include / "onto/compiled.hpp").exists():
+                self._missing[key] = "there is no onto/compiled.hpp"
             else:
                 probe = self.command(compiler, library, "include", ["-E"])
                 try:

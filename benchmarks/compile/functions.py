@@ -44,7 +44,7 @@ def by_function(said):
 def main():
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", default="8", choices=[p for p in programs.PROGRAMS if p != "include"])
+    parser.add_argument("--program", default="8", choices=[p for p in programs.PROGRAMS if p != "include"] + list(programs.ORDINARY))
     parser.add_argument("--include", help="the folder with onto/onto.hpp, if not this checkout's")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--lines", type=int, default=40)

@@ -4,7 +4,8 @@
 
 Two kinds of conditions, and neither is in seconds: numbers that are the same every time (template instantiations, and
 functions that code is generated for) stay within limits.json; and the time grows no faster with the size of an
-expression than it may. `--record` writes the numbers of today into limits.json.
+expression than it may. `--record` writes the numbers of today into limits.json. Ordinary programs compile, and those that
+are counted print what their twins print.
 """
 import argparse
 import json
@@ -13,11 +14,13 @@ import time
 from pathlib import Path
 
 import compilers
+import ordinary
 import programs
 from compilers import Bench, CompileFailed
 
 LIMITS = Path(__file__).resolve().parent / "limits.json"
-COUNTED = ("include", "8", "128", f"{programs.DIFFERENT}x8")
+ORDINARY = ("attention", "logistic_regression", "perceptron")  # the ordinary programs that are counted and run
+COUNTED = ("include", "8", "128", f"{programs.DIFFERENT}x8", *ORDINARY)
 PATIENCE = 130  # seconds after which no condition on times is measured once more
 
 
@@ -56,6 +59,9 @@ def measured_counts(bench, compiler):
     for program in COUNTED:
         for kind, number in bench.counts(compiler, "onto", program).items():
             table.setdefault(kind, {})[program] = number
+        if compiler == "g++" and program in ORDINARY:
+            bench.time(compiler, "onto", program)
+            table.setdefault("functions", {})[program] = bench.functions_left(compiler, "onto", program)
     return table
 
 
@@ -83,6 +89,27 @@ def check_counts(bench, compiler, limits, tally):
                 tally.verdict(False, f"{name}, {program}: no number of {kind}")
             else:
                 tally.verdict(number <= most, f"{name}, {program}: {number} {kind}, at most {most}")
+
+
+def check_ordinary(bench, compiler, tally):
+    """Ordinary programs compile; and those that were counted, so that they are compiled, print what their twins print."""
+    reason = bench.missing(compiler, "onto")
+    if reason:
+        tally.skip(f"ordinary programs: {reason}")
+        return
+    for program in sorted(set(programs.ORDINARY) - set(ORDINARY)):
+        said = ""
+        try:
+            bench.run(bench.command(compiler, "onto", program, ["-fsyntax-only"]))
+        except CompileFailed as error:
+            said = f":\n{error}"
+        tally.verdict(not said, f"{compiler}, {program} compiles{said}")
+    reason = bench.missing(compiler, "eigen")
+    if reason:
+        tally.skip(f"what ordinary programs print: {reason}")
+        return
+    wrong = ordinary.compared(bench, compiler, ("onto", "eigen"), ORDINARY)
+    tally.verdict(not wrong, f"{', '.join(ORDINARY)} print what their twins print" + "".join(f"\n{line}" for line in wrong))
 
 
 def check_times(conditions, tally, start, rounds):
@@ -145,6 +172,7 @@ def main():
     tally = Tally()
     for compiler in ("g++", "clang++"):
         check_counts(bench, compiler, limits, tally)
+    check_ordinary(bench, "g++", tally)
     onto = [("onto", "include"), ("onto", "8"), ("onto", "128")]
     check_times([
         (bench, "g++", [("onto", "include"), ("onto", "8"), ("onto", programs.FEW_LEAVES)], limits["growth"]["g++"], growth,

@@ -132,12 +132,14 @@ def ratios(rows):
     at = {(r["compiler"], r["library"], r["program"]): r for r in rows if "failed" not in r}
     said = []
     for compiler in ("g++", "clang++", "nvcc"):
-        mine, small, large = (at.get((compiler, "onto", program)) for program in ("8", "8", "128"))
-        for library in ("eigen", "xtensor"):
-            other = at.get((compiler, library, "8"))
-            if mine and other:
-                said.append(f"{compiler}: the program of 8 operations takes {mine['cpu'] / other['cpu']:.2f} x the CPU "
-                            f"time of the one with {programs.NAMES[library]}")
+        small, large = (at.get((compiler, "onto", program)) for program in ("8", "128"))
+        for ours, form in (("onto", ""), (programs.COMPILED, " with the compiled runtime")):
+            mine = at.get((compiler, ours, "8"))
+            for library in ("eigen", "xtensor"):
+                other = at.get((compiler, library, "8"))
+                if mine and other:
+                    said.append(f"{compiler}: the program of 8 operations{form} takes {mine['cpu'] / other['cpu']:.2f} x the CPU "
+                                f"time of the one with {programs.NAMES[library]}")
         if small and large and small.get("cpu_after", 0) > 0:
             said.append(f"{compiler}: 128 operations take {large['cpu_after'] / small['cpu_after']:.2f} x the CPU time "
                         "of 8, after the include")
@@ -187,7 +189,7 @@ def main():
     parser.add_argument("--quick", action="store_true",
                         help="g++; onto and Eigen Tensor; include, 8 and 128; 3 rounds")
     parser.add_argument("--compilers", default="g++,clang++,nvcc", help="which compilers (%(default)s)")
-    parser.add_argument("--libraries", default="onto,eigen,xtensor", help="which libraries (%(default)s)")
+    parser.add_argument("--libraries", default=f"onto,{programs.COMPILED},eigen,xtensor", help="which libraries (%(default)s)")
     parser.add_argument("--programs", default=",".join(programs.PROGRAMS), help="which programs (%(default)s)")
     parser.add_argument("--rounds", type=int, help="how often each program is compiled (5)")
     parser.add_argument("--level", default="-O2",
@@ -210,7 +212,7 @@ def main():
         for library in options.libraries.split(","):
             reason = bench.missing(compiler, library)
             if reason:
-                if compiler != "nvcc" or library == "onto":
+                if compiler != "nvcc" or library in ("onto", programs.COMPILED):
                     print(f"left out: {compiler} with {programs.NAMES[library]}: {reason}", file=sys.stderr)
                 continue
             wanted += [(compiler, library, program) for program in options.programs.split(",")]

@@ -4,19 +4,27 @@
 Each program is complete and prints one number per expression, which is the same with every library. An expression of N
 operations is over N + 1 distinct leaves, vectors whose length is known at run time; in the program "128 over 9" it is
 over the 9 leaves of the program of 8 operations, so that only the operations are more.
+
+The ordinary programs are files, written as users write them: `ordinary/onto` and, of the same name, `ordinary/eigen`.
 """
+from pathlib import Path
 
 SIZES = (1, 8, 32, 128)
 DIFFERENT = 50  # expressions of 8 operations in the program "50x8"
 FEW_LEAVES = "128 over 9"
 PROGRAMS = ("include", *(str(size) for size in SIZES), FEW_LEAVES, f"{DIFFERENT}x8")
 
+FILES = Path(__file__).resolve().parent / "ordinary"
+ORDINARY = tuple(sorted(file.stem for file in (FILES / "onto").glob("*.cpp")))
+COMPILED = "compiled"  # onto with its compiled runtime: the sources are onto's
+RUNTIME = "runtime"    # the one source file that a program with the compiled runtime has besides
+
 HEADERS = {
     "onto": "#include <onto/onto.hpp>",
     "eigen": "#include <unsupported/Eigen/CXX11/Tensor>",
     "xtensor": "#include <xtensor/xtensor.hpp>",
 }
-NAMES = {"onto": "onto", "eigen": "Eigen Tensor", "xtensor": "xtensor"}
+NAMES = {"onto": "onto", COMPILED: "onto, compiled runtime", "eigen": "Eigen Tensor", "xtensor": "xtensor"}
 
 TYPES = {
     "onto": "using vec = onto::tensor<float, onto::dyn>;\nstatic vec make(int length) { return vec({length}); }",
@@ -53,6 +61,12 @@ def expressions(program):
 
 def source(library, program):
     """The text of a program."""
+    if program == RUNTIME:
+        return "#include <onto/compiled.hpp>\n"
+    if library == COMPILED:
+        library = "onto"
+    if program in ORDINARY:
+        return (FILES / library / f"{program}.cpp").read_text(encoding="utf-8")
     lines = [HEADERS[library], "#include <cstdio>", "#include <vector>", ""]
     wanted = expressions(program)
     if not wanted:

@@ -68,4 +68,4 @@ void run() {
 
 }  // namespace
 
-int main() { return on_gpu(&run); }
+int main(int argc, char** argv) { return on_gpu(argc, argv, &run); }

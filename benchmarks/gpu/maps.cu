@@ -336,4 +336,4 @@ void all_rows() {
 
 }  // namespace
 
-int main() { return on_gpu(&all_rows); }
+int main(int argc, char** argv) { return on_gpu(argc, argv, &all_rows); }

@@ -38,26 +38,28 @@ void layer(const char* type, bool tf32, int n) {
       out.emplace_back(size);
     }
     const buffer<T> add(n, 3);
-    const program_sets program(
-        onto::on<onto::gpu<0>>(onto::relu(onto::matmul(a<T>, b<T>) + bias<T>)), r.sets,
-        [&](machine& m, int set) {
-          m.set(a<T>, left[static_cast<std::size_t>(set)], n, n);
-          m.set(b<T>, right[static_cast<std::size_t>(set)], n, n);
-          m.set(bias<T>, add);
-        },
-        tf32 ? onto::math_mode::tf32 : onto::math_mode::full);
+    const auto layer = onto::on<onto::gpu<0>>(onto::relu(onto::matmul(a<T>, b<T>) + bias<T>));
+    const auto fill = [&](machine& m, int set) {
+      m.set(a<T>, left[static_cast<std::size_t>(set)], n, n);
+      m.set(b<T>, right[static_cast<std::size_t>(set)], n, n);
+      m.set(bias<T>, add);
+    };
+    const onto::math_mode math = tf32 ? onto::math_mode::tf32 : onto::math_mode::full;
+    const program_sets program(layer, r.sets, fill, math), tuned(layer, r.sets, fill, math, true);
     gemm<T> product(n, tf32, true);
     (void)product.choose(left[0].data(), right[0].data(), out[0].data(), add.data());
     const auto wrong_by = [&](const T* result) {
       return error_of(4096, product_reference<T>{left[0].data(), right[0].data(), add.data(), result, n});
     };
-    std::vector<contestant> all{program.as_contestant([&] { return wrong_by(program.template result<T>()); }),
-                                {"cublaslt",
-                                 [&](cudaStream_t s, int set) {
-                                   const auto k = static_cast<std::size_t>(set);
-                                   product.launch(s, left[k].data(), right[k].data(), out[k].data(), add.data());
-                                 },
-                                 [&] { return wrong_by(out[0].data()); }, product.note()}};
+    std::vector<contestant> all{
+        program.as_contestant([&] { return wrong_by(program.template result<T>()); }),
+        tuned.as_contestant([&] { return wrong_by(tuned.template result<T>()); }, "onto, tuned"),
+        {"cublaslt",
+         [&](cudaStream_t s, int set) {
+           const auto k = static_cast<std::size_t>(set);
+           product.launch(s, left[k].data(), right[k].data(), out[k].data(), add.data());
+         },
+         [&] { return wrong_by(out[0].data()); }, product.note()}};
     (void)measure(r, all, 11);
   });
 }
@@ -72,4 +74,4 @@ void run() {
 
 }  // namespace
 
-int main() { return on_gpu(&run); }
+int main(int argc, char** argv) { return on_gpu(argc, argv, &run); }

@@ -7,6 +7,8 @@
 #   --to FOLDER     writes there instead of docs/measurements
 #   --limit N       seconds for all of it; what is known by then is written
 #   --include DIR   where Boost.Hana is, if the compiler does not find it; may be given more than once
+#   --build FOLDER  builds the programs there for the GPU that --arch names (sm_90, say), and ends: needs no GPU
+#   --programs FOLDER   runs what is built there: needs no nvcc, and the minutes are spent on another machine
 #   --self-check    checks the reading of results and the ratios; needs no GPU
 import argparse
 import concurrent.futures
@@ -144,6 +146,7 @@ def tsv(results):
             values = {**r, "gb_per_s": f"{r['bytes'] / r['us'] / 1e3:.1f}" if r.get("bytes") else "",
                       "tflop_per_s": f"{r['flops'] / r['us'] / 1e6:.2f}" if r.get("flops") else ""}
         text = ["" if values.get(c) is None else str(values.get(c, "")) for c in COLUMNS]
+        text[-1] = text[-1] or "-"  # no line ends with a space
         lines.append("\t".join(re.sub(r"\s+", " ", t) for t in text))
     return "\n".join(lines) + "\n"
 
@@ -240,7 +243,7 @@ def answer(*command):
 def describe_machine(nvcc):
     gpu = answer("nvidia-smi", "--query-gpu=name,memory.total,driver_version,clocks.max.sm,clocks.max.memory",
                  "--format=csv,noheader")
-    toolkit = re.search(r"release ([\d.]+, V[\d.]+)", answer(nvcc, "--version"))
+    toolkit = re.search(r"release ([\d.]+, V[\d.]+)", answer(nvcc, "--version") if nvcc else "")
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text()) if Path("/proc/cpuinfo").exists() else None
     commit = answer("git", "-C", str(ROOT), "rev-parse", "--short", "HEAD")
     return [f"GPU: {gpu.splitlines()[0] if gpu else '?'} (name, memory, driver, highest clocks)",
@@ -264,11 +267,11 @@ def find_cublas(nvcc):
     return None
 
 
-def build(nvcc, name, folder, includes):
+def build(nvcc, name, folder, includes, arch="native"):
     libraries = Path(nvcc).resolve().parent.parent / "lib64"
     program = folder / f"measure_{name}"
     cublas = find_cublas(nvcc)
-    command = [nvcc, "-std=c++20", "-O3", "-arch=native", "-I", str(ROOT / "include"), str(HERE / f"{name}.cu"), "-o",
+    command = [nvcc, "-std=c++20", "-O3", f"-arch={arch}", "-I", str(ROOT / "include"), str(HERE / f"{name}.cu"), "-o",
                str(program), "-L", str(libraries), "-Xlinker", f"-rpath,{libraries}"]
     for include in includes:
         command += ["-I", str(include)]
@@ -279,6 +282,19 @@ def build(nvcc, name, folder, includes):
         command += ["-lcublasLt"]
     r = subprocess.run(command, capture_output=True, text=True)
     return name, program if r.returncode == 0 else None, r.stdout + r.stderr
+
+
+def build_all(nvcc, names, folder, includes, arch):
+    """The programs by their names; None for one that does not compile, which is said."""
+    folder.mkdir(parents=True, exist_ok=True)
+    built = {}
+    jobs = max(1, min(len(names), (os.cpu_count() or 2) // 2))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for name, program, words in pool.map(lambda n: build(nvcc, n, folder, includes, arch), names):
+            if program is None:
+                print(f"{name} does not compile:\n{words}")
+            built[name] = program
+    return built
 
 
 class Recorder:
@@ -336,6 +352,9 @@ def main():
     options.add_argument("--to", type=Path, default=ROOT / "docs" / "measurements")
     options.add_argument("--limit", type=float, default=460)
     options.add_argument("--include", type=Path, action="append", default=[])
+    options.add_argument("--build", type=Path)
+    options.add_argument("--arch", default="native")
+    options.add_argument("--programs", type=Path, dest="built")
     options.add_argument("--self-check", action="store_true")
     given = options.parse_args()
     if given.self_check:
@@ -345,9 +364,12 @@ def main():
         options.error("there is no " + ", ".join(sorted(unknown)))
     began = time.monotonic()
     nvcc = find_nvcc()
-    if not nvcc:
+    if not nvcc and not given.built:
         print("skipped: nvcc is not installed")
         return 0
+    wanted = [p for p in PROGRAMS if not given.programs or p in given.programs or p == "ceilings"]
+    if given.build:
+        return 0 if all(build_all(nvcc, wanted, given.build, given.include, given.arch).values()) else 1
     gpus = answer("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
     if not gpus:
         print("skipped: there is no GPU (nvidia-smi finds none)")
@@ -355,17 +377,12 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder = ROOT / "build" / "gpu-benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = [p for p in PROGRAMS if not given.programs or p in given.programs or p == "ceilings"]
     peers = [p for p in PEERS if not given.programs or p in given.programs]
-
-    built = {}
-    jobs = max(1, min(len(wanted), (os.cpu_count() or 2) // 2))
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for name, program, words in pool.map(lambda n: build(nvcc, n, folder, given.include), wanted):
-            if program is None:
-                print(f"{name} does not compile:\n{words}")
-            built[name] = program
-    print(f"compiled in {time.monotonic() - began:.0f} s")
+    if given.built:
+        built = {name: given.built.resolve() / f"measure_{name}" for name in wanted}
+    else:
+        built = build_all(nvcc, wanted, folder, given.include, given.arch)
+        print(f"compiled in {time.monotonic() - began:.0f} s")
 
     recorder = Recorder(folder / "results.jsonl", given.to, describe_machine(nvcc))
     failed = [name for name, program in built.items() if program is None]

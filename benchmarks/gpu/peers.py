@@ -5,6 +5,7 @@
 import importlib
 import json
 import math
+import re
 import statistics
 import sys
 import time
@@ -20,7 +21,10 @@ def report(row, who, seconds, error=None, note=""):
 
 def skip(row, who, why):
     lines = str(why).strip().splitlines()
-    print(json.dumps({**row, "who": who, "skip": lines[0] if lines else type(why).__name__}), flush=True)
+    # A compiler's sentence without the path of the file that was made for it.
+    reason = re.sub(r"\S*/(?=[^/\s]+)", "", lines[0]) if lines else type(why).__name__
+    reason = re.sub(r"^[0-9a-f]{16,}\.[\w.]+\(\d+\): ", "", reason)
+    print(json.dumps({**row, "who": who, "skip": reason}), flush=True)
 
 
 def sets_for(size):

@@ -5,6 +5,9 @@
 #pragma once
 
 #include <onto/onto.hpp>
+#include <onto/session/core.hpp>
+#include <onto/session/devices.hpp>
+#include <onto/session/environment.hpp>
 
 #include "bench.hpp"
 
@@ -36,7 +39,7 @@ inline void* pinned_memory(std::size_t bytes) {
 /// A session, with its core at hand.
 class machine {
  public:
-  explicit machine(onto::math_mode math = onto::math_mode::full) : core_(make(math)) {}
+  explicit machine(onto::math_mode math = onto::math_mode::full, bool tune = false) : core_(make(math, tune)) {}
 
   template <class E, class... Symbols>
   auto run(const E& e, const onto::feed<Symbols>&... feeds) {
@@ -64,11 +67,12 @@ class machine {
   onto::detail::session_core& core() const { return *core_; }
 
  private:
-  static onto::detail::ref<onto::detail::session_core> make(onto::math_mode math) {
+  static onto::detail::ref<onto::detail::session_core> make(onto::math_mode math, bool tune) {
     onto::session_options options;
     options.math = math;
-    return onto::detail::ref<onto::detail::session_core>(
-        new onto::detail::session_core(onto::detail::find_devices(onto::detail::apply_environment(options)), options));
+    options.tune_matmul = tune;
+    return onto::detail::ref<onto::detail::session_core>(new onto::detail::session_core(
+        onto::detail::find_devices(onto::detail::apply_environment(options), onto::detail::gpu_finders), options));
   }
   onto::detail::ref<onto::detail::session_core> core_;
 };
@@ -131,9 +135,10 @@ class program_sets {
  public:
   /// `fill(machine, set)` gives the variables their values.
   template <class Fill>
-  program_sets(const E& e, int sets, const Fill& fill, onto::math_mode math = onto::math_mode::full) {
+  program_sets(const E& e, int sets, const Fill& fill, onto::math_mode math = onto::math_mode::full,
+               bool tune = false) {
     for (int k = 0; k < sets; ++k) {
-      machines_.emplace_back(new machine(math));
+      machines_.emplace_back(new machine(math, tune));
       try {
         fill(*machines_.back(), k);
       } catch (const onto::resource_exhausted_error& error) {
@@ -142,8 +147,8 @@ class program_sets {
       programs_.emplace_back(new kernels(*machines_.back(), e));
     }
   }
-  contestant as_contestant(std::function<double()> error) const {
-    return {"onto", [this](cudaStream_t s, int set) { programs_[static_cast<std::size_t>(set)]->launch(s); },
+  contestant as_contestant(std::function<double()> error, const char* who = "onto") const {
+    return {who, [this](cudaStream_t s, int set) { programs_[static_cast<std::size_t>(set)]->launch(s); },
             std::move(error), programs_[0]->note()};
   }
   template <class T>

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // onto, as its documents say: programs that are prepared once and then repeated. Every result is a tensor of its own.
+// With BENCH_FORMS set, maps, folds and what is tiny by `evaluate` and `evaluate_to` too, as peers of their own.
 #include "bench.hpp"
 
 #include <onto/onto.hpp>
+
+#include <cstdlib>
+#include <span>
+#include <tuple>
 
 namespace {
 
@@ -54,15 +59,33 @@ matrix grid(int k, std::int64_t rows, std::int64_t cols) {
   return {input(k, rows * cols), {static_cast<int>(rows), static_cast<int>(cols)}};
 }
 
+/// A case without a session. `feeds(problem)` is the tuple of what it is fed.
+template <class E, class Feeds>
+void add_forms(const char* name, const E& e, const Feeds& feeds) {
+  if (!std::getenv("BENCH_FORMS")) return;
+  bench::add("onto_evaluate", name, [=](const problem& p) {
+    return [e, all = feeds(p)] { return std::apply([&](const auto&... f) { return evaluate(e, f...); }, all); };
+  });
+  if constexpr (std::is_same_v<typename E::element_type, float>)
+    bench::add("onto_evaluate_to", name, [=](const problem& p) {
+      const auto count = static_cast<std::size_t>(bench::result_count(p));
+      return [e, all = feeds(p), out = std::span<float>(bench::output(bench::result_count(p)), count)] {
+        std::apply([&](const auto&... f) { evaluate_to(out, e, f...); }, all);
+      };
+    });
+}
+
 /// A case over `a`, over `a` and `b`, ...
 template <class E>
 void add1(const char* name, const E& e) {
+  add_forms(name, e, [](const problem& p) { return std::tuple{a = row(0, p.n())}; });
   bench::add("onto", name, [e](const problem& p) {
     return [step = session_of(p.threads).prepare(e), u = row(0, p.n())] { return step(a = u); };
   });
 }
 template <class E>
 void add2(const char* name, const E& e) {
+  add_forms(name, e, [](const problem& p) { return std::tuple{a = row(0, p.n()), b = row(1, p.n())}; });
   bench::add("onto", name, [e](const problem& p) {
     return
         [step = session_of(p.threads).prepare(e), u = row(0, p.n()), v = row(1, p.n())] { return step(a = u, b = v); };
@@ -94,6 +117,9 @@ void add_maps() {
             ra = row(0, p.n()), rb = row(1, p.n()), rc = row(2, p.n()),
             rd = row(3, p.n())] { return step(a = ra, b = rb, c = rc, d = rd); };
   });
+  add_forms("chain", sqrt(a * a + b * b) * c - d / (a + 1) + maximum(b, 0), [](const problem& p) {
+    return std::tuple{a = row(0, p.n()), b = row(1, p.n()), c = row(2, p.n()), d = row(3, p.n())};
+  });
   add1("exp", exp(a));
   add1("tanh", tanh(a));
   add1("gelu", 0.5f * a * (tanh(0.7978845608f * (a + 0.044715f * a * a * a)) + 1));
@@ -102,11 +128,20 @@ void add_maps() {
       return step(x = u, b = v);
     };
   });
+  add_forms("rowadd", relu(x + b), [](const problem& p) {
+    return std::tuple{x = grid(0, p.rows, p.cols), b = row(1, p.cols)};
+  });
+  add_forms("sliced", onto::slice<range<>, range<0, to_end, 2>>(x) + y, [](const problem& p) {
+    return std::tuple{x = grid(0, p.rows, 2 * p.cols), y = grid(1, p.rows, p.cols)};
+  });
   bench::add("onto", "sliced", [](const problem& p) {
     return [step = session_of(p.threads).prepare(onto::slice<range<>, range<0, to_end, 2>>(x) + y),
             u = grid(0, p.rows, 2 * p.cols), v = grid(1, p.rows, p.cols)] { return step(x = u, y = v); };
   });
   add_squares("transposed", x + transpose(y));
+  add_forms("transposed", x + transpose(y), [](const problem& p) {
+    return std::tuple{x = grid(0, p.rows, p.cols), y = grid(1, p.rows, p.cols)};
+  });
 }
 
 void add_reductions() {
@@ -161,11 +196,24 @@ void add_tiny() {
   });
 }
 
+/// What is tiny.
+void add_static_forms() {
+  using vector8 = onto::tensor_ref<float, 8>;
+  add_forms("tiny_triad", s + 1.5f * t, [](const problem&) {
+    return std::tuple{s = vector8(input(0, 8), {8}), t = vector8(input(1, 8), {8})};
+  });
+  add_forms("tiny_matmul", matmul(matmul(matmul(m0, m1), m2), m3), [](const problem&) {
+    const auto fixed = [](int k) { return onto::tensor_ref<float, 4, 4>(input(k, 16), {4, 4}); };
+    return std::tuple{m0 = fixed(0), m1 = fixed(1), m2 = fixed(2), m3 = fixed(3)};
+  });
+}
+
 void register_cases() {
   add_maps();
   add_reductions();
   add_products();
   add_tiny();
+  add_static_forms();
 }
 const bench::peer registered(register_cases);
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSL-1.0
 """Draws how cost grows, from the data files in docs/measurements alone.
 
-Writes into docs/pictures: run_time.svg (for the README), run_time_sizes.svg, run_time_threads.svg and compile_time.svg. Needs
-matplotlib. The same data give the same files.
+Writes into docs/pictures: run_time.svg (for the README), run_time_sizes.svg, run_time_threads.svg, compile_time.svg and
+compile_ordinary.svg. Needs matplotlib. The same data give the same files.
 """
 import math
 import re
@@ -23,6 +23,7 @@ PICTURES = measure.ROOT / "docs" / "pictures"
 # Okabe and Ito's colours, which the colour-blind tell apart; and no two dashes alike beside each other.
 LOOKS = {
     "onto": dict(color="#0072B2", lw=2.6, zorder=9),
+    "compiled": dict(color="#56B4E9", lw=2.6, zorder=8),
     "hand": dict(color="#000000", lw=1.3, ls=(0, (4, 2)), zorder=8),
     "limit": dict(color="#777777", lw=1.3, ls=(0, (1, 1.5))),
     "eigen": dict(color="#E69F00", lw=1.4, marker="o"),
@@ -215,12 +216,24 @@ def draw_threads(rows, remarks):
     save(figure, "run_time_threads.svg")
 
 
+def compile_rows(name):
+    """The rows of a table of compile times, and which compiler is drawn of it."""
+    lines = [line.split("\t") for line in (measure.OUT / f"{name}.tsv").read_text(encoding="utf-8").splitlines()]
+    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
+    return rows, "g++" if any(r["compiler"] == "g++" for r in rows) else rows[0]["compiler"]
+
+
+def note_compile_time(figure, name):
+    """Which machine it was, from the page of the table."""
+    page = measure.OUT / f"{name}.md"
+    found = re.search(r"Machine: ([^;]*);.*?Measured on (\S+)", page.read_text(encoding="utf-8") if page.exists() else "", re.S)
+    if found:
+        figure.text(0.01, 0.015, f"{found[1]}, {found[2]}", fontsize=7, color="#555555")
+
+
 def draw_compile_time():
     """CPU seconds and instantiations against operations in one expression."""
-    path = measure.OUT / "compile_time.tsv"
-    lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
-    compiler = "g++" if any(r["compiler"] == "g++" for r in rows) else rows[0]["compiler"]
+    rows, compiler = compile_rows("compile_time")
     figure, panels = plt.subplots(1, 2, figsize=(8.6, 3.3))
     figure.subplots_adjust(left=0.075, right=0.91, bottom=0.2, top=0.9, wspace=0.5)
     for axes, column, title, scale in ((panels[0], "cpu", f"CPU seconds of {compiler} -O2, whole program", 1),
@@ -241,11 +254,31 @@ def draw_compile_time():
         axes.set_xlabel("operations in one expression")
         axes.set_title(title, loc="left")
         label_ends(axes, ends)
-    text = (measure.OUT / "compile_time.md").read_text(encoding="utf-8") if (measure.OUT / "compile_time.md").exists() else ""
-    found = re.search(r"Machine: ([^;]*);.*?Measured on (\S+)", text, re.S)
-    if found:
-        figure.text(0.01, 0.015, f"{found[1]}, {found[2]}", fontsize=7, color="#555555")
+    note_compile_time(figure, "compile_time")
     save(figure, "compile_time.svg")
+
+
+def draw_compile_ordinary():
+    """CPU seconds of ordinary programs, a bar for each library."""
+    rows, compiler = compile_rows("compile_ordinary")
+    at = {(r["library"], r["program"]): float(r["cpu"]) for r in rows if r["compiler"] == compiler and r["cpu"] != "-"}
+    libraries = [x for x in ("onto", "compiled", "eigen") if any(library == x for library, _ in at)]
+    names = {"onto": "onto, one header", "compiled": "onto, compiled runtime", "eigen": "Eigen"}
+    programs = sorted({p for library, p in at if library == "eigen"} or {p for _, p in at}, key=lambda p: at.get(("onto", p), 0))
+    figure, axes = plt.subplots(figsize=(8.6, 4.6))
+    figure.subplots_adjust(left=0.19, right=0.97, bottom=0.13, top=0.93)
+    height = 0.8 / len(libraries)
+    for k, library in enumerate(libraries):
+        some = [(y, at[library, p]) for y, p in enumerate(programs) if (library, p) in at]
+        axes.barh([y + (len(libraries) / 2 - k - 0.5) * height for y, _ in some], [x for _, x in some], height,
+                  color=LOOKS[library]["color"], label=names[library])
+    axes.set_yticks(range(len(programs)))
+    axes.set_yticklabels([p.replace("_", " ") for p in programs])
+    axes.grid(axis="y", visible=False)
+    axes.set_title(f"CPU seconds of {compiler} -O2, whole program", loc="left")
+    axes.legend(frameon=False, loc="lower right")
+    note_compile_time(figure, "compile_ordinary")
+    save(figure, "compile_ordinary.svg")
 
 
 def main():
@@ -260,6 +293,8 @@ def main():
         draw_threads(rows, remarks)
     if (measure.OUT / "compile_time.tsv").exists():
         draw_compile_time()
+    if (measure.OUT / "compile_ordinary.tsv").exists():
+        draw_compile_ordinary()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ names (`--list` shows them), and what is asked of them:
   blocks        so many blocks of 256 threads on a multiprocessor
   registers     as many as last recorded, or fewer; `--update` records
   loads, stores "16 bytes": there is one of that size to global memory
+  together      so many loads from global memory with no branch between them: with a branch around each, one was seen to
+                wait for the other
   later         what is asked of the row and not so yet, by its name; a row that has come to be so must not be named
 
 Asked of every row: no spills and no stack, loads and stores that say which memory they are to, and no division of whole
@@ -118,6 +120,18 @@ def add_instructions(cuobjdump, cubin, kernels):
                 kernels[name]["subroutines"] = [n for n in names if n != name]
 
 
+def loads_together(code):
+    """The most loads from global memory that no branch, barrier or store parts."""
+    most = run = 0
+    for instruction in code:
+        if instruction.startswith("LDG"):
+            run += 1
+            most = max(most, run)
+        elif re.match(r"(BRA|BSSY|BSYNC|BAR|STG|EXIT|CALL|RET|WARPSYNC)(\.|$)", instruction):
+            run = 0
+    return most
+
+
 def blocks_of(registers):
     """How many blocks of a kernel are on a multiprocessor at once, as far as registers go."""
     return REGISTERS // (THREADS * -(-registers // GIVEN) * GIVEN)
@@ -141,6 +155,8 @@ def wrong_with(row, kernel):
     for what, instruction in (("loads", "LDG"), ("stores", "STG")):
         if row.get(what) == "16 bytes" and not any(re.match(rf"{instruction}\..*128", i) for i in kernel["code"]):
             yield what, f"no {instruction} of 16 bytes"
+    if loads_together(kernel["code"]) < row.get("together", 0):
+        yield "together", f"{loads_together(kernel['code'])} loads side by side, not {row['together']}"
     divisions = sorted({m[0] for m in map(DIVISIONS.search, kernel.get("subroutines", ())) if m})
     if divisions:
         yield "divisions", f"calls of {', '.join(divisions)}"

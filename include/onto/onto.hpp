@@ -13,12 +13,37 @@
 #endif
 
 // First what reports mistakes: compilers print the way to it, and this is the shortest.
+#include <onto/expr/not_a_value.hpp>
 #include <onto/expr/shape_check.hpp>
+
+#include <onto/expr/named.hpp>
+#include <onto/expr/scope.hpp>
+
+#include <onto/expr/constant.hpp>
+#include <onto/expr/number.hpp>
 #include <onto/expr/symbol.hpp>
-#include <onto/graph/builder.hpp>
+
+#include <onto/ops/operation_base.hpp>
+
+#include <onto/ops/gradient.hpp>
+#include <onto/ops/learning_rate.hpp>
+#include <onto/ops/losses.hpp>
+#include <onto/ops/minimize.hpp>
+#include <onto/ops/normalization.hpp>
+
+#include <onto/graph/lowering.hpp>
+#include <onto/graph/reverse_mode.hpp>
+#include <onto/graph/trainable.hpp>
+#include <onto/ops/arguments.hpp>
+#include <onto/ops/bitwise.hpp>
 #include <onto/plan/placeable.hpp>
 #include <onto/plan/text.hpp>
 #include <onto/session/typed_run.hpp>
+
+#include <onto/session/derive_again.hpp>
+#include <onto/session/outputs.hpp>
+
+#include <onto/session/evaluate.hpp>
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
@@ -27,7 +52,6 @@
 #include <onto/device/device_name.hpp>
 #include <onto/device/place.hpp>
 #include <onto/device/world.hpp>
-#include <onto/expr/constant.hpp>
 #include <onto/expr/device_guard.hpp>
 #include <onto/expr/named.hpp>
 #include <onto/expr/scope.hpp>

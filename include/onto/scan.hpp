@@ -5,6 +5,8 @@
 
 #include <onto/onto.hpp>
 
+#include <onto/indexing.hpp>
+
 #include <onto/backend/cpu/scan.hpp>
 #include <onto/backend/cuda/scan.hpp>
 #include <onto/ops/scan.hpp>

@@ -237,10 +237,15 @@ void multiply(const blas_problem& p, const T* a, const T* b, const T* c, T* d, c
       const double* x = &rows[static_cast<std::size_t>(i * p.inner)];
       const double* y = &columns[static_cast<std::size_t>(j * p.inner)];
       double sum = 0;
-      for (std::int64_t k = 0; k < p.inner; ++k) sum += x[k] * y[k];
+      // As every BLAS: what alpha 0 is multiplied with is not read.
+      for (std::int64_t k = 0; k < p.inner && alpha != 0; ++k) sum += x[k] * y[k];
       sum *= alpha;
       if (beta != 0) sum += beta * widened(c[j * p.addend_leading + i]);
-      if (bias) sum += widened(bias[i]);
+      if (bias) {
+        // Seen on an H100: a second kernel adds the bias to what was rounded, where columns are not at 16 bytes.
+        if (sizeof(T) == 2 && p.out_leading % 8 != 0) sum = widened(static_cast<T>(sum));
+        sum += widened(bias[i]);
+      }
       if (has_relu(p.epilogue) && sum < 0) sum = 0;
       d[j * p.out_leading + i] = static_cast<T>(sum);
     }

@@ -18,6 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).parent / "declarations"
 TYPES = ["cuda_runtime_api.h", "cublasLt.h"]
 FUNCTIONS = ["cuda_runtime_functions.h", "cublaslt_functions.h"]
+CUDNN = ["cudnn_graph.h", "cudnn_functions.h"]  # compared where the toolkit's folder has cuDNN too
 
 
 def checks(types):
@@ -41,6 +42,8 @@ def checks(types):
 
 def program(types, functions):
     lines = ["#include <cuda_runtime_api.h>", "#include <cublasLt.h>", "#include <cstddef>", "#include <type_traits>"]
+    if "cudnnBackend" in functions:
+        lines += ["#include <cudnn_graph.h>"]
     lines += ["#define ONTO_BY_DEFAULT(value)", functions]
     return "\n".join(lines + checks(types)) + "\n"
 
@@ -71,6 +74,10 @@ def main():
         return
     types = "\n".join((HERE / name).read_text() for name in TYPES)
     functions = "\n".join((HERE / name).read_text() for name in FUNCTIONS)
+    cudnn = (Path(toolkit) / CUDNN[0]).exists()
+    if cudnn:
+        types += (HERE / CUDNN[0]).read_text()
+        functions += (HERE / CUDNN[1]).read_text()
     count = len(checks(types))
     fine, said = compiles(compiler, toolkit, program(types, functions))
     if not fine:
@@ -84,6 +91,11 @@ def main():
         ("a parameter", "", "", ("cudaGraphInstantiate(cudaGraphExec_t* pGraphExec", "cudaGraphInstantiate(cudaGraph_t* pGraphExec")),
         ("a result", "", "", ("cudaError_t cudaFreeHost", "int cudaFreeHost")),
     ]
+    if cudnn:
+        drifts += [
+            ("an attribute of cuDNN's", "CUDNN_ATTR_ENGINECFG_ENGINE = 300", "CUDNN_ATTR_ENGINECFG_ENGINE = 301", ""),
+            ("a parameter of cuDNN's", "", "", ("cudaStream_t streamId", "void** streamId")),
+        ]
     for what, old, new, in_functions in drifts:
         changed_types = types.replace(old, new) if old else types
         changed = functions.replace(*in_functions) if in_functions else functions
@@ -92,6 +104,8 @@ def main():
         if compiles(compiler, toolkit, program(changed_types, changed))[0]:
             sys.exit(f"{what} that drifts is not found")
     names = len(re.findall(r"\bcu\w+\(", functions))
+    if not cudnn:
+        print("cuDNN is not beside the toolkit: its declarations are compared with nothing")
     print(f"{names} functions and {count} facts are the toolkit's; {len(drifts)} kinds of drift are found")
     print(f"declarations: {1 + len(drifts)} passed, 0 failed, 0 skipped")
 

@@ -90,6 +90,9 @@ void* any_bytes(const void* p, std::size_t bytes, const char* what, int device);
 
 void* allocate_pinned(std::size_t bytes);
 bool release_pinned(void* memory);
+/// Of the caller's memory. False where a page of it is pinned already.
+bool register_pinned(void* memory, std::size_t bytes);
+bool unregister_pinned(void* memory);
 bool is_pinned_range(const void* p, std::size_t bytes);
 
 // ---- kernels (block.cpp, counts.cpp) ----------------------------------------------------------------------

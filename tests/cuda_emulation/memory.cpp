@@ -4,9 +4,11 @@
 // address is given out twice, so that whoever uses memory that was freed is found out.
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <new>
+#include <set>
 
 #include "emulator.hpp"
 
@@ -35,6 +37,7 @@ struct memory_state {
   std::size_t next[most_devices] = {};
   device_state devices[most_devices];
   std::map<const char*, std::size_t> pinned;
+  std::set<const char*> registered;  // those of `pinned` that are the caller's
   std::int64_t pinned_total = 0;
   const char* last_begin = nullptr;  // of the allocation that was looked up last
   const allocation* last = nullptr;
@@ -252,13 +255,35 @@ void* allocate_pinned(std::size_t bytes) {
 bool release_pinned(void* memory) {
   memory_state& s = state();
   const auto found = s.pinned.find(static_cast<const char*>(memory));
-  if (found == s.pinned.end()) return false;
+  if (found == s.pinned.end() || s.registered.count(found->first) > 0) return false;
   // The addresses stay taken: who comes too late must find nothing there.
   mmap(memory, found->second > 0 ? found->second : 1, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   s.pinned_total -= static_cast<std::int64_t>(found->second);
   s.pinned.erase(found);
   note_object("pinned allocations", -1);
+  return true;
+}
+
+bool register_pinned(void* memory, std::size_t bytes) {
+  constexpr std::uintptr_t page = 4096;
+  memory_state& s = state();
+  const auto first = reinterpret_cast<std::uintptr_t>(memory) / page,
+             last = (reinterpret_cast<std::uintptr_t>(memory) + bytes - 1) / page;
+  for (const auto& [begin, size] : s.pinned) {
+    const auto at = reinterpret_cast<std::uintptr_t>(begin);
+    if (at / page <= last && (at + size - 1) / page >= first) return false;
+  }
+  s.pinned[static_cast<const char*>(memory)] = bytes;
+  s.registered.insert(static_cast<const char*>(memory));
+  note_object("registered host memory", 1);
+  return true;
+}
+bool unregister_pinned(void* memory) {
+  memory_state& s = state();
+  if (s.registered.erase(static_cast<const char*>(memory)) == 0) return false;
+  s.pinned.erase(static_cast<const char*>(memory));
+  note_object("registered host memory", -1);
   return true;
 }
 

@@ -592,6 +592,16 @@ cudaError_t CUDARTAPI cudaFreeHost(void* memory) {
   violation("cudaFreeHost got what is no pinned memory");
   return call.give(cudaErrorInvalidValue);
 }
+cudaError_t CUDARTAPI cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
+  ONTO_BEGIN();
+  return call.give(register_pinned(memory, bytes) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered);
+}
+cudaError_t CUDARTAPI cudaHostUnregister(void* memory) {
+  ONTO_BEGIN_DESTROY();
+  if (unregister_pinned(memory)) return call.give(call.status);
+  violation("cudaHostUnregister got memory that is not registered");
+  return call.give(cudaErrorHostMemoryNotRegistered);
+}
 cudaError_t CUDARTAPI cudaMemGetInfo(std::size_t* unused, std::size_t* all) {
   ONTO_BEGIN();
   *all = static_cast<std::size_t>(current_machine().memory);
@@ -648,7 +658,9 @@ cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* made, const cudaMemPoolPr
     return call.give(cudaErrorInvalidValue);
   *made = new CUmemPoolHandle_st;
   (*made)->pool.device = properties->location.id;
-  (*made)->pool.most = static_cast<std::int64_t>(properties->maxSize);
+  // The driver's own unit, as seen on an H100: a pool of 4 MiB gives out 32.
+  constexpr std::int64_t unit = std::int64_t{32} << 20;
+  (*made)->pool.most = (static_cast<std::int64_t>(properties->maxSize) + unit - 1) / unit * unit;
   note_object("pools", 1);
   return cudaSuccess;
 }

@@ -18,10 +18,16 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
+from compilers import JOBS, ROOT, Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
+SCRATCH = ROOT / "build" / "fail"
 DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s*$")
+
+
+DEFINE = re.compile(r"^#\s*define\s+(\w+)", re.M)
+INCLUDE_LINE = re.compile(r"#include <")
+TOGETHER = 12  # twins in one file for nvcc: few files, and few twins again where one of them fails
 
 
 class Case:
@@ -44,6 +50,13 @@ class Case:
         words = path.with_suffix(".words")
         self.words = words if words.is_file() else None
 
+    @property
+    def joins(self):
+        """Whether the twin can stand in a namespace beside others: it sets nothing for the headers, and is no program. CUDA
+        has a `half` of its own, which the headers of others may bring."""
+        apart = r"define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b"
+        return not self.flags and not re.search(apart, self.text)
+
     def wrong(self):
         """What is wrong with the file itself, or None."""
         if not self.reasons:
@@ -58,7 +71,31 @@ def ours(said, case):
     return [line for line in said.splitlines() if is_ours(line, case.path)]
 
 
-def judge(case, compiler, show):
+def twins_together(tasks):
+    """Those of the tasks whose twins were seen to compile. nvcc takes seconds for a twin, nearly all of it for headers, so it
+    reads some twins as one file, each in a namespace of its own. Nothing is judged by a file that fails: its twins are
+    compiled one by one. Whether a twin includes what it needs, g++ and clang++ say, who compile each alone."""
+    tasks = [t for t in tasks if t[1].name == "nvcc" and t[0].joins]
+
+    def compile_some(number, some):
+        includes = dict.fromkeys(line for case, _ in some for line in case.text.splitlines() if INCLUDE_LINE.match(line))
+        lines = list(includes)
+        for at, (case, _) in enumerate(some):
+            lines += [f"namespace twin_{at} {{", f'#include "{case.path}"', "}"]
+            lines += [f"#undef {name}" for name in dict.fromkeys(DEFINE.findall(case.text))]
+        file = SCRATCH / f"twins_{number}.cu"
+        file.write_text("\n".join(lines) + "\n")
+        return some if some[0][1].check(file, "-DONTO_TWIN", f"-I{HERE}")[0] else []
+
+    if not tasks:
+        return set()
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    each = max(1, min(TOGETHER, -(-len(tasks) // JOBS)))
+    parts = [(at, tasks[at:at + each]) for at in range(0, len(tasks), each)]
+    return {task for done in parallel(lambda part: compile_some(*part), parts) for task in done}
+
+
+def judge(case, compiler, show, twin_compiles):
     """The reason the case fails on this compiler, or None."""
     good, said = compiler.check(case.path, *case.flags)
     said = without_root(said)
@@ -79,6 +116,8 @@ def judge(case, compiler, show):
         for quoted in case.words.read_text().splitlines():
             if not any(quoted == line for line in rest):
                 return f"{case.words.name} quotes a line g++ does not say (in this order): {quoted}\n{indent(said)}"
+    if twin_compiles:
+        return None
     good, said = compiler.check(case.path, "-DONTO_TWIN")
     if not good:
         return f"with -DONTO_TWIN it must compile, and does not:\n{indent(without_root(said), 30)}"
@@ -103,14 +142,20 @@ def main():
         else:
             tasks += [(case, c) for c in found if not case.only or c.name in case.only]
 
+    def key(task):
+        case, compiler = task
+        return memory.key(compiler.version, case.path, case.text, case.words.read_text() if case.words else "")
+
+    again = show or "ONTO_UPDATE_GOLDEN" in os.environ
+    good_twins = twins_together([t for t in tasks if again or not memory.knows(key(t))])
+
     def run(task):
         case, compiler = task
-        key = memory.key(compiler.version, case.path, case.text, case.words.read_text() if case.words else "")
-        if memory.knows(key) and not show and "ONTO_UPDATE_GOLDEN" not in os.environ:
+        if memory.knows(key(task)) and not again:
             return None
-        reason = judge(case, compiler, show)
+        reason = judge(case, compiler, show, task in good_twins)
         if reason is None:
-            memory.passed(key)
+            memory.passed(key(task))
             return None
         return f"FAIL {relative(case.path)}, {compiler.name}: {reason}"
 

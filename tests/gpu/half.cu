@@ -47,7 +47,12 @@ void check(const char* name, const E& e, const Feeds&... feeds) {
   const auto expected = sess.run(on<cpu<0>>(e), feeds...);
   REQUIRE(got.shape() == expected.shape());
   int wrong = 0;
-  for (std::size_t k = 0; k < got.size(); ++k) wrong += near(got.data()[k], expected.data()[k]) ? 0 : 1;
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    if (near(got.data()[k], expected.data()[k])) continue;
+    if (wrong++ == 0)
+      UNSCOPED_INFO("of shape " << got.shape() << ", element " << k << ": " << static_cast<float>(got.data()[k])
+                                << " on the GPU, " << static_cast<float>(expected.data()[k]) << " on the CPU");
+  }
   CHECK(wrong == 0);
 }
 
@@ -133,6 +138,13 @@ TEMPLATE_TEST_CASE("programs over half and bfloat16 agree with the CPU's", "[cud
     check("product with bias and relu", relu(matmul(transpose(a), a) * 0.03125f + row<T>), x<T> = in, row<T> = r);
     check("product of slices", matmul(slice<range<>, range<1, 4>>(a), transpose(slice<range<>, range<2, 5>>(a))),
           x<T> = in);
+  }
+  // A bias is added before the product is rounded, wherever rows begin.
+  for (const int n : {8, 12, 16, 24, 31, 64, 100, 127, 128, 130, 132, 136, 256}) {
+    const auto in = matrix<T>(72, n);
+    const tensor<T, dyn> r(std::vector<T>(in.data() + 3 * n, in.data() + 4 * n));
+    check("product with bias", matmul(transpose(a), a) * 0.03125f + row<T>, x<T> = in, row<T> = r);
+    check("product with bias and relu", relu(matmul(transpose(a), a) * 0.03125f + row<T>), x<T> = in, row<T> = r);
   }
   check("generated", iota<T, 100>() * 0.5f + random_uniform<T, 100>(3));
 }

@@ -89,7 +89,8 @@ TEMPLATE_TEST_CASE("functions of one number", "[cuda][operations]", float, doubl
   const auto& a = x<T>;
   on_both(a = wide)(-a, abs(a), sign(a), square(a), exp(a), expm1(a), sin(a), cos(a), atan(a), sinh(a), cosh(a),
                     tanh(a));
-  on_both(a = wide)(erf(a), sigmoid(a), relu(a), gelu(a), floor(a), ceil(a), round(a), softmax(a), log_softmax<0>(a));
+  on_both(a = wide)(erf(a), sigmoid(a), softplus(a), relu(a), gelu(a), floor(a), ceil(a), round(a), softmax(a),
+                    log_softmax<0>(a));
   on_both(a = positive)(sqrt(a), rsqrt(a + 0.5f), log(a), log1p(a));
   on_both(a = unit)(asin(a), acos(a), tan(a));
 }

@@ -174,6 +174,14 @@ TEST_CASE("rows of every length", "[cuda][rows]") {
   check_rows<element::bfloat16>({300, 72}, 3e-2);
 }
 
+TEST_CASE("rows that fill registers, and rows that are a little longer", "[cuda][rows]") {
+  for (int n : {4096, 8192, 8196, 16384}) check_rows<element::float32>({3, n}, 1e-6);
+  for (int n : {2048, 4096, 4098}) check_rows<element::float64>({2, n}, 1e-13);
+  check_rows<element::float16>({2, 16384}, 4e-3);
+  check_rows<element::float32>({2500, 16}, 1e-6);
+  check_rows<element::float32>({700, 132}, 1e-6);
+}
+
 TEST_CASE("rows that begin anywhere", "[cuda][rows]") {
   check_rows<element::float32>({3, 64}, 1e-6, 1);
   check_rows<element::float16>({3, 64}, 4e-3, 3);

@@ -2,8 +2,11 @@
 // Sessions on a real GPU: placement, copies, variables, products with epilogues, softmax, failures.
 #include <onto/onto.hpp>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <string>
@@ -110,6 +113,48 @@ TEST_CASE("variables live on the GPU, and a run that only changes them copies no
   CHECK(sess.run(w) == tensor<float, 2, 2>{{left, 2 * left}, {3 * left, 4 * left}});
 }
 
+TEST_CASE("steps of training on the GPU give what they give on the CPU, and copy nothing but inputs and losses",
+          "[cuda][session]") {
+  static constexpr auto in = placeholder<"in", float, 40, 6>;
+  static constexpr auto wanted = placeholder<"wanted", std::int64_t, 40>;
+  constexpr auto w1 = variable<"w1", float, 6, 24>(glorot_uniform<float, 6, 24>(1_c));
+  constexpr auto b1 = variable<"b1", float, 24>(zeros<float, 24>());
+  constexpr auto w2 = variable<"w2", float, 24, 5>(glorot_uniform<float, 24, 5>(2_c));
+  constexpr auto loss = [](auto place, const auto& v1, const auto& b, const auto& v2) {
+    return on<decltype(place)>(
+        softmax_cross_entropy(matmul(dropout(relu(matmul(in, v1) + b), 0.25_c, 1_c), v2), wanted));
+  };
+  constexpr auto on_gpu = minimize<adam{.rate = 0.05}>(clip_by_global_norm(1_c), loss(gpu<0>{}, w1, b1, w2));
+  constexpr auto on_cpu = minimize<adam{.rate = 0.05}>(clip_by_global_norm(1_c), loss(cpu<0>{}, w1, b1, w2));
+  constexpr auto plain = minimize<sgd{.rate = 0.05}>(loss(gpu<0>{}, w1, b1, w2));
+  constexpr auto plain_on_cpu = minimize<sgd{.rate = 0.05}>(loss(cpu<0>{}, w1, b1, w2));
+  tensor<float, 40, 6> points;
+  for (std::size_t k = 0; k < points.size(); ++k) points.data()[k] = static_cast<float>(gpu_test::number(k));
+  tensor<std::int64_t, 40> classes;
+  for (int k = 0; k < 40; ++k) classes(k) = k % 5;
+  const auto same = [&](const auto& there, const auto& here) {
+    session a, b;
+    a.initialize(there);
+    b.initialize(here);
+    CHECK(a.placement(there).at("w1").assigned.to_string() == gpu0);
+    CHECK(b.placement(here).at("w1").assigned.to_string() == cpu0);
+    auto step = a.prepare(there);
+    for (int k = 0; k < 12; ++k) {
+      const auto before = a.statistics(gpu<0>{});
+      const float now = step(in = points, wanted = classes);
+      const auto after = a.statistics(gpu<0>{});
+      CHECK(after.transfers - before.transfers == 3);
+      const float other = b.run(here, in = points, wanted = classes);
+      CHECK(static_cast<double>(now) == Approx(static_cast<double>(other)).epsilon(1e-4));
+    }
+    const auto mine = a.run(w2), other = b.run(w2);
+    for (std::size_t k = 0; k < mine.size(); ++k)
+      CHECK(static_cast<double>(mine.data()[k]) == Approx(static_cast<double>(other.data()[k])).margin(1e-3));
+  };
+  same(on_gpu, on_cpu);
+  same(plain, plain_on_cpu);
+}
+
 TEST_CASE("softmax over either axis", "[cuda][session]") {
   session sess;
   const auto m = numbers(300, 70, 5, 20);
@@ -198,6 +243,49 @@ TEST_CASE("memory that is not there is refused, and the session stays usable", "
   CHECK(sess.run(on<gpu<0>>(sum(x)), x = matrix{{1, 2}, {3, 4}}) == 10);
 }
 
+TEMPLATE_TEST_CASE("a product times 0 keeps NaN and infinities", "[cuda][matmul]", float, double) {
+  using T = TestType;
+  session sess;
+  constexpr auto a = placeholder<"a", T, dyn, dyn>;
+  constexpr auto bias = placeholder<"bias", T, dyn>;
+  constexpr auto s = placeholder<"s", T>;
+  tensor<T, dyn, dyn> values({33, 40});
+  std::size_t k = 0;
+  for (T& v : values) v = static_cast<T>(gpu_test::number(k++));
+  values(3, 7) = std::numeric_limits<T>::quiet_NaN();
+  values(20, 0) = std::numeric_limits<T>::infinity();
+  const tensor<T, dyn> b(std::vector<T>(33, T(2)));
+  const auto program = relu(s * matmul(a, transpose(a)) + bias);
+  for (const T factor : {T(0), T(-0.0)}) {
+    const auto got = sess.run(on<gpu<0>>(program), a = values, s = factor, bias = b);
+    const auto expected = sess.run(on<cpu<0>>(program), a = values, s = factor, bias = b);
+    int wrong = 0, nan = 0;
+    for (int i = 0; i < 33; ++i)
+      for (int j = 0; j < 33; ++j) {
+        nan += std::isnan(got(i, j)) ? 1 : 0;
+        wrong += got(i, j) == expected(i, j) || (std::isnan(got(i, j)) && std::isnan(expected(i, j))) ? 0 : 1;
+      }
+    CHECK(wrong == 0);
+    CHECK(nan == 2 * 2 * 33 - 4);
+  }
+}
+
+TEST_CASE("a limit that is smaller than what the driver takes at once holds, and products work within it",
+          "[cuda][session]") {
+  const auto m = numbers(512, 512, 3);
+  session enough{{.gpu = {.memory_limit = 4 << 20}}}, small{{.gpu = {.memory_limit = 1 << 20}}};
+  const auto program = on<gpu<0>>(matmul(x, x) + x);
+  const matrix got = enough.run(program, x = m);
+  const double worst = worst_of(got, [&](int r, int c) {
+    double sum = at(m, r, c);
+    for (int k = 0; k < 512; ++k) sum += at(m, r, k) * at(m, k, c);
+    return sum;
+  });
+  CHECK(worst < 1e-3);
+  CHECK_THROWS_AS(small.run(program, x = m), resource_exhausted_error);
+  CHECK(small.run(on<gpu<0>>(x * 2.0f), x = numbers(8, 8, 1)) == small.run(on<cpu<0>>(x * 2.0f), x = numbers(8, 8, 1)));
+}
+
 TEST_CASE("whatever call fails on the GPU, in whatever run, it throws, and variables keep their values",
           "[cuda][session]") {
   session sess;
@@ -254,6 +342,45 @@ TEST_CASE("whatever call fails on the GPU, in whatever run, it throws, and varia
         }
       }
     }
+}
+
+TEST_CASE("variables on a GPU are saved and restored", "[cuda][session]") {
+  constexpr auto many = variable<"many", float, dyn, 700>;
+  const auto folder = std::filesystem::temp_directory_path();
+  const std::string path = (folder / ("onto_gpu_" + std::to_string(::getpid()) + ".safetensors")).string();
+  const matrix values = numbers(400, 700, 1);  // by way of pinned memory, in several pieces
+  const auto filled = [&](const auto& sess_values, const auto& pair) {
+    return sess_values == values && pair == tensor<float, 2, 2>{{1, 2}, {3, 4}};
+  };
+  session sess;
+  sess.run(assign(on<gpu<0>>(many), reshape<dyn, 700>(x)), x = values);
+  sess.run(assign(on<gpu<0>>(w), constant({{1.f, 2.f}, {3.f, 4.f}})));
+  sess.save(path);
+  sess.run(fetches(assign(many, 0.f), assign(w, 0.f)));
+  // Each allocation and copy fails once, on the way back; nothing has changed then.
+  int failures = 0;
+  for (bool done = false; !done;) {
+    saboteur s;
+    s.at = failures;
+    const onto_test::injected hook(sess, s);
+    try {
+      sess.restore(path);
+      done = true;
+    } catch (const internal_error&) {
+      ++failures;
+      s.at = -1;
+      CHECK((sess.run(many)(399, 699) == 0 && sess.run(w)(1, 1) == 0));
+    }
+  }
+  CHECK(failures >= 4);
+  CHECK(filled(sess.run(many), sess.run(w)));
+  CHECK(sess.placement(many).to_string().find(gpu0) != std::string::npos);
+
+  session other;
+  other.restore(path);
+  CHECK(other.run(sum(on<gpu<0>>(many))) == sess.run(sum(many)));
+  CHECK(filled(other.run(many), other.run(w)));
+  std::filesystem::remove(path);
 }
 
 TEST_CASE("several threads use one session", "[cuda][session][threads]") {

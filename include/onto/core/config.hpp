@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The only macros of onto: where a function may run, and how cold it is.
+// The only macros of onto: where a function may run, how cold it is, what must outlive what, and whether it is compiled
+// in every program.
 #pragma once
 
 // With a backend of the program's own, session/backends.hpp, kernels have other entry points, and so other names.
@@ -47,10 +48,35 @@
 #define ONTO_NOINLINE
 #endif
 
+// Before a parameter whose object must live as long as what is made of it.
+#if defined(__clang__) && !defined(__CUDACC__)
+#define ONTO_LIFETIMEBOUND [[clang::lifetimebound]]
+#else
+#define ONTO_LIFETIMEBOUND
+#endif
+
+// A function that knows no type of the program's is ONTO_RUNTIME: inline like everything else, but with ONTO_COMPILED a
+// program has its declaration only, and the one file that includes <onto/compiled.hpp> its definition, which stands
+// where ONTO_DEFINITIONS.
+#if !defined(ONTO_COMPILED)
+#define ONTO_DEFINITIONS 1
+#define ONTO_RUNTIME inline
+#elif defined(ONTO_COMPILED_HERE)
+#define ONTO_DEFINITIONS 1
+#define ONTO_RUNTIME
+#else
+#define ONTO_DEFINITIONS 0
+#define ONTO_RUNTIME
+#endif
+
 // What is compiled in every program but runs a few times per run, per program, or only to say what is wrong: everything
 // but the elements' loops. Left unoptimized it costs a run by g++ 0.17 us and saves every program about a second with
-// g++ -O2 and with clang++ -O2. Constant evaluation is not concerned.
-#if defined(__CUDACC__) && !defined(__CUDA_ARCH__) && defined(__GNUC__) && !defined(__clang__)
+// g++ -O2 and with clang++ -O2. Constant evaluation is not concerned. The compiled runtime is optimized, with all that
+// is left in its programs.
+#if defined(ONTO_COMPILED)
+#define ONTO_BEGIN_RUNS_ONCE
+#define ONTO_END_RUNS_ONCE
+#elif defined(__CUDACC__) && !defined(__CUDA_ARCH__) && defined(__GNUC__) && !defined(__clang__)
 // nvcc hands the pragma on to g++, but not without saying that it does not know it.
 #define ONTO_BEGIN_RUNS_ONCE                                                                 \
   _Pragma("nv_diagnostic push") _Pragma("nv_diag_suppress 1675") _Pragma("GCC push_options") \

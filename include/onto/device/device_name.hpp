@@ -8,6 +8,7 @@
 #include <onto/device/device_name_grammar.hpp>
 #include <onto/device/place.hpp>
 
+#include <iosfwd>
 #include <string>
 #include <string_view>
 
@@ -131,6 +132,17 @@ ONTO_COLD inline place device_name::to_place() const {
   }
   if (parts_.kind.empty()) return {};
   return {parts_.kind == "GPU" ? device_kind::gpu : device_kind::cpu, parts_.index};
+}
+
+/// Prints the canonical name: `/job:worker/task:1/device:GPU:0`.
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const device_name& name) {
+  return out << name.to_string();
+}
+/// Prints a place as a device name: `/device:GPU:0`.
+template <class Traits, place_type Place>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Place) {
+  return out << device_name(Place::value).to_string();
 }
 
 }  // namespace onto

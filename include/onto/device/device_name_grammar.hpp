@@ -233,7 +233,8 @@ class reader {
     while (!stem.empty() && is_ascii_digit(stem.back())) stem.remove_suffix(1);
     const std::string_view guess = nearest_device_word(key);
     if (!key.empty() && key == guess)
-      fail(key, joined({not_a_part, " without a '/'; did you mean ", quoted(joined({"/", part})), "?"}));
+      fail(key,
+           joined({not_a_part, " without a '/'; did you mean ", device_grammar::quoted(joined({"/", part})), "?"}));
     if (stem != key && (equal_but_for_case(stem, "cpu") || equal_but_for_case(stem, "gpu")))
       fail(key, joined({not_a_part, "; did you mean '", stem, ":", key.substr(stem.size()), "'?"}));
     if (!guess.empty()) fail(key, joined({not_a_part, "; did you mean '", guess, "'?"}));
@@ -247,10 +248,10 @@ class reader {
     const bool at_end = at.empty() && at.data() == text_.data() + text_.size();
     const bool blank = at.find_first_of(" \t\r\n") != at.npos;
     throw invalid_argument_error(
-        joined({"[onto.device] device name ", quoted(text_), ", column ", std::to_string(column), ": ",
+        joined({"[onto.device] device name ", device_grammar::quoted(text_), ", column ", std::to_string(column), ": ",
                 at_end       ? "the end"
                 : at.empty() ? "the empty text"
-                             : quoted(at),
+                             : device_grammar::quoted(at),
                 " ", why, blank ? " (there is white space in it)" : ""}));
   }
 

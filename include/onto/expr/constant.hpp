@@ -12,6 +12,11 @@
 
 namespace onto {
 
+namespace detail {
+/// No constant expression calls this: the compiler shows the line where one does, and on it the sentence.
+inline void must_not_be_constexpr(const char* /*sentence*/) {}
+}  // namespace detail
+
 namespace op {
 
 /// A leaf that holds values. Its element type and shape are the node's own.
@@ -70,8 +75,10 @@ struct scalar_node : detail::stateful_expression {
   static constexpr detail::node_facts facts{type, extents{}, id, id, true};
 
   /// Kernels are given a scalar in the type they compute in.
-  explicit scalar_node(T value)
-      : detail::stateful_expression(detail::scalar_state(static_cast<computed_of<T>>(value))) {}
+  constexpr explicit scalar_node(T value)
+      : detail::stateful_expression(std::is_constant_evaluated()
+                                        ? detail::state_ref{}
+                                        : detail::scalar_state(static_cast<computed_of<T>>(value))) {}
 
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int parent, int child) {
@@ -153,7 +160,9 @@ ONTO_END_RUNS_ONCE
 /// The scalar `value` as a `T`: beside floating-point elements it is rounded. *Throws* `invalid_argument_error` where
 /// an integer does not fit.
 template <tensor_element T, scalar_value S>
-scalar_node<T> scalar_beside(S value) {
+constexpr scalar_node<T> scalar_beside(S value) {
+  if (std::is_constant_evaluated())
+    must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<2.0f>; or write const auto");
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     if (!std::in_range<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
   }

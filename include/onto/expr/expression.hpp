@@ -3,6 +3,7 @@
 // is derived.
 #pragma once
 
+#include <onto/expr/not_a_value.hpp>
 #include <onto/expr/operation.hpp>
 #include <onto/expr/state.hpp>
 
@@ -25,7 +26,7 @@ struct node_facts {
 };
 
 /// The base of every expression. Each has a member `state`: its run-time state, if any.
-struct expression_base {};
+struct expression_base : not_a_value {};
 
 /// The base of expressions with run-time state.
 struct stateful_expression : expression_base {
@@ -119,6 +120,7 @@ constexpr node_facts apply_facts(const op_info& op, element type, const node_fac
 /// belongs to them: no member is here that need not be.
 template <class Op, class... X>
 struct apply_node : detail::stateful_expression {
+  using detail::not_a_value::operator=;
   using operation = Op;
   using node = apply_node;
   static constexpr element type = Op::result(X::facts.type...);

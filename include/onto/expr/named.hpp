@@ -4,11 +4,15 @@
 
 #include <onto/expr/boxed.hpp>
 
+#include <concepts>
+#include <string_view>
+
 namespace onto {
 
 /// An expression under a name.
 template <class Name, std::uint64_t Spelling>
 struct named_node : detail::stateful_expression {
+  using detail::not_a_value::operator=;
   using node = named_node;
   using definition = detail::expression_with<Spelling>;
   using element_type = typename definition::element_type;
@@ -38,6 +42,13 @@ struct named_node : detail::stateful_expression {
 };
 
 namespace detail {
+template <class E>
+struct name_is_an_argument {
+  using reported = void;
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.name] a name is known to the compiler: named<\"h\">(x)");
+};
+
 template <class Name, class E>
 constexpr auto make_named(Name, const E& e) {
   (void)sizeof(expression_entry<E::facts.spelling, E>);
@@ -54,6 +65,18 @@ constexpr auto named(const E& e) {
     static_assert(Name.length() > 0, "[onto.name] a name has at least one character");
     return detail::make_named(detail::spelled<Name>(), e);
   }
+}
+
+// Where the name is an argument.
+template <std::convertible_to<std::string_view> Name, expression E>
+constexpr ill_formed named(const Name&, const E&) {
+  static_cast<void>(static_cast<typename detail::name_is_an_argument<E>::reported*>(nullptr));
+  return {};
+}
+template <expression E, std::convertible_to<std::string_view> Name>
+constexpr ill_formed named(const E&, const Name&) {
+  static_cast<void>(static_cast<typename detail::name_is_an_argument<E>::reported*>(nullptr));
+  return {};
 }
 
 }  // namespace onto

@@ -27,7 +27,7 @@ enum class op_kind : std::uint8_t {
   matmul,       ///< matrix product, batched in leading dimensions
   concat,       ///< operands side by side
   assign,       ///< a map whose result becomes the value of a variable
-  own_kernel,   ///< what has a kernel of its own (`operation_kernels`), with which nothing fuses: scans
+  own_kernel,   ///< what has a kernel of its own (`operation_kernels`), with which nothing fuses: scans, sorts
 };
 
 /// Why shapes do not fit.
@@ -42,6 +42,10 @@ enum class shape_fault : std::uint8_t {
   concat,     ///< concat: another extent than the axis differs
   empty,      ///< a minimum or maximum of nothing
   bytes,      ///< a result of more than 2^63 - 1 bytes
+  few,        ///< top_k: fewer elements along the axis than are asked for
+  channels,   ///< convolutions: the filter is for another number of channels than the image has
+  groups,     ///< convolutions: channels that the groups do not share equally
+  window,     ///< convolutions and pooling: no window fits into the image
 };
 
 /// The shape of a result, or why there is none.
@@ -100,6 +104,13 @@ struct op_info {
   int attributes;
   std::int64_t attribute[max_attributes];
   bool packs = false;  // the CPU computes several elements at a time
+  /// Of a kernel of its own: the most bytes that it works in on a GPU.
+  std::int64_t (*workspace)(const extents* operands, int count) = nullptr;
+  /// Of a kernel of its own: its floating-point operations, for operands of known extents.
+  std::int64_t (*flops)(const extents* operands, int count) = nullptr;
+  bool has_workspace = false;  // told apart without comparing functions, which -fsanitize=undefined does not compute
+  bool has_flops = false;      // otherwise: `cost` an element
+  bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
 };
 
 namespace detail {
@@ -112,6 +123,16 @@ concept has_attributes = requires {
 template <class Op>
 concept pack_operation = requires {
   requires Op::packs;
+};
+
+template <class Op>
+concept works_in_memory = requires(const extents* operands) {
+  Op::workspace(operands, 1);
+};
+
+template <class Op>
+concept counts_flops = requires(const extents* operands) {
+  Op::flops(operands, 1);
 };
 
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
@@ -127,6 +148,14 @@ constexpr op_info describe() {
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;
     for (int k = 0; k < o.attributes; ++k) o.attribute[k] = Op::attribute[k];
+  }
+  if constexpr (works_in_memory<Op>) {
+    o.workspace = &Op::workspace;
+    o.has_workspace = true;
+  }
+  if constexpr (counts_flops<Op>) {
+    o.flops = &Op::flops;
+    o.has_flops = true;
   }
   return o;
 }

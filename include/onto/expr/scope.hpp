@@ -13,6 +13,7 @@ namespace onto {
 /// An expression inside a placement scope.
 template <class Device, class E>
 struct placed_node : detail::stateful_expression {
+  using detail::not_a_value::operator=;
   using node = placed_node;
   using element_type = typename E::element_type;
   using ops = typename E::ops;
@@ -50,6 +51,26 @@ constexpr auto on(const E& e) {
     return e;
   else
     return placed_node<Device, E>{detail::join_states(e.state.get())};
+}
+
+namespace detail {
+template <class Device>
+struct device_is_an_argument {
+  using reported = void;
+  static constexpr bool ok = sizeof(Device) == 0;
+  static_assert(
+      ok,
+      "[onto.device] a device is known to the compiler: on<gpu<0>>(x); where it is not, what is written after "
+      "device_guard g{name} is there");
+};
+}  // namespace detail
+
+// Where the device is an argument.
+template <class Device, expression E>
+  requires(!expression<Device>)
+constexpr ill_formed on(const Device&, const E&) {
+  static_cast<void>(static_cast<typename detail::device_is_an_argument<Device>::reported*>(nullptr));
+  return {};
 }
 
 namespace detail {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/boxed.hpp>
+#include <onto/expr/derived_value.hpp>
 
 #include <utility>
 
@@ -53,7 +54,7 @@ struct number_of_elements_differs : mistake {
 template <class Op, class... Shapes>
 struct slice_out_of_range : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] slice: a step is 1 or more; begin and end are cut off at the operand's extent");
+  static_assert(ok, "[onto.shape] slice: a step of 0 leads nowhere; begin and end are cut off at the operand's extent");
 };
 template <class Op, class... Shapes>
 struct concat_extents_differ : mistake {
@@ -69,6 +70,33 @@ template <class Op, class... Shapes>
 struct result_is_too_large : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents");
+};
+template <class Op, class... Shapes>
+struct too_few_elements : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] the axis has fewer elements than are asked for; ask for fewer");
+};
+template <class Op, class... Shapes>
+struct channels_differ : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(
+      ok,
+      "[onto.shape] the filter is not for the image's channels; conv2d takes images (batch, height, width, in) "
+      "and a filter (height, width, in / groups, out), with nchw (batch, in, height, width) and (out, in / "
+      "groups, height, width)");
+};
+template <class Op, class... Shapes>
+struct groups_do_not_divide : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok,
+                "[onto.shape] the groups do not share the filter's results equally; take a divisor of their number");
+};
+template <class Op, class... Shapes>
+struct no_window_fits : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok,
+                "[onto.shape] no window fits into the image; pad the image (same, or padding<1>), or take a window "
+                "that is smaller");
 };
 template <class Op, class... Elements>
 struct element_types_differ : mistake {
@@ -114,10 +142,27 @@ template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::concat, Op, Shapes...> {
   using type = concat_extents_differ<Op, Shapes...>;
 };
-
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::bytes, Op, Shapes...> {
   using type = result_is_too_large<Op, Shapes...>;
+};
+
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::few, Op, Shapes...> {
+  using type = too_few_elements<Op, Shapes...>;
+};
+
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::channels, Op, Shapes...> {
+  using type = channels_differ<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::groups, Op, Shapes...> {
+  using type = groups_do_not_divide<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::window, Op, Shapes...> {
+  using type = no_window_fits<Op, Shapes...>;
 };
 
 /// What is wrong with a result of a known element type.
@@ -149,6 +194,8 @@ template <class Op, class... X>
 constexpr auto make(const X&... x) {
   if constexpr (detail::any_ill_formed<X...>) {
     return ill_formed{};
+  } else if constexpr ((detail::is_derived<X> || ...)) {
+    return detail::derive_with<Op>(x...);
   } else if constexpr (!(expression<X> && ...)) {
     return make<Op>(detail::lift<typename detail::first_expression<X...>::type>(x)...);
   } else {

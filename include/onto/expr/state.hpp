@@ -57,10 +57,23 @@ ONTO_COLD inline void release(const guard_scope* g) {
 }
 
 /// The innermost guard of this thread.
-inline const guard_scope*& innermost_guard() {
+ONTO_INLINE const guard_scope*& innermost_guard() {
   static thread_local const guard_scope* top = nullptr;
   return top;
 }
+
+/// What can be done with data of the program's, a tensor or a vector, whatever its type.
+struct data_object {
+  const void* (*values)(const void* object);
+  extents (*shape)(const void* object);
+  void (*destroy)(const void* object);  // null where it is not ours
+};
+
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+
+// What each expression passes through, so optimized.
+namespace onto::detail {
 
 /// What a node of an expression holds at run time. The children's pointers and a constant's elements follow it in
 /// memory.
@@ -73,26 +86,35 @@ struct state {
   const void* values = nullptr;      // the elements of a constant, row-major
   std::int64_t bytes = 0;
   extents shape{};  // of a constant
+  const data_object* refers_to =
+      nullptr;                   // of a leaf that is data of the program's: not its values, but where they are
+  const void* object = nullptr;  // and whose
 };
+
+/// The values of a constant, or of data as it is now.
+ONTO_INLINE const void* values_of(const state& s) { return s.refers_to ? s.refers_to->values(s.object) : s.values; }
+ONTO_INLINE extents shape_of(const state& s) { return s.refers_to ? s.refers_to->shape(s.object) : s.shape; }
 
 inline void retain(const state* s) {
   if (s) s->references.fetch_add(1, std::memory_order_relaxed);
 }
-ONTO_COLD ONTO_NOINLINE inline void release(const state* s) {
+ONTO_NOINLINE inline void release(const state* s) {
   if (!s || s->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   for (int k = 0; k < s->child_count; ++k) release(s->children[k]);
   release(s->guard);
+  if (s->refers_to && s->refers_to->destroy) s->refers_to->destroy(s->object);
   s->~state();
   std::free(const_cast<state*>(s));
 }
 
 /// A state with room for children and elements behind it.
-ONTO_COLD ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool guarded) {
+ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool guarded) {
   constexpr std::size_t align = 64;
   const std::size_t head =
       (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
   const std::size_t size = head + (static_cast<std::size_t>(bytes) + align - 1) / align * align;
-  void* memory = std::aligned_alloc(align, size);
+  // Memory that malloc aligns has a list of its own to come from; what holds no elements needs no more.
+  void* memory = bytes > 0 ? std::aligned_alloc(align, size) : std::malloc(size);
   if (!memory) throw std::bad_alloc();
   auto* s = ::new (memory) state;
   s->child_count = children;
@@ -126,7 +148,7 @@ class state_ref {
     if (p_) release(p_);
   }
 
-  constexpr const state* get() const { return p_; }
+  ONTO_INLINE constexpr const state* get() const { return p_; }
   constexpr explicit operator bool() const { return p_ != nullptr; }
 
  private:
@@ -135,7 +157,7 @@ class state_ref {
 
 /// In place of a `state_ref` that is always empty.
 struct no_state {
-  constexpr const state* get() const { return nullptr; }
+  ONTO_INLINE constexpr const state* get() const { return nullptr; }
   constexpr explicit operator bool() const { return false; }
 };
 
@@ -145,10 +167,7 @@ inline state_ref shared_state(const state* s) {
   return state_ref{s};
 }
 
-ONTO_COLD ONTO_NOINLINE inline const state* make_state(const state* const* operands, int count) {
-  bool any = innermost_guard() != nullptr;
-  for (int k = 0; k < count; ++k) any = any || operands[k];
-  if (!any) return nullptr;
+ONTO_NOINLINE inline const state* make_state(const state* const* operands, int count) {
   state* s = new_state(count, 0, true);
   for (int k = 0; k < count; ++k) {
     s->children[k] = operands[k];
@@ -159,8 +178,8 @@ ONTO_COLD ONTO_NOINLINE inline const state* make_state(const state* const* opera
 
 /// The state of an operation over operands with the given states.
 template <class... States>
-constexpr state_ref join_states(const States*... operands) {
-  if (std::is_constant_evaluated()) return {};
+ONTO_INLINE constexpr state_ref join_states(const States*... operands) {
+  if (std::is_constant_evaluated() || (!innermost_guard() && (... && !operands))) return {};
   const state* list[] = {operands..., nullptr};
   return state_ref{make_state(list, static_cast<int>(sizeof...(States)))};
 }
@@ -182,5 +201,3 @@ ONTO_COLD ONTO_NOINLINE inline state_ref constant_state(const void* values, std:
 }
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -5,6 +5,7 @@
 #include <onto/expr/constant.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
+#include <initializer_list>
 #include <type_traits>
 
 namespace onto {
@@ -24,16 +25,17 @@ struct variable : leaf {
 }  // namespace op
 
 namespace detail {
-/// A feed without its type. Made out of line: a program may have hundreds.
+/// A feed without its type.
 struct feed_ref {
   std::uint64_t id;
   const void* data;
   extents shape;
 
-  ONTO_COLD ONTO_NOINLINE feed_ref(std::uint64_t symbol, const void* values, const int* dims, int rank)
+  template <int Rank>
+  ONTO_INLINE feed_ref(std::uint64_t symbol, const void* values, const shape_array<Rank>& dims)
       : id(symbol), data(values) {
-    shape.rank = rank;
-    for (int k = 0; k < rank; ++k) shape.dims[k] = dims[k];
+    shape.rank = Rank;
+    for (int k = 0; k < Rank; ++k) shape.dims[k] = dims[static_cast<std::size_t>(k)];
   }
 };
 }  // namespace detail
@@ -101,6 +103,42 @@ struct is_no_feed {
                 "[onto.feed] the data has another element type or rank than the placeholder, or no shape of its own; "
                 "feed a tensor, or tensor_ref<...>(data, {rows, columns})");
 };
+template <class Matrix, class Tensor>
+struct matrix_is_not_row_major {
+  using reported = void;
+  static constexpr bool ok = sizeof(Matrix) == 0;
+  static_assert(
+      ok,
+      "[onto.feed] the matrix does not lie row by row without gaps; feed a row-major one; or row_major(m), with "
+      "<onto/strided.hpp>, which copies; or tensor_ref<...>(m.data(), {columns, rows}) and take transpose(x)");
+};
+template <class Array, class Tensor>
+struct array_may_not_be_row_major {
+  using reported = void;
+  static constexpr bool ok = sizeof(Array) == 0;
+  static_assert(
+      ok,
+      "[onto.feed] an array with strides need not lie row by row; feed row_major(a), with <onto/strided.hpp>, of "
+      "an mdspan or a strided_ref, or tensor_ref<...>(pointer, {rows, columns})");
+};
+template <class Data, class Tensor>
+struct nested_is_not_fed {
+  using reported = void;
+  static constexpr bool ok = sizeof(Data) == 0;
+  static_assert(ok, "[onto.feed] ranges in a range do not lie in one piece; copy their elements into a tensor");
+};
+/// What is wrong with data that cannot be fed.
+template <class Data, class Tensor>
+constexpr auto feed_mistake() {
+  if constexpr (laid_out<Data> && requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
+    return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};
+  else if constexpr (own_axes<Data> || requires(const Data& d) { d.stride(0); })
+    return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
+  else if constexpr (requires(const Data& d) { d[0][0]; })
+    return std::type_identity<nested_is_not_fed<Data, Tensor>>{};
+  else
+    return std::type_identity<is_no_feed<Data, Tensor>>{};
+}
 template <class Data>
 struct variable_is_not_fed {
   using reported = void;
@@ -130,7 +168,7 @@ struct placeholder_node : detail::stateless_expression {
 
   /// Feeds a tensor without copying it. It must live until `run` returns.
   feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const {
-    return {detail::feed_ref(facts.id, t.data(), t.shape().data(), tensor_type::rank)};
+    return {detail::feed_ref(facts.id, t.data(), t.shape())};
   }
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
@@ -145,7 +183,7 @@ struct placeholder_node : detail::stateless_expression {
   const Data& > feed<placeholder_node> operator=(const Data& data) const {
     try {
       const tensor_ref<T, Dims...> r(data);
-      return {detail::feed_ref(facts.id, r.data(), r.shape().data(), tensor_type::rank)};
+      return {detail::feed_ref(facts.id, r.data(), r.shape())};
     } catch (const invalid_argument_error& e) {
       detail::throw_feed(Name::value, e);
     }
@@ -156,10 +194,17 @@ struct placeholder_node : detail::stateless_expression {
     requires(!std::is_constructible_v<tensor_ref<T, Dims...>, const Data&> &&
              !std::is_convertible_v<const Data&, tensor<T, Dims...>>)
   feed<placeholder_node>
-  operator=(const Data&) const {
-    static_cast<void>(static_cast<typename detail::is_no_feed<Data, tensor_type>::reported*>(nullptr));
-    return {detail::feed_ref(facts.id, nullptr, nullptr, 0)};
-  }
+  operator=(const Data& data) const { return refuse(data); }
+
+  /// A list of another nesting than the placeholder's rank.
+  template <class V>
+    requires(sizeof...(Dims) != 1 && std::is_arithmetic_v<V>)
+  feed<placeholder_node>
+  operator=(std::initializer_list<V> list) const { return refuse(list); }
+  template <class V>
+    requires(sizeof...(Dims) != 2 && std::is_arithmetic_v<V>)
+  feed<placeholder_node>
+  operator=(std::initializer_list<std::initializer_list<V>> list) const { return refuse(list); }
 
   /// Feeds a temporary of these, and keeps it.
   template <class Data>
@@ -169,6 +214,14 @@ struct placeholder_node : detail::stateless_expression {
   operator=(Data&& data) const {
     const feed<placeholder_node> f = operator=(data);
     return {f, static_cast<Data&&>(data)};
+  }
+
+ private:
+  template <class Data>
+  static feed<placeholder_node> refuse(const Data&) {
+    using mistake = typename decltype(detail::feed_mistake<Data, tensor_type>())::type;
+    static_cast<void>(static_cast<typename mistake::reported*>(nullptr));
+    return {detail::feed_ref(facts.id, nullptr, shape_array<0>{})};
   }
 };
 
@@ -220,7 +273,13 @@ struct variable_node : detail::stateful_expression {
   feed<variable_node>
   operator=(const Data&) const {
     static_cast<void>(static_cast<typename detail::variable_is_not_fed<Data>::reported*>(nullptr));
-    return {detail::feed_ref(facts.id, nullptr, nullptr, 0)};
+    return {detail::feed_ref(facts.id, nullptr, shape_array<0>{})};
+  }
+
+  /// The same of a list.
+  feed<variable_node> operator=(const tensor<T, Dims...>&) const {
+    static_cast<void>(static_cast<typename detail::variable_is_not_fed<tensor<T, Dims...>>::reported*>(nullptr));
+    return {detail::feed_ref(facts.id, nullptr, shape_array<0>{})};
   }
 
   /// The variable with an initial value: an expression of its shape (or one that broadcasts to it).

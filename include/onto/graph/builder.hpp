@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Lowering: an expression's type becomes an array of nodes, one `put` per node. Identity is decided here.
+// What lowering puts nodes into: an expression's type becomes an array of nodes, one `put` per node. Identity is
+// decided here.
 #pragma once
 
 #include <onto/expr/expression.hpp>
 #include <onto/graph/graph.hpp>
-#include <onto/graph/matmul_chain.hpp>
-
-#include <utility>
 
 namespace onto {
 
@@ -83,7 +81,7 @@ class identity_table {
  private:
   static constexpr entry* empty_entries(int count) {
     auto* const entries = new entry[static_cast<std::size_t>(count)]{};
-    // nvcc 13.0 does not give members of arrays made by `new` their initial values (tests/static/graph/builder.cpp).
+    // nvcc 13.0 does not give members of arrays made by `new` their initial values (tests/static/graph/lowering.cpp).
     for (int k = 0; k < count; ++k) entries[k] = entry{};
     return entries;
   }
@@ -104,6 +102,14 @@ class identity_table {
 /// Collects nodes. What is written once is one node: expressions of equal types under one scope are merged. Where they
 /// hold values, those may differ; the session finds out (session/refinement.hpp).
 struct graph_builder {
+  constexpr graph_builder() = default;
+  constexpr graph_builder(bool written_apart, int limit) : apart(written_apart), most_nodes(limit) {}
+  graph_builder(const graph_builder&) = delete;
+  graph_builder& operator=(const graph_builder&) = delete;
+  constexpr ~graph_builder() {
+    for (int k = 0; k < made.size(); ++k) delete made[k];
+  }
+
   struct given_name {
     std::string_view text{};
     std::uint64_t id = 0;
@@ -113,11 +119,17 @@ struct graph_builder {
   growing_list<int> operands;
   growing_list<graph_visit> visits;
   growing_list<given_name> names;
+  growing_list<op_info*> made;  // the operations of derivations
   identity_table known;
+  std::string_view underived{};  // an operation without a derivative, of which one is asked for
+  bool derives = false;          // there is a gradient
+  bool unreached = false;        // a gradient by what the loss does not depend on
   name_clash clash{};
   bool values_decide = false;  // how many nodes there are, where values differ or are the same
   bool broken = false;
   bool overflow = false;
+  bool apart = false;  // what holds values is a node each time it is written
+  int most_nodes = node_limit;
 
   static constexpr std::uint64_t key_of(std::uint64_t id, const place& scope) {
     return hash_mix(id, static_cast<std::uint64_t>(scope.kind) * 4096 + static_cast<std::uint64_t>(scope.index + 1));
@@ -170,6 +182,28 @@ struct graph_builder {
     return leave(visit, node);
   }
 
+  /// A value with effects: its node is found again under the facts of both.
+  constexpr int group(int visit, const node_facts& facts, const place& scope, int node) {
+    known.add(key_of(facts.id, scope), node, visit);
+    return leave(visit, node);
+  }
+
+  /// Marks the nodes from `first` on as an optimizer's work for a variable: they run where that is. Their kernels are
+  /// chosen as if they were asked for where it is asked for, or where its gradient is.
+  constexpr void run_with_variable(int first, const node_facts& variable, const op_info& op, const node_facts& gradient,
+                                   const place& scope) {
+    if (overflow) return;
+    const identity_table::entry w = known.find(key_of(variable, op)), g = known.find(key_of(gradient.id, scope));
+    place request = w.node >= 0 ? nodes[w.node].request : place{};
+    if (!request.is_set() && g.node >= 0) request = nodes[g.node].request;
+    for (int k = first; k < nodes.size(); ++k) {
+      graph_node& n = nodes[k];
+      if (n.runs_with >= 0 || n.kind() == op_kind::scalar || n.kind() == op_kind::placeholder) continue;
+      n.variable = variable.id;
+      if (!n.is_leaf() && !n.request.is_set()) n.request = request;
+    }
+  }
+
   /// A placeholder or variable: one node whatever scope it is used in. Placed where `on` is around it alone.
   constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
                        std::string_view text) {
@@ -208,9 +242,36 @@ struct graph_builder {
     return 0;
   }
 
+  /// A node that a derivation adds, or the one with its id.
+  constexpr int derived(graph_node n, const int* list) {
+    if (overflow) return 0;
+    if (const identity_table::entry found = known.find(n.id); found.node >= 0) return found.node;
+    if (nodes.size() == most_nodes) {
+      overflow = true;
+      return 0;
+    }
+    if (n.kind() != op_kind::scalar) n.request = nodes[n.runs_with].request;
+    n.first = operands.size();
+    for (int k = 0; k < n.count; ++k) {
+      operands.push_back(list[k]);
+      n.holds_values = n.holds_values || nodes[list[k]].holds_values;
+    }
+    const int node = nodes.push_back(n);
+    known.add(n.id, node, n.visit);
+    return node;
+  }
+  /// A gradient: its node is found again under its facts.
+  constexpr int leave_gradient(int visit, const node_facts& facts, const place& scope, int node,
+                               const derivative_rules& rules) {
+    visits[visit].derivatives = &rules;
+    derives = true;
+    known.add(key_of(facts.id, scope), node, visit);
+    return leave(visit, node);
+  }
+
  private:
   constexpr bool meets(int visit, const node_facts& facts, const identity_table::entry& found) {
-    if (found.node < 0) return false;
+    if (found.node < 0 || (apart && facts.holds_values)) return false;
     visits[visit].node = found.node;
     visits[visit].same_as = found.visit;
     if (facts.holds_values) {
@@ -221,7 +282,7 @@ struct graph_builder {
   }
 
   constexpr int append(int visit, const node_facts& facts, const op_info& op, const place& request) {
-    if (nodes.size() == node_limit) {
+    if (nodes.size() == most_nodes) {
       overflow = true;
       return 0;
     }
@@ -245,129 +306,6 @@ struct graph_builder {
       if (names[k].text == text && names[k].id != id) clash = {true, text};
   }
 };
-
-/// The exact sizes of a lowered graph.
-struct graph_sizes {
-  int nodes, operands, visits;
-  bool values_decide, overflow, broken;
-  name_clash clash;
-};
-
-/// A lowered graph, sized exactly.
-template <int Nodes, int Operands, int Visits, int Fetches>
-struct graph_data {
-  graph_node nodes[Nodes > 0 ? Nodes : 1]{};
-  int operands[Operands > 0 ? Operands : 1]{};
-  graph_visit visits[Visits > 0 ? Visits : 1]{};
-  int fetches[Fetches]{};
-
-  constexpr graph_view view() const { return {nodes, Nodes, operands, fetches, Fetches, visits, Visits}; }
-};
-
-template <class... E>
-struct lowering {
-  static constexpr int fetch_count = static_cast<int>(sizeof...(E));
-
-  template <int... K>
-  static constexpr void run(graph_builder& b, int* fetches, std::integer_sequence<int, K...>) {
-    ((fetches[K] = E::node::put(b, place{}, false, -1, K)), ...);
-  }
-
-  static constexpr graph_sizes measure() {
-    graph_builder b;
-    int fetches[sizeof...(E)]{};
-    run(b, fetches, std::make_integer_sequence<int, fetch_count>{});
-    if (b.overflow) return {0, 0, 0, false, true, b.broken, {}};
-    return {b.nodes.size(), b.operands.size(), b.visits.size(), b.values_decide, false, b.broken, b.clash};
-  }
-  static constexpr graph_sizes sizes = measure();
-
-  static constexpr auto lower() {
-    graph_data<sizes.nodes, sizes.operands, sizes.visits, fetch_count> g;
-    if constexpr (sizes.nodes > 0) {
-      graph_builder b;
-      run(b, g.fetches, std::make_integer_sequence<int, fetch_count>{});
-      int uses[sizes.nodes]{}, next[sizes.nodes]{}, at[sizes.nodes]{};
-      bool inside[sizes.nodes]{}, moves[sizes.nodes]{};
-      order_chains(b.nodes.begin(), sizes.nodes, b.operands.begin(), sizes.operands, g.fetches, fetch_count,
-                   {uses, next, inside, moves}, at, g.nodes);
-      for (int k = 0; k < sizes.operands; ++k) g.operands[k] = b.operands[k];
-      for (int k = 0; k < sizes.visits; ++k) {
-        g.visits[k] = b.visits[k];
-        if (g.visits[k].node >= 0) g.visits[k].node = at[g.visits[k].node];
-      }
-    }
-    return g;
-  }
-  static constexpr auto data = lower();
-};
-
-// One struct a mistake: its name and arguments are what the compiler prints. A mistake is reported by naming
-// `reported`, outside of constant expressions: clang takes no constant that needs a struct that failed.
-template <class Name>
-struct two_meanings_of_one_name {
-  using reported = void;
-  static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(
-      ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
-};
-
-template <class Name>
-struct variable_is_assigned_twice {
-  using reported = void;
-  static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
-                "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
-};
-
-template <int Limit>
-struct too_many_nodes {
-  using reported = void;
-  static constexpr bool ok = Limit < 0;
-  static_assert(ok,
-                "[onto.graph] more than 2048 nodes in one run; run it in parts, and keep what they share in variables");
-};
-
-template <const std::string_view& Text, std::size_t... K>
-auto spell_name(std::index_sequence<K...>) -> text<Text[K]...>;
-
-/// The lowered graph of the expressions that are fetched together.
-/// *Mandates* at most 2048 nodes, and one meaning for each name.
-template <class... E>
-struct graph_of {
-  using lowered = lowering<E...>;
-  static constexpr int most_nodes = node_limit;
-  static constexpr bool small_enough = !lowered::sizes.overflow;
-  static constexpr bool clash = lowered::sizes.clash.found;
-
-  static constexpr graph_view view = lowered::data.view();
-
-  /// A variable with two assignments, or -1.
-  static constexpr int find_assigned_twice() {
-    for (int n = 0; n < view.count; ++n)
-      for (int m = 0; view[n].kind() == op_kind::assign && m < n; ++m)
-        if (view[m].kind() == op_kind::assign && view.operand(m, 0) == view.operand(n, 0)) return view.operand(n, 0);
-    return -1;
-  }
-  static constexpr int assigned_twice = find_assigned_twice();
-  static constexpr std::string_view wrong_name = clash                 ? lowered::sizes.clash.name
-                                                 : assigned_twice >= 0 ? view[assigned_twice].name
-                                                                       : std::string_view{};
-
-  static constexpr bool well_formed = !lowered::sizes.broken && small_enough && !clash && assigned_twice < 0;
-};
-
-/// Reports what is wrong with a graph that is not well-formed, unless that was reported where it was written.
-template <class Graph>
-constexpr void report_mistake() {
-  if constexpr (!Graph::small_enough) {
-    (void)static_cast<typename too_many_nodes<Graph::most_nodes>::reported*>(nullptr);
-  } else if constexpr (Graph::clash || Graph::assigned_twice >= 0) {
-    using name = decltype(spell_name<Graph::wrong_name>(std::make_index_sequence<Graph::wrong_name.size()>{}));
-    using found = std::conditional_t<Graph::clash, two_meanings_of_one_name<name>, variable_is_assigned_twice<name>>;
-    (void)static_cast<typename found::reported*>(nullptr);
-  }
-}
 
 }  // namespace detail
 

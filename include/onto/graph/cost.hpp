@@ -22,10 +22,18 @@ constexpr std::int64_t flops_of(const graph_view& g, const extents* shapes, int 
   switch (op.kind) {
     case op_kind::map:
     case op_kind::generator:
-    case op_kind::own_kernel:
     case op_kind::assign: return known_product(shapes[n].size(), op.cost);
     case op_kind::reduce:
     case op_kind::row: return known_product(shapes[g.operand(n, 0)].size(), op.cost);
+    case op_kind::own_kernel: {
+      if (!op.has_flops) return known_product(shapes[n].size(), op.cost);
+      extents operands[max_operands];
+      for (int k = 0; k < g[n].count; ++k) {
+        operands[k] = shapes[g.operand(n, k)];
+        if (!operands[k].is_static()) return -1;
+      }
+      return op.flops(operands, g[n].count);
+    }
     case op_kind::matmul: {
       const extents& a = shapes[g.operand(n, 0)];
       return known_product(known_product(2, shapes[n].size()), a.dims[a.rank - 1]);

@@ -23,8 +23,11 @@ constexpr bool stretches(const extents& small, const extents& large) {
 /// Whether what is below a view path certainly has fewer elements than the kernel's space, so that they are met again
 /// and again.
 constexpr bool repeats(const graph_view& g, const kernel_partition& p, int root, int path) {
-  for (; path >= 0; path = p.path_of[path])
+  for (; path >= 0; path = p.path_of[path]) {
     if (stretches(g[path].shape, shape_of_path(g, root, p.path_of[path]))) return true;
+    if (view_of(*g[path].op) == view_kind::broadcast && stretches(g[g.operand(path, 0)].shape, g[path].shape))
+      return true;
+  }
   return false;
 }
 

@@ -2,6 +2,7 @@
 // The lowered graph: an array of small structs, operands before their consumers. All passes are loops over it.
 #pragma once
 
+#include <onto/expr/derived_value.hpp>
 #include <onto/expr/operation.hpp>
 
 #include <cstdint>
@@ -15,12 +16,15 @@ struct graph_node {
   std::uint64_t id = 0;
   element type = element::float32;
   extents shape{};
-  int first = 0;              // index of the first operand in graph_view::operands
-  int count = 0;              // number of operands
-  place request{};            // what `on` asks for
-  std::string_view name{};    // given by the program, or empty
-  int visit = 0;              // where its run-time state is found
-  bool holds_values = false;  // may stand for several nodes, whose unnamed scalars or constants differ
+  int first = 0;               // index of the first operand in graph_view::operands
+  int count = 0;               // number of operands
+  place request{};             // what `on` asks for
+  std::string_view name{};     // given by the program, or empty
+  int visit = 0;               // where its run-time state is found
+  bool holds_values = false;   // may stand for several nodes, whose unnamed scalars or constants differ
+  int made = -1;               // where a derivation made its operation: which one
+  int runs_with = -1;          // of a derivation's nodes: the node that it runs where that runs
+  std::uint64_t variable = 0;  // of an optimizer's: the id of the variable that it runs where that is
 
   ONTO_INLINE constexpr op_kind kind() const { return op->kind; }
   constexpr bool is_symbol() const { return op->kind == op_kind::placeholder || op->kind == op_kind::variable; }
@@ -28,7 +32,7 @@ struct graph_node {
     return is_symbol() || op->kind == op_kind::constant || op->kind == op_kind::scalar;
   }
   /// A scalar that is part of the code.
-  constexpr bool is_literal() const { return op->kind == op_kind::scalar && op->attributes > 0; }
+  constexpr bool is_literal() const { return op->kind == op_kind::scalar && op->attributes == 1; }
   ONTO_INLINE constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
 };
 
@@ -39,6 +43,8 @@ struct graph_visit {
   int node = -1;     // the node found there
   int same_as = -1;  // the visit that defined the node, where this one met it again
   place scope{};     // of an `on` scope
+  const detail::derivative_rules* derivatives =
+      nullptr;  // of a gradient: then its children are what is derived, and by what
 };
 
 /// Two different things under one name.
@@ -56,6 +62,8 @@ struct graph_view {
   int fetch_count = 0;
   const graph_visit* visits = nullptr;
   int visit_count = 0;
+  int written =
+      0;  // nodes with those that nothing fetched needs, which come last: a loss of which gradients are fetched
 
   ONTO_INLINE constexpr const graph_node& operator[](int n) const { return nodes[n]; }
   ONTO_INLINE constexpr int operand(int n, int k) const { return operands[nodes[n].first + k]; }

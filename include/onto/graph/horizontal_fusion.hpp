@@ -256,7 +256,26 @@ class horizontal_fuser {
     }
     for (int j = 0; j < count; ++j)
       if (waits_only(k, made + j, 1) && merge(made[j], k)) return true;
-    return false;
+    return g_[x.root].variable != 0 && merge_update(k, made, count);
+  }
+
+  /// An optimizer's kernel `k` and those that make what it keeps read and write the same memory: they are one, though
+  /// it waits for more than they do. What reads their results then waits for that too. *Returns* whether it did.
+  constexpr bool merge_update(int k, const int* made, int count) {
+    for (int j = 0; j < count; ++j)
+      for (int p = 0; p < k; ++p)
+        if (p != made[j] && is_before(p, k) && is_before(made[j], p)) return false;
+    for (int j = 1; j < count; ++j)
+      if (!same_before(made[0], made[j])) return false;
+    for (int j = 1; j < count; ++j) {
+      if (!merge(made[0], made[j])) return false;
+      rename(made[j], made[0]);
+    }
+    if (!merge(made[0], k)) return false;
+    before(k)[made[0] / 64] &= ~(std::uint64_t{1} << (made[0] % 64));
+    for (int p = 0; p <= k; ++p)
+      for (int w = 0; w < words_ && (p == made[0] || is_before(made[0], p)); ++w) before(p)[w] |= before(k)[w];
+    return true;
   }
 
   /// Whether what kernel `k` waits for is the kernels `made` and what the first of them waits for.

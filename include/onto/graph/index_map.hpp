@@ -13,6 +13,14 @@ struct view_layout {
   std::int64_t stride[max_rank] = {};
 };
 
+/// Strides of `from` over a space it broadcasts to.
+constexpr void broadcast_strides(const extents& from, const std::int64_t* stride, const extents& space,
+                                 std::int64_t* out) {
+  for (int k = 0; k < max_rank; ++k) out[k] = 0;
+  const int lead = space.rank - from.rank;
+  for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];
+}
+
 /// One view over `below`, whose elements are strides in it, too.
 constexpr view_layout look_through(const op_info& op, const view_layout& below, const extents& shape_below,
                                    const extents& shape) {
@@ -22,6 +30,8 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
     for (int k = 0; k < shape.rank; ++k) r.stride[k] = below.stride[permuted_axis(op, k, shape.rank)];
   } else if (view_of(op) == view_kind::reshape) {
     reshape_strides(shape_below, below.stride, shape, r.stride);
+  } else if (view_of(op) == view_kind::broadcast) {
+    broadcast_strides(shape_below, below.stride, shape, r.stride);
   } else {
     for (int k = 0; k < shape.rank; ++k) {
       r.stride[k] = below.stride[k];
@@ -54,16 +64,7 @@ struct index_map {
   bool split = false;
 };
 
-/// Strides of `from` over a space it broadcasts to.
-constexpr void broadcast_strides(const extents& from, const std::int64_t* stride, const extents& space,
-                                 std::int64_t* out) {
-  for (int k = 0; k < max_rank; ++k) out[k] = 0;
-  const int lead = space.rank - from.rank;
-  for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];
-}
-
 /// Where the elements of node `o`, in the memory of `held`, are in the space of a kernel that reads it through `path`.
-/// `path_of` may be null: then no path goes on.
 constexpr index_map index_map_of(const graph_view& g, const kernel_partition& p, const int* path_of,
                                  const extents* shapes, int o, int held, int path, const extents& space) {
   index_map r;
@@ -93,7 +94,7 @@ constexpr index_map index_map_of(const graph_view& g, const kernel_partition& p,
     if (viewed)
       seen = o;
     else
-      path = path_of ? path_of[path] : -1;
+      path = path_of[path];
   }
   view_layout l = r.layout;
   broadcast_strides(r.over, r.layout.stride, space, l.stride);

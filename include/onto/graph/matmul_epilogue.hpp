@@ -69,7 +69,23 @@ constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top,
   return true;
 }
 
+/// Makes the assignment `u` of `top` to a variable of its shape part of the kernel: the result is the variable's new
+/// value, and what is added is the old one. *Returns* whether it can be.
+constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epilogue& e) {
+  if (g[u].kind() != op_kind::assign || g.operand(u, 1) != top || g.operand(u, 0) == top ||
+      !same_devices(g, u, e.product))
+    return false;
+  const int variable = g.operand(u, 0);
+  if (!(g[variable].shape == g[top].shape) || !g[top].shape.is_static()) return false;
+  if (is_operation<op::assign>(g[u].op)) return true;
+  if (e.addend >= 0 || e.relu) return false;
+  e.addend = variable;
+  if (is_operation<op::assign_sub>(g[u].op)) e.sign_product = -1;
+  return true;
+}
+
 /// Finds `relu(alpha * matmul + beta * c)` above the product `m`; returns the root, fills `e`.
+/// What is assigned to a variable there is the kernel's result.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
@@ -87,7 +103,9 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
   if (u >= 0 && is_operation<op::relu>(g[u].op) && same_devices(g, u, m)) {
     e.relu = true;
     top = u;
+    u = uses.only_user(top);
   }
+  if (u >= 0 && match_assignment(g, top, u, e)) top = u;
   return top;
 }
 

@@ -130,6 +130,19 @@ constexpr void place_leaves(const graph_view& g, const placer_input& in, node_pl
   }
 }
 
+/// Places what an optimizer computes for a variable, and what it keeps, where the variable is.
+constexpr void place_with_variable(const graph_view& g, int n, const placer_input& in, node_placement* out) {
+  const bool asked = in.requests[n].is_set() || (in.foreign && in.foreign[n]);
+  if (g[n].is_leaf() && (asked || (in.pinned && in.pinned[n].is_set()))) return;
+  int v = 0;
+  while (v < g.count && !(g[v].kind() == op_kind::variable && g[v].id == g[n].variable)) ++v;
+  const place home = v < g.count ? out[v].where : place{};
+  if (is_there(in, home) && has_kernel(g, n, home.kind))
+    out[n] = {home, placement_reason::variable};
+  else if (!g[n].is_leaf())
+    out[n] = choose(g, n, in.requests[n], in.foreign && in.foreign[n], in);
+}
+
 }  // namespace detail
 
 /// Places every node of a graph. `out` has room for `g.count`. Returns whether all could be placed; where not, the
@@ -141,11 +154,13 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
   // Operations by their own request.
   for (int n = 0; n < g.count; ++n) {
     out[n] = node_placement{};
-    if (!g[n].is_leaf()) out[n] = choose(g, n, in.requests[n], foreign(n), in);
+    if (!g[n].is_leaf() && !g[n].variable) out[n] = choose(g, n, in.requests[n], foreign(n), in);
   }
 
   // Variables first, since what writes them runs where they are; then the other leaves, which go where they are used.
   detail::place_leaves(g, in, out, true);
+  for (int n = 0; n < g.count; ++n)
+    if (g[n].variable) detail::place_with_variable(g, n, in, out);
   for (int n = 0; n < g.count; ++n) {
     if (g[n].kind() != op_kind::assign || foreign(n)) continue;
     const place home = out[g.operand(n, 0)].where;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <onto/graph/kernels.hpp>
+#include <onto/graph/made_operation.hpp>
 #include <onto/ops/softmax.hpp>
 #include <onto/ops/view.hpp>
 
@@ -91,7 +92,8 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
   for (int k = 0; k < named_extents(*g[n].op); ++k) {
     const std::int64_t e = named_extent(*g[n].op, k);
     if (e == 1) continue;
-    if (e > same_as_axis(axis + 1)) return false;  // a number, or an axis that is not after the last one
+    // A number, an axis that is not after the last one, or an extent of another node.
+    if (e > same_as_axis(axis + 1) || e <= made_extent) return false;
     axis = static_cast<int>(-2 - e);
   }
   return true;

@@ -10,6 +10,8 @@ namespace onto {
 
 namespace op {
 
+struct greater;
+
 struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Sigmoid";
   template <class T>
@@ -20,6 +22,10 @@ struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
     const T e = op::exp::apply(-abs(x));  // never overflows
     return select(x >= math::splat<T>(0), one, e) / (one + e);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * (y * (1 - y));
+  }
 };
 
 struct relu : detail::packed_elementwise<> {
@@ -29,6 +35,23 @@ struct relu : detail::packed_elementwise<> {
     using math::select;
     const T zero = math::splat<T>(0);
     return select(x <= zero, zero, x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return make<where>(make<greater>(y, 0), g, 0);
+  }
+};
+
+struct softplus : detail::packed_elementwise<floating_elements, 20> {
+  static constexpr std::string_view name = "Softplus";
+  template <class T>
+  ONTO_HD static T apply(T x) {
+    using math::abs;
+    return relu::apply(x) + op::log1p::apply(op::exp::apply(-abs(x)));  // never overflows
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * make<sigmoid>(x);
   }
 };
 
@@ -77,6 +100,10 @@ struct gelu : detail::packed_elementwise<floating_elements, 22> {
       return select(x < math::splat<T>(-40), math::splat<T>(0), math::splat<T>(0.5) * x * tail);
     }
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * (0.5 * (make<erf>(x * 0.7071067811865476) + 1) + x * (0.3989422804014327 * make<exp>(x * x * -0.5)));
+  }
 };
 
 }  // namespace op
@@ -90,6 +117,11 @@ constexpr auto sigmoid(const E& x) {
 template <expression E>
 constexpr auto relu(const E& x) {
   return make<op::relu>(x);
+}
+/// `log(1 + exp(x))`, which is close to `relu(x)` away from 0.
+template <expression E>
+constexpr auto softplus(const E& x) {
+  return make<op::softplus>(x);
 }
 /// `x` times the share of a normal distribution below `x`: `x * (1 + erf(x / sqrt(2))) / 2`.
 template <expression E>

@@ -11,11 +11,31 @@ namespace onto {
 
 namespace op {
 
+// What derivatives are made of, before it is there.
+struct equal;
+struct floor;
+struct greater;
+struct less;
+struct log;
+struct where;
+
+/// The gradient where an operand is the greater one; of two that are equal, half of it is each's.
+constexpr auto half_of_ties(auto g, auto wins, auto ties) {
+  return make<where>(wins, g, make<where>(ties, g * 0.5, 0));
+}
+
 struct add : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Add";
   template <class T>
   ONTO_HD static T apply(T a, T b) {
     return math::add(a, b);
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto, auto) {
+    if constexpr (K == 0)
+      return g;
+    else
+      return g;
   }
 };
 
@@ -25,6 +45,13 @@ struct sub : detail::packed_elementwise<> {
   ONTO_HD static T apply(T a, T b) {
     return math::subtract(a, b);
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto, auto) {
+    if constexpr (K == 0)
+      return g;
+    else
+      return -g;
+  }
 };
 
 struct mul : detail::packed_elementwise<> {
@@ -33,6 +60,13 @@ struct mul : detail::packed_elementwise<> {
   ONTO_HD static T apply(T a, T b) {
     return math::multiply(a, b);
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto a, auto b) {
+    if constexpr (K == 0)
+      return g * b;
+    else
+      return g * a;
+  }
 };
 
 struct div : detail::packed_elementwise<> {
@@ -40,6 +74,13 @@ struct div : detail::packed_elementwise<> {
   template <class T>
   ONTO_HD static T apply(T a, T b) {
     return math::divide(a, b);
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto y, auto, auto b) {
+    if constexpr (K == 0)
+      return g / b;
+    else
+      return -(g * y / b);
   }
 };
 
@@ -53,6 +94,13 @@ struct mod : detail::packed_elementwise<numeric_elements, 8> {
       return math::mod(a, b);
     }
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto a, auto b) {
+    if constexpr (K == 0)
+      return g;
+    else
+      return -(g * make<floor>(a / b));
+  }
 };
 
 struct pow : detail::packed_elementwise<numeric_elements, 20> {
@@ -64,6 +112,13 @@ struct pow : detail::packed_elementwise<numeric_elements, 20> {
     } else {
       return math::pow(a, b);
     }
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto y, auto a, auto b) {
+    if constexpr (K == 0)
+      return g * (b * make<pow>(a, b - 1));
+    else
+      return g * (y * make<log>(make<where>(make<equal>(a, 0), 1, a)));
   }
 };
 
@@ -77,6 +132,13 @@ struct atan2 : detail::packed_elementwise<floating_elements, 20> {
       return math::atan2(y, x);
     }
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto y, auto x) {
+    if constexpr (K == 0)
+      return g * (x / (x * x + y * y));
+    else
+      return g * -(y / (x * x + y * y));
+  }
 };
 
 struct maximum : detail::packed_elementwise<> {
@@ -85,6 +147,13 @@ struct maximum : detail::packed_elementwise<> {
   ONTO_HD static T apply(T a, T b) {
     return math::maximum(a, b);
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto a, auto b) {
+    if constexpr (K == 0)
+      return half_of_ties(g, make<greater>(a, b), make<equal>(a, b));
+    else
+      return half_of_ties(g, make<greater>(b, a), make<equal>(a, b));
+  }
 };
 
 struct minimum : detail::packed_elementwise<> {
@@ -92,6 +161,13 @@ struct minimum : detail::packed_elementwise<> {
   template <class T>
   ONTO_HD static T apply(T a, T b) {
     return math::minimum(a, b);
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto a, auto b) {
+    if constexpr (K == 0)
+      return half_of_ties(g, make<less>(a, b), make<equal>(a, b));
+    else
+      return half_of_ties(g, make<less>(b, a), make<equal>(a, b));
   }
 };
 
@@ -104,6 +180,10 @@ struct neg : detail::packed_elementwise<> {
     } else {
       return -x;
     }
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto) {
+    return -g;
   }
 };
 
@@ -131,6 +211,10 @@ struct add_n : detail::packed_elementwise<> {
   ONTO_HD static T apply(T first, More... more) {
     ((first = math::add(first, static_cast<T>(more))), ...);
     return first;
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto...) {
+    return g;
   }
 };
 
@@ -192,6 +276,12 @@ constexpr auto maximum(const L& l, const R& r) { return make<op::maximum>(l, r);
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto minimum(const L& l, const R& r) { return make<op::minimum>(l, r); }
+
+/// The elements, each at least `low` and at most `high`: `minimum(maximum(x, low), high)`. NaN stays.
+template <expression E, detail::operand Low, detail::operand High>
+constexpr auto clip(const E& x, const Low& low, const High& high) {
+  return minimum(maximum(x, low), high);
+}
 
 /// The sum of tensors of one shape, added from left to right.
 /// *Mandates* 1 to 64 operands of equal extents, as far as they are known: nothing is broadcast.

@@ -29,7 +29,7 @@ struct not_equal : comparison<all_elements> {
   static constexpr std::string_view name = "NotEqual";
   template <class T>
   ONTO_HD static auto apply(T a, T b) {
-    return !(a == b);  // xsimd 8's != is false for NaN with AVX
+    return !(a == b);
   }
 };
 

@@ -10,6 +10,7 @@ namespace onto {
 namespace op {
 
 /// The base of operations that make an element from its index, in a shape the type knows. An operand is one value.
+/// Where that does not hang on the shape, `of_any_shape` is the operation that kernels are made with.
 template <class T, int... Dims>
 struct generator {
   static constexpr op_kind kind = op_kind::generator;
@@ -32,6 +33,7 @@ struct generator {
 
 template <class Element, int... Dims>
 struct zeros : generator<Element, Dims...> {
+  using of_any_shape = zeros<Element>;
   static constexpr std::string_view name = "Zeros";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -41,6 +43,7 @@ struct zeros : generator<Element, Dims...> {
 
 template <class Element, int... Dims>
 struct ones : generator<Element, Dims...> {
+  using of_any_shape = ones<Element>;
   static constexpr std::string_view name = "Ones";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -51,29 +54,48 @@ struct ones : generator<Element, Dims...> {
 /// Its operand is the value.
 template <class Element, int... Dims>
 struct fill : generator<Element, Dims...> {
+  using of_any_shape = fill<Element>;
   static constexpr std::string_view name = "Fill";
   template <class T>
   ONTO_HD static T at(std::int64_t, T value) {
     return value;
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto) {
+    return g;
+  }
 };
 
-template <class Element, int N, int M>
+template <class Element, int N, int M, int K>
 struct eye : generator<Element, N, M> {
   static constexpr std::string_view name = "Eye";
   template <class T>
   ONTO_HD static T at(std::int64_t index) {
     constexpr std::int64_t columns = M > 0 ? M : 1;
-    return T(index / columns == index % columns ? 1 : 0);
+    return T(index / columns + K == index % columns ? 1 : 0);
   }
 };
 
 template <class Element, int N>
 struct iota : generator<Element, N> {
+  using of_any_shape = iota<Element, 1>;
   static constexpr std::string_view name = "Range";
   template <class T>
   ONTO_HD static T at(std::int64_t index) {
     return static_cast<T>(index);
+  }
+};
+
+/// Its operands are the first and the last value.
+template <class Element, int N>
+struct linspace : generator<Element, N> {
+  static constexpr std::string_view name = "LinSpace";
+  static constexpr int cost = 4;
+  template <class T>
+  ONTO_HD static T at(std::int64_t index, T first, T last) {
+    if (N > 1 && index == N - 1) return last;
+    const double from = static_cast<double>(first), step = (static_cast<double>(last) - from) / (N > 1 ? N - 1 : 1);
+    return static_cast<T>(from + static_cast<double>(index) * step);
   }
 };
 
@@ -84,6 +106,7 @@ struct zeros_like : detail::packed_elementwise<all_elements> {
   ONTO_HD static T apply(T) {
     return math::splat<T>(0);
   }
+  static constexpr bool flat = true;
 };
 
 /// Ones in the shape of the operand.
@@ -92,6 +115,23 @@ struct ones_like : detail::packed_elementwise<all_elements> {
   template <class T>
   ONTO_HD static T apply(T) {
     return math::splat<T>(1);
+  }
+  static constexpr bool flat = true;
+};
+
+/// The second operand, which is one value, in the shape of the first.
+struct fill_like : detail::packed_elementwise<all_elements> {
+  static constexpr std::string_view name = "FillLike";
+  template <class T>
+  ONTO_HD static T apply(T, T value) {
+    return value;
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto, auto) {
+    if constexpr (K == 0)
+      return no_derivative{};
+    else
+      return g;
   }
 };
 
@@ -143,16 +183,31 @@ constexpr auto fill(S value) {
   return detail::generate<op::fill<T, Dims...>>(shape<Dims...>{}, detail::lift<scalar_node<T>>(value));
 }
 
-/// The unit matrix: `eye<float, 3>()`; with more columns or rows than the other, `eye<float, 2, 3>()`.
-template <tensor_element T, int N, int M = N>
+/// The unit matrix: `eye<float, 3>()`; with more columns or rows than the other, `eye<float, 2, 3>()`. The ones are `K`
+/// columns right of the diagonal.
+template <tensor_element T, int N, int M = N, int K = 0>
 constexpr auto eye() {
-  return detail::generate<op::eye<T, N, M>>(shape<N, M>{});
+  return detail::generate<op::eye<T, N, M, K>>(shape<N, M>{});
 }
 
 /// 0, 1, 2 to `N - 1`: `iota<float, 4>()`.
 template <tensor_element T, int N>
   requires(!std::same_as<T, bool>)
 constexpr auto iota() { return detail::generate<op::iota<T, N>>(shape<N>{}); }
+
+/// `N` values evenly apart from `first` to `last`, both among them: `linspace<float, 5>(0, 1)`; `first` alone where
+/// there is one. They are computed in double, and rounded. *Mandates* a floating-point type.
+template <tensor_element T, int N, class L, class R>
+  requires((detail::scalar_value<L> || detail::number_in_type<L>)&&(detail::scalar_value<R> ||
+                                                                    detail::number_in_type<R>))
+constexpr auto linspace(L first, R last) {
+  if constexpr (is_floating(element_of<T>)) {
+    return detail::generate<op::linspace<T, N>>(shape<N>{}, detail::lift<scalar_node<T>>(first),
+                                                detail::lift<scalar_node<T>>(last));
+  } else {
+    return typename detail::element_type_not_supported<op::linspace<T, N>, T>::result{};
+  }
+}
 
 /// Zeros of the element type and shape of `x`. Where the compiler knows the shape, `x` itself is not needed to run.
 template <expression E>
@@ -171,6 +226,21 @@ constexpr auto ones_like(const E& x) {
     return detail::generate_as<op::ones, typename E::element_type>(detail::shape_of_t<E>{});
   } else {
     return make<op::ones_like>(x);
+  }
+}
+
+/// One value of the element type of `x` in its shape, as `zeros_like`.
+/// *Throws* `invalid_argument_error` where an integer does not fit.
+template <expression E, class S>
+  requires(detail::scalar_value<S> || detail::number_in_type<S>)
+constexpr auto full_like(const E& x, S value) {
+  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+    return [&]<int... D>(shape<D...>) {
+      return detail::generate<op::fill<typename E::element_type, D...>>(shape<D...>{}, detail::lift<E>(value));
+    }
+    (detail::shape_of_t<E>{});
+  } else {
+    return make<op::fill_like>(x, value);
   }
 }
 

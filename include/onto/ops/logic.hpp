@@ -48,6 +48,15 @@ struct where : detail::packed_elementwise<all_elements> {
     using math::select;
     return select(condition, a, b);
   }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto condition, auto, auto) {
+    if constexpr (K == 0)
+      return no_derivative{};
+    else if constexpr (K == 1)
+      return make<where>(condition, g, 0);
+    else
+      return make<where>(condition, 0, g);
+  }
 };
 
 /// The elements as `To`: to half and bfloat16 the one operation that rounds inside a kernel. A pack of `To` has another

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The scalar functions that operations are made of, for host and device. An operation's `apply` names them unqualified,
-// after `using math::exp;`, so that for SIMD packs the pack library's functions of the same names are found instead.
+// after `using math::exp;`, so that for SIMD packs the functions of the same names beside them are found instead.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -51,19 +51,7 @@ ONTO_HD constexpr T splat(double value) {
 template <class T>
 requires std::is_arithmetic_v<T> ONTO_HD constexpr T select(bool chosen, T a, T b) { return chosen ? a : b; }
 
-/// Functions of a pack that a backend knows better than the pack library. `known`: whether it does.
-template <class T>
-struct pack_functions {
-  static constexpr bool known = false;
-};
-
-/// Sine, cosine and tangent of a pack, as a backend has them.
-template <class T>
-struct pack_angles {
-  static constexpr bool known = false;
-};
-
-/// Applies a scalar function to each lane of packs, for functions that pack libraries have only inexactly.
+/// Applies a scalar function to each lane of packs, for functions that packs have not.
 template <class F, class Pack, class... More>
 Pack each_lane(F f, const Pack& x, const More&... more) {
   using value_type = typename Pack::value_type;

@@ -60,6 +60,7 @@ struct random : generator<Element, Dims...> {
 
 template <class Element, int... Dims>
 struct random_uniform : random<Element, Dims...> {
+  using of_any_shape = random_uniform<Element>;
   static constexpr std::string_view name = "RandomUniform";
   static constexpr bool is_stored_narrow = is_half_precision(element_of<Element>);
   template <class T>
@@ -78,6 +79,7 @@ struct random_uniform : random<Element, Dims...> {
 
 template <class Element, int... Dims>
 struct random_normal : random<Element, Dims...> {
+  using of_any_shape = random_normal<Element>;
   static constexpr std::string_view name = "RandomStandardNormal";
 
   // Box and Muller, in double for float too: libraries differ in the last bits of log and cos, which the rounding

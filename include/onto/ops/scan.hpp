@@ -4,7 +4,14 @@
 #pragma once
 
 #include <onto/ops/operation_base.hpp>
+
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
+#include <onto/ops/generate.hpp>
+#include <onto/ops/indexing.hpp>
+#include <onto/ops/logic.hpp>
 #include <onto/ops/reduce.hpp>
+#include <onto/ops/unary.hpp>
 
 namespace onto {
 
@@ -42,7 +49,46 @@ struct scan {
     return {operands[0], there ? shape_fault::none : shape_fault::axis};
   }
   static constexpr detail::element_check check(element x) { return detail::check_same(numeric_elements, x); }
+  /// What CUB keeps for each of its tiles, of 256 elements or more: two sums with their keys, a key and a mark.
+  static constexpr std::int64_t workspace(const extents* operands, int) {
+    constexpr std::int64_t tile = 256, bytes_of_tile = 80, more = 64;
+    const std::int64_t n = operands[0].size();
+    return n > 0 ? detail::times(n / tile + 1 + more, bytes_of_tile) : 0;
+  }
   static constexpr element result(element x) { return F == fold::sum || F == fold::prod ? summed_as(x) : x; }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto x) {
+    if constexpr (F == fold::sum)
+      return make<scan<F, Axis, !Reverse>>(g);
+    else if constexpr (F == fold::prod)
+      return derive_product(g, y, x);
+    else
+      return make<gather_gradient<take_along<Axis>>>(last_extreme(y, x), x, g);
+  }
+
+ private:
+  /// By an element before the first 0: what its products give, divided by it. By that 0: the products without it.
+  static constexpr auto derive_product(auto g, auto y, auto x) {
+    using sums_after = scan<fold::sum, Axis, !Reverse>;
+    const auto one = make<ones_like>(x);
+    const auto is_zero = make<equal>(x, 0);
+    const auto zeros = make<scan<fold::sum, Axis, Reverse>>(make<where>(is_zero, one, 0));
+    const auto first = make<logical_and>(is_zero, make<equal>(zeros, 1));
+    const auto without = make<scan>(make<where>(first, one, x));
+    const auto before = make<where>(make<equal>(zeros, 0), make<sums_after>(g * y) / x, 0);
+    return make<where>(first, make<sums_after>(g * without), before);
+  }
+  /// The number of the element that each result is: the last of those that are equal.
+  static constexpr auto last_extreme(auto y, auto x) {
+    const auto ones = make<cast<std::int64_t>>(make<ones_like>(x));
+    const auto number = make<scan<fold::sum, Axis, Reverse>>(ones);
+    const auto there = make<logical_or>(make<equal>(x, y), make<not_equal>(x, x));
+    const auto last = make<scan<fold::max, Axis, Reverse>>(make<where>(there, number, 0));
+    if constexpr (Reverse)
+      return make<neg>(last);  // from the end
+    else
+      return last - 1;
+  }
 };
 
 }  // namespace op

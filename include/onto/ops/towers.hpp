@@ -27,6 +27,10 @@ struct divide_by : detail::packed_elementwise<floating_elements> {
   ONTO_HD static T apply(T x) {
     return math::divide(x, math::splat<T>(Number));
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto) {
+    return make<divide_by>(g);
+  }
 };
 
 }  // namespace op

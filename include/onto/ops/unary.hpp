@@ -9,12 +9,22 @@ namespace onto {
 
 namespace op {
 
+// What derivatives are made of, each before it is there.
+struct cos;
+struct cosh;
+struct less;
+struct where;
+
 struct abs : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Abs";
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::abs;
     return abs(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return make<where>(make<less>(x, 0), -g, g);
   }
 };
 
@@ -30,6 +40,7 @@ struct sign : detail::packed_elementwise<numeric_elements, 2> {
       return select(x > zero, math::splat<T>(1), select(x < zero, math::splat<T>(-1), select(x == zero, zero, x)));
     }
   }
+  static constexpr bool flat = true;
 };
 
 struct square : detail::packed_elementwise<> {
@@ -37,6 +48,10 @@ struct square : detail::packed_elementwise<> {
   template <class T>
   ONTO_HD static T apply(T x) {
     return math::multiply(x, x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * (x * 2);
   }
 };
 
@@ -47,6 +62,10 @@ struct sqrt : detail::packed_elementwise<floating_elements, 4> {
     using math::sqrt;
     return sqrt(x);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * 0.5 / y;
+  }
 };
 
 struct rsqrt : detail::packed_elementwise<floating_elements, 5> {
@@ -56,6 +75,10 @@ struct rsqrt : detail::packed_elementwise<floating_elements, 5> {
     using math::sqrt;
     return math::splat<T>(1) / sqrt(x);  // a processor's own rsqrt has 12 bits
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto x) {
+    return g * -0.5 * (y / x);
+  }
 };
 
 struct exp : detail::packed_elementwise<floating_elements, 10> {
@@ -63,18 +86,11 @@ struct exp : detail::packed_elementwise<floating_elements, 10> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::exp;
-    using math::select;
-    if constexpr (math::pack_functions<T>::known) {
-      return math::pack_functions<T>::exp(x);
-    } else if constexpr (math::is_pack<T>) {
-      // xsimd 8 is infinite from 88.376 (709.436) on, half a unit too early: the last stretch is e * exp(x - 1).
-      const auto high = x > math::splat<T>(sizeof(typename T::value_type) == 4 ? 88 : 709);
-      const T e = math::splat<T>(2.718281828459045);
-      const T one = math::splat<T>(1);
-      return exp(x - select(high, one, math::splat<T>(0))) * select(high, e, one);
-    } else {
-      return exp(x);
-    }
+    return exp(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * y;
   }
 };
 
@@ -83,15 +99,11 @@ struct expm1 : detail::packed_elementwise<floating_elements, 12> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::expm1;
-    using math::select;
-    if constexpr (math::is_pack<T>) {
-      const auto high = x > math::splat<T>(sizeof(typename T::value_type) == 4 ? 88 : 709);  // as exp
-      const T e = math::splat<T>(2.718281828459045);
-      const T one = math::splat<T>(1);
-      return expm1(x - select(high, one, math::splat<T>(0))) * select(high, e, one);
-    } else {
-      return expm1(x);
-    }
+    return expm1(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * (y + 1);
   }
 };
 
@@ -100,16 +112,11 @@ struct log : detail::packed_elementwise<floating_elements, 10> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::log;
-    if constexpr (math::is_pack<T> && sizeof(math::lane_of<T>) == 8) {
-      // xsimd 8 is wrong below the least normal double: there it is log(2^54 x) - log(2^54).
-      using math::select;
-      const auto low = x < math::splat<T>(2.2250738585072014e-308);
-      const T zero = math::splat<T>(0);
-      return log(select(low, x * math::splat<T>(18014398509481984.0), x)) -
-             select(low, math::splat<T>(37.429947750237048), zero);
-    } else {
-      return log(x);
-    }
+    return log(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g / x;
   }
 };
 
@@ -120,6 +127,10 @@ struct log1p : detail::packed_elementwise<floating_elements, 12> {
     using math::log1p;
     return log1p(x);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g / (x + 1);
+  }
 };
 
 struct sin : detail::packed_elementwise<floating_elements, 12> {
@@ -127,11 +138,11 @@ struct sin : detail::packed_elementwise<floating_elements, 12> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::sin;
-    if constexpr (math::pack_angles<T>::known) {
-      return math::pack_angles<T>::sin(x);
-    } else {
-      return sin(x);
-    }
+    return sin(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * make<cos>(x);
   }
 };
 
@@ -140,11 +151,11 @@ struct cos : detail::packed_elementwise<floating_elements, 12> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::cos;
-    if constexpr (math::pack_angles<T>::known) {
-      return math::pack_angles<T>::cos(x);
-    } else {
-      return cos(x);
-    }
+    return cos(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * -make<sin>(x);
   }
 };
 
@@ -153,11 +164,11 @@ struct tan : detail::packed_elementwise<floating_elements, 16> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::tan;
-    if constexpr (math::pack_angles<T>::known) {
-      return math::pack_angles<T>::tan(x);
-    } else {
-      return tan(x);
-    }
+    return tan(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * (y * y + 1);
   }
 };
 
@@ -168,6 +179,10 @@ struct asin : detail::packed_elementwise<floating_elements, 14> {
     using math::asin;
     return asin(x);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * make<rsqrt>(1 - x * x);
+  }
 };
 
 struct acos : detail::packed_elementwise<floating_elements, 14> {
@@ -176,6 +191,10 @@ struct acos : detail::packed_elementwise<floating_elements, 14> {
   ONTO_HD static T apply(T x) {
     using math::acos;
     return acos(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * -make<rsqrt>(1 - x * x);
   }
 };
 
@@ -186,6 +205,10 @@ struct atan : detail::packed_elementwise<floating_elements, 12> {
     using math::atan;
     return atan(x);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g / (x * x + 1);
+  }
 };
 
 struct sinh : detail::packed_elementwise<floating_elements, 14> {
@@ -194,6 +217,10 @@ struct sinh : detail::packed_elementwise<floating_elements, 14> {
   ONTO_HD static T apply(T x) {
     using math::sinh;
     return sinh(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * make<cosh>(x);
   }
 };
 
@@ -204,6 +231,10 @@ struct cosh : detail::packed_elementwise<floating_elements, 14> {
     using math::cosh;
     return cosh(x);
   }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * make<sinh>(x);
+  }
 };
 
 struct tanh : detail::packed_elementwise<floating_elements, 14> {
@@ -211,11 +242,11 @@ struct tanh : detail::packed_elementwise<floating_elements, 14> {
   template <class T>
   ONTO_HD static T apply(T x) {
     using math::tanh;
-    if constexpr (math::pack_functions<T>::known) {
-      return math::pack_functions<T>::tanh(x);
-    } else {
-      return tanh(x);
-    }
+    return tanh(x);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto) {
+    return g * (1 - y * y);
   }
 };
 
@@ -225,37 +256,14 @@ struct erf : detail::packed_elementwise<floating_elements, 20> {
   ONTO_HD static T apply(T x) {
     using math::erf;
     if constexpr (math::is_pack<T> && sizeof(math::lane_of<T>) == 8) {
-      return math::each_lane([](auto v) { return math::erf(v); }, x);  // xsimd 8: 68 ulp in double, NaN for large x
+      return math::each_lane([](auto v) { return math::erf(v); }, x);
     } else {
       return erf(x);
     }
   }
-};
-
-struct floor : detail::packed_elementwise<floating_elements> {
-  static constexpr std::string_view name = "Floor";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::floor;
-    return floor(x);
-  }
-};
-
-struct ceil : detail::packed_elementwise<floating_elements> {
-  static constexpr std::string_view name = "Ceil";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::ceil;
-    return ceil(x);
-  }
-};
-
-struct round : detail::packed_elementwise<floating_elements> {
-  static constexpr std::string_view name = "Round";
-  template <class T>
-  ONTO_HD static T apply(T x) {
-    using math::nearbyint;
-    return nearbyint(x);
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto x) {
+    return g * 1.1283791670955126 * make<exp>(-(x * x));
   }
 };
 
@@ -355,21 +363,6 @@ constexpr auto tanh(const E& x) {
 template <expression E>
 constexpr auto erf(const E& x) {
   return make<op::erf>(x);
-}
-/// The greatest integer that is not above `x`, as floating point.
-template <expression E>
-constexpr auto floor(const E& x) {
-  return make<op::floor>(x);
-}
-/// The least integer that is not below `x`, as floating point.
-template <expression E>
-constexpr auto ceil(const E& x) {
-  return make<op::ceil>(x);
-}
-/// The nearest integer, as floating point; of two that are as near, the even one.
-template <expression E>
-constexpr auto round(const E& x) {
-  return make<op::round>(x);
 }
 
 }  // namespace onto

@@ -8,13 +8,15 @@
 
 namespace onto {
 
-enum class view_kind : int { permute, reshape, slice };
+enum class view_kind : int { permute, reshape, slice, broadcast };
 
-/// The end of a `range` that goes to the end of the axis.
+/// The end of a `range` that goes to the end of the axis, and of one that steps backwards to its first element.
 inline constexpr int to_end = std::numeric_limits<int>::max();
+inline constexpr int to_begin = std::numeric_limits<int>::min();
 
 /// The elements `Begin`, `Begin + Step`, ... before `End`, as NumPy's `begin:end:step`: negative numbers count from the
-/// end, and what lies outside is cut off. `range<>` is the whole axis.
+/// end, and what lies outside is cut off. `range<>` is the whole axis, `range<to_end, to_begin, -1>` all of it from the
+/// last element on.
 template <int Begin = 0, int End = to_end, int Step = 1>
 struct range {
   static constexpr std::int64_t numbers[3] = {Begin, End, Step};
@@ -29,13 +31,18 @@ struct selection {
 };
 
 ONTO_BEGIN_RUNS_ONCE
-/// *Preconditions* a step above 0 and an extent that is known.
+/// *Preconditions* a step other than 0 and an extent that is known.
 constexpr selection select_range(std::int64_t begin, std::int64_t end, std::int64_t step, int extent) {
+  const bool backwards = step < 0;
+  const std::int64_t lowest = backwards ? -1 : 0, highest = backwards ? extent - 1 : extent;
   if (begin < 0) begin += extent;
   if (end < 0) end += extent;
-  begin = begin < 0 ? 0 : begin > extent ? extent : begin;
-  end = end < 0 ? 0 : end > extent ? extent : end;
-  return {static_cast<int>(begin), begin < end ? static_cast<int>((end - begin + step - 1) / step) : 0};
+  begin = begin < lowest ? lowest : begin > highest ? highest : begin;
+  end = end < lowest ? lowest : end > highest ? highest : end;
+  const std::int64_t length = backwards ? begin - end : end - begin;
+  if (length <= 0) return {0, 0};
+  if (backwards) step = -step;
+  return {static_cast<int>(begin), static_cast<int>((length + step - 1) / step)};
 }
 
 ONTO_END_RUNS_ONCE
@@ -107,7 +114,7 @@ constexpr inferred sliced(const std::int64_t* numbers, int count, const extents&
   r.shape = x;
   for (int k = 0; k < count; ++k) {
     const std::int64_t begin = numbers[3 * k], end = numbers[3 * k + 1], step = numbers[3 * k + 2];
-    if (step <= 0) return {x, shape_fault::range};
+    if (step == 0) return {x, shape_fault::range};
     if (x[k] == dyn) continue;
     r.shape[k] = select_range(begin, end, step, x[k]).count;
   }
@@ -298,7 +305,7 @@ constexpr auto squeeze(const E& x) {
 }
 
 /// Some of the elements: `slice<range<0, 2>, range<1, to_end, 2>>(x)`, a range an axis; the axes after them are whole.
-/// *Mandates* steps above 0, and no more ranges than axes.
+/// *Mandates* steps other than 0, and no more ranges than axes.
 template <class... Ranges, expression E>
   requires(sizeof...(Ranges) > 0)
 constexpr auto slice(const E& x) { return make<op::slice<Ranges...>>(x); }

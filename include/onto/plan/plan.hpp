@@ -3,10 +3,11 @@
 #pragma once
 
 #include <onto/device/world.hpp>
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/graph/memory.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/graph/schedule.hpp>
+#include <onto/plan/workspace.hpp>
 
 #include <boost/hana/tuple.hpp>
 
@@ -29,7 +30,7 @@ struct plan {
   bool depends_on_values = false;
 
   /// The most bytes that a run takes in the memory of a device, beside what variables hold before it: one block for all
-  /// intermediate values, and the variables' new values. -1 while an extent is not known.
+  /// intermediate values and what kernels work in, and the variables' new values. -1 while an extent is not known.
   constexpr std::int64_t peak_bytes(place where) const {
     for (int d = 0; d < Devices; ++d)
       if (devices[d] == where) return peaks[d];
@@ -38,6 +39,17 @@ struct plan {
   template <place_type Device>
   constexpr std::int64_t peak_bytes(Device) const {
     return peak_bytes(Device::value);
+  }
+  /// Of these bytes, those that kernels on a GPU need to work in: partial results of reductions and of long rows,
+  /// copies of a product's operands, what scans keep. On some GPUs a kernel needs less.
+  constexpr std::int64_t workspace_bytes(place where) const {
+    for (int d = 0; d < Devices; ++d)
+      if (devices[d] == where) return workspaces[d];
+    return 0;
+  }
+  template <place_type Device>
+  constexpr std::int64_t workspace_bytes(Device) const {
+    return workspace_bytes(Device::value);
   }
 
   /// The steps in order, a line each.
@@ -54,6 +66,7 @@ struct plan {
   int value_count = 0;
   place devices[Devices > 0 ? Devices : 1]{};
   std::int64_t peaks[Devices > 0 ? Devices : 1]{};
+  std::int64_t workspaces[Devices > 0 ? Devices : 1]{};
 };
 
 namespace detail {
@@ -180,10 +193,13 @@ struct planned {
     p.transfers = c.transfers;
     p.transfer_bytes = c.transfer_bytes;
     p.flops = c.flops;
+    const kernel_partition units = p.units.view();
+    const workspace_finder workspace(Graph::view, units, shapes);
     for (int d = 0; d < device_count; ++d) {
       const std::int64_t block = assign_offsets(p.values, p.value_count, p.devices[d]);
       const std::int64_t variables = variable_bytes(p.values, p.value_count, p.devices[d]);
-      p.peaks[d] = block < 0 || variables < 0 ? -1 : block + variables;
+      p.workspaces[d] = workspace.of(p.steps, p.step_count, p.devices[d]);
+      p.peaks[d] = known_sum(known_sum(block, variables), p.workspaces[d]);
     }
     return p;
   }

@@ -303,6 +303,13 @@ std::string plan<Nodes, Steps, Values, Devices>::text() const {
   return detail::plan_text({graph, placement, units.view(), steps, step_count, values});
 }
 
+/// Prints the steps, as `text()`.
+template <class Traits, int Nodes, int Steps, int Values, int Devices>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const plan<Nodes, Steps, Values, Devices>& p) {
+  return out << p.text();
+}
+
 template <int Nodes, int Steps, int Values, int Devices>
 std::string plan<Nodes, Steps, Values, Devices>::dot() const {
   return detail::plan_picture({graph, placement, units.view(), steps, step_count, values}).draw();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/graph/kernel_codegen.hpp>
-#include <onto/runtime/device.hpp>
+#include <onto/runtime/kernel.hpp>
 
 namespace onto::detail {
 
@@ -13,7 +13,16 @@ struct keyed_kernel {
   kernel_entry entry;
 };
 
-struct value_dependence;  // session/refined_program.hpp
+struct compiled_program;
+class refinement;
+class refined_program;
+
+/// The kernels of a program in which values decide how many nodes there are, and how it is rewritten.
+struct value_dependence {
+  const keyed_kernel* kernels;
+  int kernel_count;
+  refined_program* (*rewrite)(const compiled_program& typed, const refinement& nodes);
+};
 
 struct compiled_program {
   graph_view graph;

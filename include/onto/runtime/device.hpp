@@ -3,6 +3,7 @@
 // named here.
 #pragma once
 
+#include <onto/runtime/fault_hook.hpp>
 #include <onto/runtime/kernel.hpp>
 #include <onto/runtime/memory.hpp>
 #include <onto/runtime/work.hpp>
@@ -31,13 +32,6 @@ class device_graph : public counted {
   /// Does all of it for another run, in the compute stream of the device that recorded it, after what was issued there.
   /// Blocks until it is done and its results are in the host's memory; where the run fails it may still be under way.
   virtual void perform(run_state& run) = 0;
-};
-
-/// Called before every allocation, copy and kernel, on the thread that does it; for tests that make them fail. A hook
-/// that throws `device_lost` takes the device away.
-struct fault_hook {
-  void (*before)(void* context, const char* what) = nullptr;
-  void* context = nullptr;
 };
 
 /// What a device has done since the session was made.
@@ -85,11 +79,13 @@ class device {
   memory_info memory() const { return {account_.in_use(), account_.peak(), reserved(), limit(), workspace_bytes()}; }
   /// Gives memory that is not in use back to the system.
   virtual void trim() {}
-  /// Memory for kernels to work in, of `bytes` or more: one piece for all programs, since the kernels of a device run
-  /// one after the other. Counted as `memory().workspace`. Where there is not so much it may be less, down to `least`.
-  /// *Effects* sets `bytes` to what it is.
-  virtual ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) {
+  /// Memory for kernels to work in beside what the plan sets apart for them, of `bytes` or more: one piece for all
+  /// programs, since the kernels of a device run one after the other. Counted as `memory().workspace`. Where there is
+  /// not so much, or not beside what a program is yet to take, it may be less, down to `least`. *Effects* sets `bytes`
+  /// to what it is.
+  virtual ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, std::int64_t beside, void*& data) {
     (void)least;
+    (void)beside;
     bytes = 0;
     data = nullptr;
     return {};
@@ -101,7 +97,7 @@ class device {
     (void)call;
     return 0;
   }
-  ref<counted> workspace(std::int64_t bytes, void*& data) { return workspace_up_to(bytes, bytes, data); }
+  ref<counted> workspace(std::int64_t bytes, void*& data) { return workspace_up_to(bytes, bytes, 0, data); }
   /// Fills a block so that whoever reads what was not written finds out; for tests.
   virtual void poison(void* memory, std::int64_t bytes) {
     (void)memory;
@@ -131,6 +127,15 @@ class device {
   virtual ref<device_graph> record_graph(void (*issue)(void* context), void* context) {
     (void)issue;
     (void)context;
+    return {};
+  }
+
+  /// Lets the devices of the peer_group copy from and to host memory themselves, without a detour through pinned
+  /// memory of their own. *Returns* what ends that when it is let go of, before the memory goes; null where it is not
+  /// to be had.
+  virtual ref<counted> pin(void* memory, std::int64_t bytes) {
+    (void)memory;
+    (void)bytes;
     return {};
   }
 

@@ -41,11 +41,13 @@ struct half_kernels {
 /// One launch of a kernel.
 /// For a map `space` is the shape of the result; for a reduction and softmax, of the operand. A matrix product has the
 /// space (batch..., m, n); its operands' last two strides are those of their own rows and columns: (m, k) and (k, n).
+/// A kernel of an operation's own has the space of its first operand; each operand has the strides of its own shape.
 /// `out` is contiguous over the result; only a copy (concat's parts) may have an `out` with other strides.
 struct kernel_call {
   extents space{};
   int inputs = 0;
   const operand_view* in = nullptr;
+  const extents* shapes = nullptr;  // where the operation has a kernel of its own: of its operands, then of the result
   operand_view out{};
   int more_outputs = 0;  // of a map: further results, contiguous over the space as `out` is
   const operand_view* more_out = nullptr;
@@ -67,6 +69,13 @@ struct backend_kernel {
   void (*run)(kernel_context&, const kernel_call&) = nullptr;    // null: the backend has none
   std::size_t (*workspace)(const kernel_call&) = nullptr;        // bytes of device memory; null: none
   std::size_t (*least_workspace)(const kernel_call&) = nullptr;  // those it cannot do without; null: all
+  bool known = false;  // there is one: -fsanitize=undefined compares no functions in constant expressions (g++ 12)
+
+  constexpr backend_kernel() = default;
+  constexpr backend_kernel(void (*kernel)(kernel_context&, const kernel_call&),
+                           std::size_t (*bytes)(const kernel_call&) = nullptr,
+                           std::size_t (*least)(const kernel_call&) = nullptr)
+      : run(kernel), workspace(bytes), least_workspace(least), known(true) {}
 };
 
 /// A kernel as every backend has it. A backend's slot is the same in every translation unit, whichever backends it has.

@@ -6,23 +6,13 @@
 #include <onto/core/mutex.hpp>
 #include <onto/core/ref.hpp>
 #include <onto/graph/memory.hpp>
+#include <onto/runtime/memory_info.hpp>
 
 #include <cstdint>
 #include <string_view>
 
 ONTO_BEGIN_RUNS_ONCE
-namespace onto {
-
-/// A device's memory, in bytes, as one session uses it.
-struct memory_info {
-  std::int64_t in_use = 0;     ///< held by variables, prepared programs and what runs
-  std::int64_t peak = 0;       ///< the most that was in use at one time
-  std::int64_t reserved = 0;   ///< taken from the system, in use or kept for what comes next
-  std::int64_t limit = 0;      ///< the most the session takes; 0: no limit but the device's own
-  std::int64_t workspace = 0;  ///< that kernels work in beside what is in use: part of the limit, and of no plan
-};
-
-namespace detail {
+namespace onto::detail {
 
 class device;
 
@@ -136,8 +126,6 @@ class memory_account {
   std::int64_t peak_ = 0;
 };
 
-}  // namespace detail
-
-}  // namespace onto
+}  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

@@ -5,6 +5,7 @@
 #include <onto/core/message.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/device/place.hpp>
+#include <onto/runtime/fault_hook.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -47,11 +48,6 @@ class trace_sink {
   virtual void add(const trace_span& span) noexcept = 0;
   /// Nanoseconds since the session began.
   virtual std::int64_t now() const noexcept = 0;
-};
-
-/// A device is gone for good. Thrown by a device, or by a fault hook to take one away.
-struct device_lost {
-  const char* why = "the device is gone";
 };
 
 /// What one run of a program has come to; shared with the devices that work for it. The first failure is kept, and what

@@ -3,6 +3,7 @@
 // for addresses.
 #pragma once
 
+#include <onto/plan/workspace.hpp>
 #include <onto/session/bind_calls.hpp>
 #include <onto/session/missing_kernels.hpp>
 #include <onto/session/step_labels.hpp>
@@ -37,8 +38,13 @@ class binder {
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
-    for (int d = 0; d < devices_.count(); ++d)
-      b_.block_bytes[d] = assign_offsets(b_.values, b_.counts.values, devices_[d].where());
+    b_.value_bytes = m_.make<std::int64_t>(devices_.count());
+    const kernel_partition scheduled = units;
+    const workspace_finder workspace(g_, scheduled, b_.shapes);
+    for (int d = 0; d < devices_.count(); ++d) {
+      b_.value_bytes[d] = assign_offsets(b_.values, b_.counts.values, devices_[d].where());
+      b_.block_bytes[d] = plus(b_.value_bytes[d], workspace.of(steps, b_.counts.steps, devices_[d].where()));
+    }
     b_.blocks = m_.make<device_block*>(b_.devices);
     b_.workspaces = m_.make<counted*>(b_.devices);
     b_.rest = m_.make<device_event*>(stream_count(b_.devices));
@@ -50,10 +56,13 @@ class binder {
     b_.written = m_.make<device_block*>(b_.counts.values);
     b_.spare = m_.make<device_block*>(b_.counts.values);
     b_.steps = m_.make<bound_step>(b_.counts.steps);
-    call_binder calls(devices_, products_, b_, units, value_of);
+    const call_input in{p_, b_.shapes, b_.values, value_of, units, products_};
+    call_binder<arena> calls(in, m_);
     for (int k = 0; k < b_.counts.steps; ++k) {
-      calls.bind(b_.steps[k], steps[k]);
-      const bound_step& made = b_.steps[k];
+      bound_step& made = b_.steps[k];
+      calls.bind(made, steps[k]);
+      made.device = devices_.index_of(steps[k].at);
+      if (steps[k].kind == step_kind::transfer) made.from_device = devices_.index_of(steps[k].from);
       if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
         throw_no_kernel(g_, steps[k].node, devices_[made.device]);
     }
@@ -116,35 +125,45 @@ class binder {
     b_.replay_end = end;
   }
 
-  /// The kernels of a device run one after the other and share one piece of memory to work in.
+  /// The kernels of a device run one after the other and share what the plan has set apart for them to work in. Who
+  /// likes to have more shares a piece with those of other programs, where there is so much.
   void provide_workspace() {
     for (int d = 0; d < b_.devices; ++d) {
       if (devices_[d].is_host()) continue;
-      std::size_t most = 0, least = 0;
-      for (int k = 0; k < b_.counts.steps; ++k) {
-        bound_step& s = b_.steps[k];
-        if (s.device != d || !s.kernel) continue;
-        const backend_kernel& kernel = s.kernel->launch[devices_[d].slot()];
-        if (!kernel.workspace) continue;
-        for (int c = 0; c < s.call_count; ++c) {
-          s.calls[c].call.in = s.calls[c].views;
-          device& at = devices_[d];
-          const std::size_t wanted = at.ask_workspace(kernel.workspace, s.calls[c].call);
-          const std::size_t needed =
-              kernel.least_workspace ? at.ask_workspace(kernel.least_workspace, s.calls[c].call) : wanted;
-          if (wanted > most) most = wanted;
-          if (needed > least) least = needed;
-        }
-      }
-      if (most == 0) continue;
+      const std::int64_t planned = b_.block_bytes[d] - b_.value_bytes[d];
+      std::int64_t most = 0, needed = 0;
+      for_each_working_call(d, [&](const backend_kernel& kernel, bound_call& c) {
+        c.call.in = c.views;
+        device& at = devices_[d];
+        const auto wanted = static_cast<std::int64_t>(at.ask_workspace(kernel.workspace, c.call));
+        const auto least_wanted = kernel.least_workspace
+                                      ? static_cast<std::int64_t>(at.ask_workspace(kernel.least_workspace, c.call))
+                                      : wanted;
+        c.call.workspace_bytes = wanted;
+        if (wanted <= planned) return;
+        most = greatest(most, wanted);
+        if (least_wanted > planned) needed = greatest(needed, least_wanted);
+      });
       void* data = nullptr;
-      auto bytes = static_cast<std::int64_t>(most);
-      b_.workspaces[d] = devices_[d].workspace_up_to(bytes, static_cast<std::int64_t>(least), data).release();
-      for (int k = 0; k < b_.counts.steps; ++k)
-        for (int c = 0; b_.steps[k].device == d && c < b_.steps[k].call_count; ++c) {
-          b_.steps[k].calls[c].call.workspace = data;
-          b_.steps[k].calls[c].call.workspace_bytes = bytes;
-        }
+      std::int64_t bytes = most;
+      if (most > 0) b_.workspaces[d] = devices_[d].workspace_up_to(bytes, needed, b_.block_bytes[d], data).release();
+      for_each_working_call(d, [&](const backend_kernel&, bound_call& c) {
+        if (c.call.workspace_bytes == 0) return;
+        c.works_in_block = planned > 0 && (c.call.workspace_bytes <= planned || bytes <= planned);
+        c.call.workspace = c.works_in_block ? nullptr : data;
+        c.call.workspace_bytes = c.works_in_block ? planned : bytes;
+      });
+    }
+  }
+
+  /// The calls on a device of kernels that need memory to work in.
+  template <class Function>
+  void for_each_working_call(int device, const Function& function) {
+    for (int k = 0; k < b_.counts.steps; ++k) {
+      const bound_step& s = b_.steps[k];
+      if (s.device != device || !s.kernel) continue;
+      const backend_kernel& kernel = s.kernel->launch[devices_[device].slot()];
+      for (int c = 0; kernel.workspace && c < s.call_count; ++c) function(kernel, s.calls[c]);
     }
   }
 

@@ -4,34 +4,40 @@
 
 #include <onto/graph/index_map.hpp>
 #include <onto/graph/kernel_codegen.hpp>
-#include <onto/session/bound_program.hpp>
+#include <onto/session/bound_call.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+/// What is bound: a program, the shapes of its nodes, and its schedule.
+struct call_input {
+  const compiled_program& program;
+  const extents* shapes;
+  const plan_value* values;
+  const int* value_of;          // per node its first value, or -1
+  kernel_partition units;       // kernels as they are scheduled
+  const matmul_form& products;  // what the session says of all matrix products
+};
+
+/// `Memory` is an arena, or what stands for one while compiling.
+template <class Memory>
 class call_binder {
  public:
-  /// `products`: what the session says of all matrix products. `units`: kernels as they are scheduled. `value_of`: per
-  /// node its first value, or -1.
-  call_binder(const device_list& devices, const matmul_form& products, bound_program& b, const kernel_partition& units,
-              const int* value_of)
-      : p_(*b.program),
+  constexpr call_binder(const call_input& in, Memory& memory)
+      : p_(in.program),
         g_(p_.graph),
-        devices_(devices),
-        products_(products),
-        b_(b),
-        m_(b.memory),
-        units_(units),
-        value_of_(value_of),
-        registers_(m_.make<int>(g_.count)) {}
+        products_(in.products),
+        b_(in),
+        m_(memory),
+        units_(in.units),
+        value_of_(in.value_of),
+        registers_(m_.template make<int>(g_.count)) {}
 
   /// Finds the kernel of a step, and what it is called with.
-  ONTO_NOINLINE void bind(bound_step& s, const plan_step& step) {
+  ONTO_NOINLINE constexpr void bind(bound_step& s, const plan_step& step) {
     s.step = step;
-    s.device = devices_.index_of(step.at);
     if (step.kind != step_kind::kernel) {
       if (step.kind != step_kind::transfer) return;
-      s.from_device = devices_.index_of(step.from);
       s.from_node = base_of(g_, units_, step.node);
       if (s.from_node != step.node)
         s.from_offset = layout_of(g_, units_, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
@@ -54,7 +60,7 @@ class call_binder {
  private:
   /// Kernels multiply a space's extents in orders of their own. Where there are no elements, a product of some of the
   /// extents may be more than any number holds: those of a dimension that is 0 in any case are made 0.
-  static void clear_empty_extents(kernel_call& c) {
+  static constexpr void clear_empty_extents(kernel_call& c) {
     std::int64_t n = 1;
     for (int k = 0; k < c.space.rank; ++k) n = times(n, c.space.dims[k] == 0 ? 1 : c.space.dims[k]);
     if (n != most_count) return;
@@ -65,18 +71,18 @@ class call_binder {
       if (folded >> k & 1u || !results) c.space.dims[k] = 0;
   }
 
-  int find_value(int node, const place& at) const {
+  constexpr int find_value(int node, const place& at) const {
     for (int v = value_of_[node]; v >= 0; v = b_.values[v].next)
       if (b_.values[v].at == at) return v;
     return -1;
   }
 
-  void open_calls(bound_step& s, int calls) { s.calls = m_.make<bound_call>(calls); }
+  constexpr void open_calls(bound_step& s, int calls) { s.calls = m_.template make<bound_call>(calls); }
 
-  bound_call& next_call(bound_step& s, int operands) {
+  constexpr bound_call& next_call(bound_step& s, int operands) {
     bound_call& c = s.calls[s.call_count++];
-    c.views = m_.make<operand_view>(operands);
-    c.sources = m_.make<operand_source>(operands);
+    c.views = m_.template make<operand_view>(operands);
+    c.sources = m_.template make<operand_source>(operands);
     c.call.op = g_[s.step.node].op;
     c.call.half_precision = p_.half_precision;
     c.call.out.type = g_[s.step.node].type;
@@ -84,14 +90,14 @@ class call_binder {
   }
 
   /// The node whose memory on the device of a step holds the elements of `o`.
-  int held_at(const bound_step& s, int o) const {
+  constexpr int held_at(const bound_step& s, int o) const {
     return find_held(g_, units_, o, [&](int n) { return find_value(n, s.step.at) >= 0; });
   }
 
   /// Adds an operand: the elements of node `o` with a layout, over `space` (or with the layout's own strides where it
   /// is null).
-  void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape,
-                   const extents* space) {
+  constexpr void add_operand(bound_step& s, bound_call& c, int o, const view_layout& l, const extents& shape,
+                             const extents* space) {
     const int held = held_at(s, o);
     operand_view& v = c.views[c.call.inputs];
     operand_source& source = c.sources[c.call.inputs++];
@@ -105,18 +111,18 @@ class call_binder {
     if (source.value < 0) source.leaf = held;
   }
 
-  void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
+  constexpr void add_node(bound_step& s, bound_call& c, int o, const extents* space) {
     add_operand(s, c, o, layout_of(g_, units_, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
   /// Adds the operands of a kernel, each seen through its view path, and the space of the call.
-  void add_operands(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* path_of) {
+  constexpr void add_operands(bound_step& s, bound_call& c, int root, const kernel_operands& o, const int* path_of) {
     const extents& space = b_.shapes[space_of(g_, root)];
     extents all = space;
     int axis[max_rank];
     for (int k = 0; k < all.rank; ++k) axis[k] = k;
-    arena scratch;
-    auto* seen = scratch.make<index_map>(o.input_count);
+    Memory scratch;
+    auto* const seen = scratch.template make<index_map>(o.input_count);
     for (int k = 0; k < o.input_count; ++k) {
       seen[k] = index_map_of(g_, units_, path_of, b_.shapes, o.inputs[k], held_at(s, o.inputs[k]), o.paths[k], space);
       if (!seen[k].split || space.size() == 0) continue;
@@ -131,43 +137,56 @@ class call_binder {
       if (!(all == seen[k].over)) reshape_strides(seen[k].over, seen[k].layout.stride, all, l.stride);
       add_operand(s, c, o.inputs[k], l, all, nullptr);
     }
-    if (g_[root].kind() == op_kind::reduce && !(all == space))
-      c.call.op = reduce_of(*g_[root].op, axis, all.rank, space);
+    if (g_[root].kind() == op_kind::reduce && (!(all == space) || folds_to_extents_of(root))) {
+      c.call.op =
+          reduce_of(folds_to_extents_of(root) ? fold_to_extents(root, space) : *g_[root].op, axis, all.rank, space);
+      c.own_op = true;
+    }
+  }
+
+  /// Of a reduction that folds what its operand has more of than its result: now that extents are known, the axes.
+  constexpr bool folds_to_extents_of(int root) const {
+    return g_[root].made >= 0 && g_[root].op->attribute[2] == folds_to_extents;
+  }
+  constexpr op_info fold_to_extents(int root, const extents& space) const {
+    unsigned set = 0;
+    for (int k = 0; k < space.rank; ++k) set |= (b_.shapes[root][k] != space[k] ? 1u : 0u) << k;
+    return set ? with_axes(*g_[root].op, set) : *g_[root].op;
   }
 
   /// The reduction of a space whose axes are parts of those of another one.
-  const op_info* reduce_of(const op_info& op, const int* axis, int rank, const extents& space) {
+  constexpr const op_info* reduce_of(const op_info& op, const int* axis, int rank, const extents& space) {
     const unsigned folded = folded_axes(op, space.rank);
     unsigned set = 0;
     for (int d = 0; d < rank; ++d) set |= (folded >> axis[d] & 1u) << d;
-    auto* r = m_.make<op_info>(1);
-    *r = folds_all(op) ? op : with_axes(op, set);
+    auto* r = m_.template make<op_info>(1);
+    *r = folds_all(op) || set == 0 ? op : with_axes(op, set);
     return r;
   }
 
-  bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
+  constexpr bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
 
   /// How the kernel of a step evaluates what may be several nodes; an operation alone, always per use.
-  evaluation how_of(const bound_step& s) const {
+  constexpr evaluation how_of(const bound_step& s) const {
     const int root = s.step.node;
     return s.step.whole ? p_.how[root] : units_.is_single(root) ? evaluation::per_use : p_.part_how[root];
   }
 
-  void bind_program(bound_step& s, int root) {
+  constexpr void bind_program(bound_step& s, int root) {
     int capacity = 4 + 3 * most_repeated;
     for (int n = units_.first_member[root]; n >= 0; n = units_.next_member[n]) {
       capacity += most_instructions_of(g_, n);
       registers_[n] = -1;
       for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
     }
-    auto* inputs = m_.make<int>(capacity);
-    auto* paths = m_.make<int>(capacity);
-    auto* scalars = m_.make<int>(capacity);
+    auto* inputs = m_.template make<int>(capacity);
+    auto* paths = m_.template make<int>(capacity);
+    auto* scalars = m_.template make<int>(capacity);
     kernel_operands o{inputs, paths, 0, scalars, 0};
     kernel_partition kernels = units_;
     if (!s.step.whole) kernels.path_of = no_paths();
-    arena scratch;
-    kernel_codegen(g_, kernels, root, nullptr, 0, {scratch.make<kernel_instruction>(capacity), registers_}, o,
+    Memory scratch;
+    kernel_codegen(g_, kernels, root, nullptr, 0, {scratch.template make<kernel_instruction>(capacity), registers_}, o,
                    how_of(s))
         .run();
 
@@ -176,16 +195,16 @@ class call_binder {
     add_operands(s, c, root, o, kernels.path_of);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
-    c.bits = m_.make<std::uint64_t>(o.scalar_count);  // set in each run
+    c.bits = m_.template make<std::uint64_t>(o.scalar_count);  // set in each run
     c.call.scalars = c.bits;
     contiguous_strides(b_.shapes[root], c.call.out.stride);
-    c.more = m_.make<operand_view>(s.step.more);
+    c.more = m_.template make<operand_view>(s.step.more);
     c.call.more_outputs = s.step.more;
     c.call.more_out = c.more;
     for (int k = 0; k < s.step.more; ++k) c.more[k].type = g_[b_.values[s.step.value + 1 + k].node].type;
   }
 
-  void bind_product(bound_step& s, int product) {
+  constexpr void bind_product(bound_step& s, int product) {
     open_calls(s, 1);
     bound_call& c = next_call(s, 3);
     const extents& out = b_.shapes[product];
@@ -211,7 +230,7 @@ class call_binder {
         c.call.form.beta = e.sign_addend;
         add_node(s, c, e.addend, &out);
       }
-      c.scalars = m_.make<int>(2);
+      c.scalars = m_.template make<int>(2);
       c.scalars[0] = e.alpha;
       c.scalars[1] = e.beta;
       c.scalar_count = 2;
@@ -220,17 +239,18 @@ class call_binder {
   }
 
   /// For each node -1: no path.
-  const int* no_paths() {
+  constexpr const int* no_paths() {
     if (!no_paths_) {
-      no_paths_ = m_.make<int>(g_.count);
+      no_paths_ = m_.template make<int>(g_.count);
       for (int n = 0; n < g_.count; ++n) no_paths_[n] = -1;
     }
     return no_paths_;
   }
 
-  void bind_concat(bound_step& s, int root) {
+  constexpr void bind_concat(bound_step& s, int root) {
     const graph_node& x = g_[root];
     const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
+    if (is_part_of_concat(x)) return bind_part_of_concat(s, root, axis);
     open_calls(s, x.count);
     std::int64_t position = 0;
     for (int k = 0; k < x.count; ++k) {
@@ -244,27 +264,48 @@ class call_binder {
     }
   }
 
-  /// Softmax, kernels of an operation's own, and views that are made into contiguous memory.
-  void bind_plain(bound_step& s, int root) {
-    int x = g_.operand(root, 0);
+  constexpr void bind_part_of_concat(bound_step& s, int root, int axis) {
+    std::int64_t position = 0;
+    for (int k = 2; k < g_[root].count; ++k) position += b_.shapes[g_.operand(root, k)].dims[axis];
     open_calls(s, 1);
     bound_call& c = next_call(s, 1);
+    const int all = g_.operand(root, 0);
+    c.call.space = b_.shapes[root];
+    view_layout from = layout_of(g_, units_, b_.shapes, all, held_at(s, all));
+    from.offset += position * from.stride[axis];
+    add_operand(s, c, all, from, c.call.space, &c.call.space);
+    contiguous_strides(c.call.space, c.call.out.stride);
+  }
+
+  /// Softmax, kernels of an operation's own, and views that are made into contiguous memory.
+  constexpr void bind_plain(bound_step& s, int root) {
+    int x = g_.operand(root, 0);
+    const bool own = g_[root].kind() == op_kind::own_kernel;
+    const int operands = own ? g_[root].count : 1;
+    open_calls(s, 1);
+    bound_call& c = next_call(s, operands);
     if (g_[root].kind() == op_kind::view) {
       int path = is_reshape(g_, root) ? -1 : root;
-      add_operands(s, c, root, {&x, &path, 1, nullptr, 0}, nullptr);
+      add_operands(s, c, root, {&x, &path, 1, nullptr, 0}, no_paths());
     } else {
       c.call.space = b_.shapes[x];
-      add_node(s, c, x, nullptr);
+      for (int k = 0; k < operands; ++k) add_node(s, c, g_.operand(root, k), nullptr);
     }
-    contiguous_strides(c.call.space, c.call.out.stride);
+    if (own) {
+      auto* const shapes = m_.template make<extents>(operands + 1);
+      for (int k = 0; k < operands; ++k) shapes[k] = b_.shapes[g_.operand(root, k)];
+      shapes[operands] = b_.shapes[root];
+      c.call.shapes = shapes;
+      c.call.form.tf32 = products_.tf32;  // of convolutions
+    }
+    contiguous_strides(own ? b_.shapes[root] : c.call.space, c.call.out.stride);
   }
 
   const compiled_program& p_;
   const graph_view& g_;
-  const device_list& devices_;
   const matmul_form& products_;
-  bound_program& b_;
-  arena& m_;
+  const call_input& b_;
+  Memory& m_;
   kernel_partition units_;
   const int* value_of_;
   int* registers_;

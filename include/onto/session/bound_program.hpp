@@ -4,47 +4,12 @@
 
 #include <onto/graph/stream_assignment.hpp>
 #include <onto/runtime/compiled_program.hpp>
+#include <onto/runtime/device.hpp>
+#include <onto/session/bound_call.hpp>
 #include <onto/session/refined_programs.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
-
-/// Where an operand's memory comes from at each run: a value of the plan, or a leaf.
-struct operand_source {
-  int value = -1;           // of the plan
-  int leaf = -1;            // a feed, a constant or a variable
-  std::int64_t offset = 0;  // in bytes, of a view
-};
-
-/// One launch.
-struct bound_call {
-  kernel_call call;
-  operand_view* views = nullptr;  // call.inputs of them
-  operand_source* sources = nullptr;
-  int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
-  int scalar_count = 0;
-  std::uint64_t* bits = nullptr;  // of each, for this run
-  double alpha_sign = 1;          // of a matrix product
-  double beta_sign = 0;           // 0: no addend
-  std::int64_t out_offset = 0;    // bytes
-  operand_view* more = nullptr;   // call.more_outputs of them
-};
-
-struct bound_step {
-  plan_step step;
-  const kernel_entry* kernel = nullptr;
-  int device = -1;       // index among the session's devices
-  int from_device = -1;  // of a transfer
-  int from_node = -1;    // and of what it copies all or, from an offset on, some rows
-  std::int64_t from_offset = 0;
-  bound_call* calls = nullptr;
-  int call_count = 0;
-  int stream = 0;        // see graph/stream_assignment.hpp
-  int* waits = nullptr;  // steps of other streams that must be done
-  int wait_count = 0;
-  device_event* event = nullptr;  // where another stream or the host waits for this step; owned
-  work_label label;
-};
 
 /// What a device recorded, and the variables' memory that it was recorded with.
 struct recorded_run {
@@ -66,6 +31,7 @@ struct bound_program {
   plan_value* values = nullptr;
   bound_step* steps = nullptr;
   std::int64_t* block_bytes = nullptr;  // per device
+  std::int64_t* value_bytes = nullptr;  // of the block: values come first, and then what kernels work in
   schedule_counts counts;
   int devices = 0;
   std::string_view title;  // what it is called where it holds memory
@@ -92,6 +58,7 @@ struct bound_program {
   counted** workspaces = nullptr;   // per device
   device_event** rest = nullptr;    // per stream: the end of a run
   bool* used = nullptr;             // per stream, in this run
+  counted* pinning = nullptr;       // keeps the host's block page-locked, for the GPUs' own copies
   recorded_run recorded[2];
   int next_recorded = 0;
 
@@ -111,6 +78,7 @@ struct bound_program {
     end_run();
     for (int v = 0; spare && v < counts.values; ++v)
       if (spare[v]) spare[v]->drop();
+    if (pinning) pinning->drop();
     for (int d = 0; blocks && d < devices; ++d) {
       if (blocks[d]) blocks[d]->drop();
       if (workspaces[d]) workspaces[d]->drop();

@@ -6,24 +6,17 @@
 #include <onto/session/execute.hpp>
 #include <onto/session/feeds.hpp>
 #include <onto/session/infer.hpp>
-#include <onto/session/options.hpp>
 #include <onto/session/placement_log.hpp>
 #include <onto/session/prepared_program.hpp>
+#include <onto/session/session_runtime.hpp>
+#include <onto/session/staged_results.hpp>
 #include <onto/session/trace.hpp>
 #include <onto/session/variables.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A program with its placement, before anything is known of its data.
-struct placed_program {
-  meaning of;
-  place* pinned = nullptr;
-  node_placement* where = nullptr;
-  arena memory;
-};
-
-class session_core : public counted {
+class session_core final : public session_runtime {
  public:
   session_core(device_list&& devices, const session_options& options)
       : devices_(static_cast<device_list&&>(devices)),
@@ -130,6 +123,8 @@ class session_core : public counted {
   }
 
  private:
+  friend class checkpoint;
+
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
     p->of = refined_.resolve(program, states, p->memory);
@@ -142,7 +137,7 @@ class session_core : public counted {
     bool known = true;
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
-      leaves.shapes[n] = g[n].kind() == op_kind::constant ? p->of.state.values[n]->shape : g[n].shape;
+      leaves.shapes[n] = g[n].kind() == op_kind::constant ? shape_of(*p->of.state.values[n]) : g[n].shape;
       known = known && leaves.shapes[n].is_static();
     }
     if (known) {
@@ -153,15 +148,14 @@ class session_core : public counted {
   }
 
   ONTO_NOINLINE void run_resolved(const run_request& r, const meaning& m, run_leaves& leaves, prepared_program* p) {
-    const program_state& s = m.state;
     const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    gather(r, g, s, leaves);
-    bound_program* b = p ? take_from(*p, leaves) : take(m.program, leaves, s);
+    gather(r, m, leaves);
+    bound_program* b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
     if (!b) {
       b = bind(m, leaves, p != nullptr);
       if (p) make_room(*p);
@@ -172,11 +166,12 @@ class session_core : public counted {
         b->variable[n] = leaves.variable[n];
         leaves.variable[n] = nullptr;
       }
-      b->scalars = s.values;
-      for (int k = 0; k < g.fetch_count; ++k) b->results[k].data = r.allocate(r.context, k, b->shapes[g.fetches[k]]);
+      b->scalars = m.state.values;
+      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable});
       begin(b->progress);
       execution(*b, devices_).run();
       end(b->progress);
+      results.deliver();
       if (writes) commit(g, *b);
     } catch (...) {
       delete b;
@@ -233,36 +228,43 @@ class session_core : public counted {
 
   /// Shapes and data of the leaves, and where variables are: of one moment, so that a run that writes several is seen
   /// whole or not at all. *Throws* for a missing feed, a feed of another shape, a variable without a value.
-  void gather(const run_request& r, const graph_view& g, const program_state& s, run_leaves& out) {
+  void gather(const run_request& r, const meaning& m, run_leaves& out) {
+    const graph_view& g = m.program->graph;
     message unset;
-    mutex_lock lock(mutex_);
-    for (int n = 0; n < g.count; ++n) {
-      const op_kind kind = g[n].kind();
-      if (!g[n].is_leaf()) continue;
-      out.shapes[n] = g[n].shape;
-      if (kind == op_kind::placeholder) {
-        const feed_ref& feed = feed_for(g[n], r);
-        out.shapes[n] = feed.shape;
-        out.data[n].data = const_cast<void*>(feed.data);
-      } else if (kind == op_kind::constant) {
-        out.shapes[n] = s.values[n]->shape;
-        out.data[n].data = const_cast<void*>(s.values[n]->values);
-      } else if (kind == op_kind::variable) {
-        const variable& v = variables_.of(g[n]);
-        out.pinned[n] = v.where;
-        if (v.value) {
-          v.value->retain();
-          out.variable[n] = v.value;
-          out.shapes[n] = v.shape;
-        } else if (is_read(g, n)) {
-          unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
+    {
+      const mutex_lock lock(mutex_);
+      for (int n = 0; n < g.count; ++n) {
+        const op_kind kind = g[n].kind();
+        if (!g[n].is_leaf()) continue;
+        out.shapes[n] = g[n].shape;
+        if (kind == op_kind::placeholder) {
+          const feed_ref& feed = feed_for(g[n], r);
+          out.shapes[n] = feed.shape;
+          out.data[n].data = const_cast<void*>(feed.data);
+        } else if (kind == op_kind::constant) {
+          out.shapes[n] = shape_of(*m.state.values[n]);
+          out.data[n].data = const_cast<void*>(values_of(*m.state.values[n]));
+        } else if (kind == op_kind::variable) {
+          const variable& v = variables_.of(g[n]);
+          out.pinned[n] = v.where;
+          if (v.value) {
+            v.value->retain();
+            out.variable[n] = v.value;
+            out.shapes[n] = v.shape;
+          } else if (is_read(g, n)) {
+            unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
+          }
         }
       }
     }
-    if (!unset.empty())
-      fail<failed_precondition_error>(message("[onto.variable] variable ")
-                                      << unset.text()
-                                      << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
+    if (unset.empty()) return;
+    if (variables_.waiting && variables_.waiting->hand_over(*variables_.waiting, *this, m)) {
+      out.let_go();
+      return gather(r, m, out);
+    }
+    fail<failed_precondition_error>(message("[onto.variable] variable ")
+                                    << unset.text()
+                                    << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
   }
 
   ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {

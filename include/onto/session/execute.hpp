@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/session/bind.hpp>
+#include <onto/session/call_addresses.hpp>
 
 #include <exception>
 
@@ -13,17 +14,6 @@ namespace onto::detail {
 ONTO_COLD inline void copy_fetched_elements(kernel_context&, const kernel_call& c) {
   const std::int64_t bytes = c.inner * size_of(c.out.type);
   if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
-}
-
-/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
-/// factors.
-ONTO_COLD inline double factor_of(element type, std::uint64_t bits) {
-  switch (computed_as(type)) {
-    case element::float32: return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));
-    case element::float64: return __builtin_bit_cast(double, bits);
-    default:
-      fail<internal_error>(message("[onto.matmul] a product of ") << name_of(type) << " has no factors in its kernel");
-  }
 }
 
 class execution {
@@ -85,7 +75,10 @@ class execution {
           (first->offset + rounded(first->bytes) <= free && x.offset + x.bytes > first->offset + first->bytes))
         first = &x;
     }
-    if (first) e.name_value(m << "; the first of its values that does not fit is ", first->node);
+    if (b.value_bytes[e.at_] <= free && b.value_bytes[e.at_] < b.block_bytes[e.at_])
+      m << "; what does not fit is what its kernels work in";
+    else if (first)
+      e.name_value(m << "; the first of its values that does not fit is ", first->node);
   }
   static void explain_variable(const void* self, message& m, std::int64_t) {
     const auto& e = *static_cast<const execution*>(self);
@@ -165,6 +158,7 @@ class execution {
           each.graph->adapt())
         r = &each;
     if (!r) {
+      pin_host_block(origin);
       ref<device_graph> graph = origin.record_graph(
           [](void* self) {
             auto& e = *static_cast<execution*>(self);
@@ -190,6 +184,20 @@ class execution {
     if (b_.progress.failed()) return true;
     for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     return true;
+  }
+
+  /// Pins what the program has in host memory between its steps, if it is worth it and copies go there.
+  void pin_host_block(device& origin) {
+    constexpr std::int64_t worth_pinning = std::int64_t{1} << 20;
+    if (b_.pinning) return;
+    for (int k = b_.replay_first; k < b_.replay_end; ++k) {
+      const bound_step& s = b_.steps[k];
+      if (s.step.kind != step_kind::transfer || !devices_[s.device].is_host()) continue;
+      if (s.step.value < 0 || b_.values[s.step.value].fetch >= 0) continue;
+      const device_block* const block = b_.blocks[s.device];
+      if (block && block->bytes() >= worth_pinning) b_.pinning = origin.pin(block->data(), block->bytes()).release();
+      return;
+    }
   }
 
   // ---- issuing --------------------------------------------------------------------------------------------
@@ -247,10 +255,12 @@ class execution {
       launch(s, at);
   }
 
+  call_addresses addresses() const { return {g_, b_.address, b_.leaf, b_.scalars, b_.shapes}; }
+
   const host_slot& slot_of(int value, int leaf) const { return value >= 0 ? b_.address[value] : b_.leaf[leaf]; }
 
   void* address_of(int value, int leaf, std::int64_t offset) const {
-    return static_cast<char*>(slot_of(value, leaf).data) + offset;
+    return addresses().address_of(value, leaf, offset);
   }
 
   void transfer(const bound_step& s, device& to) {
@@ -307,32 +317,11 @@ class execution {
 
   void launch(const bound_step& s, device& at) {
     for (int k = 0; k < s.call_count; ++k) {
-      bound_call& c = s.calls[k];
-      for (int i = 0; i < c.call.inputs; ++i)
-        c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
-      c.call.in = c.views;
-      c.call.out.data = static_cast<char*>(b_.address[s.step.value].data) + c.out_offset;
-      for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = b_.address[s.step.value + 1 + i].data;
-      c.call.continues = k > 0;
-      set_scalars(c);
-      at.launch({b_.progress, s.label}, *s.kernel, c.call);
+      addresses().fill(s.calls[k], s.step, k);
+      if (s.calls[k].works_in_block)
+        s.calls[k].call.workspace = static_cast<char*>(b_.blocks[s.device]->data()) + b_.value_bytes[s.device];
+      at.launch({b_.progress, s.label}, *s.kernel, s.calls[k].call);
     }
-  }
-
-  double number(int node) const {
-    if (node < 0) return 1;
-    const std::uint64_t bits =
-        g_[node].is_literal() ? static_cast<std::uint64_t>(g_[node].op->attribute[0]) : b_.scalars[node]->scalar;
-    return factor_of(g_[node].type, bits);
-  }
-
-  void set_scalars(bound_call& c) {
-    if (c.call.op->kind == op_kind::matmul) {
-      c.call.form.alpha = c.alpha_sign * (c.scalar_count ? number(c.scalars[0]) : 1);
-      c.call.form.beta = c.beta_sign * (c.scalar_count ? number(c.scalars[1]) : 1);
-      return;
-    }
-    for (int k = 0; k < c.scalar_count; ++k) c.bits[k] = b_.scalars[c.scalars[k]]->scalar;
   }
 
   /// Waits for all devices, whatever has happened: nothing of this run is in flight afterwards.

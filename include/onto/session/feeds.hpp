@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a run is asked for, and which feed is whose.
+// Which feed is whose, and what is wrong with it.
 #pragma once
 
 #include <onto/expr/symbol.hpp>
 #include <onto/ops/assign.hpp>
-#include <onto/runtime/compiled_program.hpp>
+#include <onto/session/session_runtime.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A program to run, without its types.
-struct run_request {
-  const compiled_program* program = nullptr;
-  const state* const* states = nullptr;  // per fetch
-  const feed_ref* const* feeds = nullptr;
-  int feed_count = 0;
-  void* (*allocate)(void* context, int fetch, const extents& shape) = nullptr;  // memory for a result
-  void* context = nullptr;
-};
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_fed_nothing(const graph_node& placeholder) {
+  fail<invalid_argument_error>(message("[onto.feed] placeholder '")
+                               << placeholder.name
+                               << "' was fed no values: a null pointer, or a tensor that was moved from");
+}
 
 /// The feed of a placeholder. *Throws* `invalid_argument_error` where there is none, or one of another shape.
 inline const feed_ref& feed_for(const graph_node& n, const run_request& r) {
@@ -33,9 +29,7 @@ inline const feed_ref& feed_for(const graph_node& n, const run_request& r) {
     fail<invalid_argument_error>(message("[onto.feed] placeholder '")
                                  << n.name << "' has shape " << n.shape << " and was fed " << feed.shape
                                  << "; feed data of that shape");
-  if (!feed.data && feed.shape.size() != 0)
-    fail<invalid_argument_error>(message("[onto.feed] placeholder '")
-                                 << n.name << "' was fed no values: a null pointer, or a tensor that was moved from");
+  if (!feed.data && feed.shape.size() != 0) throw_fed_nothing(n);
   return feed;
 }
 

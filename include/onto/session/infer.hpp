@@ -2,6 +2,7 @@
 // Shapes at run time: what the compiler could not know is inferred from the feeds before anything runs.
 #pragma once
 
+#include <onto/graph/made_operation.hpp>
 #include <onto/ops/assign.hpp>
 #include <onto/plan/node_names.hpp>
 
@@ -20,6 +21,11 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
       "the operands differ in rank or in an extent other than the joined axis",
       "a minimum or maximum over no elements has no value; give the axis an extent above 0",
       "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents",
+      "the axis has fewer elements than are asked for; ask for fewer",
+      "the filter is not for the image's channels; conv2d takes a filter (height, width, in / groups, out), with nchw "
+      "(out, in / groups, height, width)",
+      "the groups do not share the filter's results equally; take a divisor of their number",
+      "no window fits into the image; pad the image (same, or padding<1>), or take a window that is smaller",
   };
   return sentences[static_cast<int>(f)];
 }
@@ -54,8 +60,10 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       if (!variable.is_static() && value.rank == variable.rank) variable = value;
     }
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
-    const inferred r = g[n].op->infer(operands, g[n].count);
+    const inferred r = infer_shape(*g[n].op, {g, shapes}, operands, g[n].count);
     if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
+    if (g[n].made >= 0 && !r.shape.is_static())
+      fail<internal_error>(message("[onto.gradient] the extents of ") << g[n].op->name << " cannot be found");
     if (!r.shape.fits(size_of(g[n].type))) throw_shape_fault(g, shapes, n, shape_fault::bytes);
     shapes[n] = r.shape;
   }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <onto/expr/named.hpp>
-#include <onto/graph/builder.hpp>
 #include <onto/graph/kernel_codegen.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/kernel/program.hpp>
 #include <onto/ops/reduce.hpp>
@@ -54,9 +54,21 @@ struct op_table<op_list<Ops...>> {
   };
 };
 
+/// An operation as kernels know it: without its extents where they do not matter to an element, so that a kernel is
+/// compiled once and not for each shape.
+template <class Op>
+struct op_in_kernels {
+  using type = Op;
+};
+template <class Op>
+  requires requires { typename Op::of_any_shape; }
+struct op_in_kernels<Op> {
+  using type = typename Op::of_any_shape;
+};
+
 template <class Table, int K>
 struct op_or_load {
-  using type = typename Table::template op_at<K>::type;
+  using type = typename op_in_kernels<typename Table::template op_at<K>::type>::type;
 };
 template <class Table>
 struct op_or_load<Table, kernel_instruction::input> {
@@ -237,7 +249,7 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
     ((e.launch[B::slot] = operation_kernels<op, B>::template kernel<operand>()), ...);
     return {operation_key(Graph::view, Root), e};
   } else {
-    return {operation_key(Graph::view, Root), copy_kernel(backends{})};
+    return {operation_key(Graph::view, Root), copy_kernel(backend_list<B...>{})};
   }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/session/kernel_entry.hpp>
-#include <onto/session/refined_program.hpp>
+#include <onto/session/session_runtime.hpp>
 
 #include <utility>
 
@@ -118,12 +118,12 @@ struct compiled {
     kernel_entry single[nodes]{};
   };
 
-  template <int Root>
+  template <int Root, class Backends = backends>
   static constexpr keyed_kernel whole_kernel() {
     constexpr int product = product_of(Graph::view, whole, Root);
     constexpr int node = product < 0 ? Root : product;
     constexpr auto extent = product < 0 ? extent_of_kernel::whole : extent_of_kernel::single;
-    return kernel_of<Graph, Table, node, extent, how.whole[Root]>(backends{});
+    return kernel_of<Graph, Table, node, extent, how.whole[Root]>(Backends{});
   }
   static constexpr int kernel_count =
       kernels.whole_count + kernels.both_count + kernels.part_count + kernels.single_count;
@@ -175,7 +175,7 @@ struct compiled {
       if (is_half_precision(Graph::view[n].type)) return true;
     return false;
   }
-  static constexpr value_dependence dependence{all.kernels, kernel_count + 1, &refined_program::rewrite};
+  static constexpr value_dependence dependence{all.kernels, kernel_count + 1, &rewrite_program};
   static constexpr const value_dependence* dependence_if_any() {
     if constexpr (values_decide)
       return &dependence;

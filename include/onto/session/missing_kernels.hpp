@@ -6,6 +6,7 @@
 #include <onto/graph/placer.hpp>
 #include <onto/plan/node_names.hpp>
 #include <onto/runtime/compiled_program.hpp>
+#include <onto/runtime/device.hpp>
 #include <onto/session/requests.hpp>
 
 ONTO_BEGIN_RUNS_ONCE

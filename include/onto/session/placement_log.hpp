@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/runtime/compiled_program.hpp>
+#include <onto/runtime/device.hpp>
 #include <onto/session/options.hpp>
 #include <onto/session/placement_text.hpp>
 

@@ -2,7 +2,8 @@
 // Programs that are run again and again: prepared once, then repeated, waited for or not.
 #pragma once
 
-#include <onto/session/typed_run.hpp>
+#include <onto/expr/not_a_feed.hpp>
+#include <onto/session/outputs.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -91,6 +92,22 @@ class prepared {
   result_type operator()(const feed<Symbols>&... feeds) const {
     return run(*core_, program_.get(), feeds...);
   }
+  template <class... X>
+    requires(detail::any_is_no_feed<X...>)
+  result_type operator()(const X&...) const {
+    static_cast<void>(static_cast<typename detail::data_has_no_name<X...>::reported*>(nullptr));
+    return {};
+  }
+
+  /// A callable whose results go into memory of the caller's, and which takes none: `step.to(out)(x = data)`. Outputs
+  /// as those of `session::run_to`; those that have a name must live until the last call.
+  template <class Outputs>
+  auto to(Outputs&& outputs) const {
+    return [step = *this,
+            list = detail::outputs_of<Outputs>(outputs)]<class... Symbols>(const feed<Symbols>&... feeds) mutable {
+      detail::run_into_outputs<E...>::run(*step.core_, step.program_.get(), nullptr, list, feeds...);
+    };
+  }
 
   /// Starts a run and returns at once. Runs of one prepared program are done in order. What is fed must live until the
   /// handle is ready; temporaries are kept. What the run throws arrives at the handle.
@@ -98,14 +115,14 @@ class prepared {
   pending<result_type> async(Feeds&&... feeds) const {
     detail::ref<typename pending<result_type>::job> run(
         new job<std::decay_t<Feeds>...>(*core_, *program_, static_cast<Feeds&&>(feeds)...));
-    program_->queue.push(*run);
+    program_->push(*run);
     return pending<result_type>(static_cast<detail::ref<typename pending<result_type>::job>&&>(run));
   }
 
  private:
   friend class session;
 
-  prepared(const detail::ref<detail::session_core>& core, const E&... e) : core_(core), expressions_(e...) {
+  prepared(const detail::ref<detail::session_runtime>& core, const E&... e) : core_(core), expressions_(e...) {
     const detail::state* const states[] = {e.state.get()...};
     if constexpr (typed::graph::well_formed)
       program_ = core->prepare(typed::program(), states);
@@ -114,7 +131,7 @@ class prepared {
   }
 
   template <class... Symbols>
-  static result_type run(detail::session_core& core, detail::prepared_program* program, const feed<Symbols>&... feeds) {
+  static result_type run(detail::session_runtime& core, detail::repeated_run* program, const feed<Symbols>&... feeds) {
     if constexpr (Single)
       return std::get<0>(typed::run(core, program, nullptr, feeds...));
     else
@@ -125,19 +142,19 @@ class prepared {
   template <class... Feeds>
   struct job final : pending<result_type>::job {
     template <class... F>
-    job(detail::session_core& c, detail::prepared_program& p, F&&... feeds)
+    job(detail::session_runtime& c, detail::repeated_run& p, F&&... feeds)
         : core(c), program(p), given(static_cast<F&&>(feeds)...) {}
     void perform() override {
       this->result = std::apply([this](const auto&... f) { return run(core, &program, f...); }, given);
     }
-    detail::session_core& core;
-    detail::prepared_program& program;
+    detail::session_runtime& core;
+    detail::repeated_run& program;
     std::tuple<Feeds...> given;
   };
 
-  detail::ref<detail::session_core> core_;
+  detail::ref<detail::session_runtime> core_;
   std::tuple<E...> expressions_;  // they hold the values of constants
-  detail::ref<detail::prepared_program> program_;
+  detail::ref<detail::repeated_run> program_;
 };
 
 }  // namespace ONTO_ABI

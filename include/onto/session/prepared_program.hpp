@@ -3,10 +3,18 @@
 #pragma once
 
 #include <onto/session/bound_program.hpp>
-#include <onto/session/run_queue.hpp>
+#include <onto/session/session_runtime.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
+
+/// A program with its placement, before anything is known of its data.
+struct placed_program {
+  meaning of;
+  place* pinned = nullptr;
+  node_placement* where = nullptr;
+  arena memory;
+};
 
 /// What a run is given, gathered: entries per node.
 struct run_leaves {
@@ -41,7 +49,7 @@ struct run_leaves {
 
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
 /// at a time.
-struct prepared_program : counted {
+struct prepared_program final : repeated_run {
   arena memory;
   meaning of;
   run_leaves leaves;  // of the present run

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <onto/core/ref.hpp>
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/session/requests.hpp>
@@ -12,50 +12,11 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class refined_program;
-
-/// The kernels of a program in which values decide how many nodes there are, and how it is rewritten.
-struct value_dependence {
-  const keyed_kernel* kernels;
-  int kernel_count;
-  refined_program* (*rewrite)(const compiled_program& typed, const refinement& nodes);
-};
-
 /// Kept by the session, and by what is bound to it.
 class refined_program : public counted {
  public:
-  static refined_program* rewrite(const compiled_program& typed, const refinement& nodes) {
-    ref<refined_program> p(new refined_program(typed, nodes));
-    return p.release();
-  }
-
-  const compiled_program& program() const { return program_; }
-
-  /// How many nodes there are beyond those of the types.
-  int told_apart() const { return count_nodes(g_) - count_nodes(typed_.graph); }
-
-  /// Whether it is what `nodes` of the program come to.
-  bool is_for(const compiled_program& typed, const refinement& r) const {
-    if (&typed_ != &typed || r.nodes.size != count_ || r.operands.size != operand_count_) return false;
-    for (int k = 0; k < count_; ++k)
-      if (typed_node_[k] != r.nodes[k].typed) return false;
-    for (int k = 0; k < operand_count_; ++k)
-      if (operand_[k] != r.operands[k]) return false;
-    for (int k = 0; k < program_.graph.fetch_count; ++k)
-      if (fetch_[k] != r.fetches[k]) return false;
-    return true;
-  }
-
-  /// What its nodes ask for and hold.
-  program_state state_of(const refinement& r, arena& memory) const {
-    program_state p(count_, r.has_guards(), memory);
-    for (int k = 0; k < count_; ++k) p.set(at_[k], r.nodes[k]);
-    return p;
-  }
-
- private:
   refined_program(const compiled_program& typed, const refinement& r)
-      : typed_(typed), count_(r.nodes.size), operand_count_(r.operands.size) {
+      : typed_(typed), written_(r.nodes.size), count_(r.nodes.size), operand_count_(r.operands.size) {
     typed_node_ = m_.make<int>(count_);
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
@@ -75,6 +36,32 @@ class refined_program : public counted {
     program_.lone_softmax = lone_softmax_;
   }
 
+  const compiled_program& program() const { return program_; }
+
+  /// How many nodes there are beyond those of the types.
+  int told_apart() const { return count_nodes(g_) - count_nodes(typed_.graph); }
+
+  /// Whether it is what `nodes` of the program come to.
+  bool is_for(const compiled_program& typed, const refinement& r) const {
+    if (&typed_ != &typed || r.nodes.size != written_ || r.operands.size != operand_count_) return false;
+    for (int k = 0; k < written_; ++k)
+      if (typed_node_[k] != r.nodes[k].typed) return false;
+    for (int k = 0; k < operand_count_; ++k)
+      if (operand_[k] != r.operands[k]) return false;
+    for (int k = 0; k < program_.graph.fetch_count; ++k)
+      if (fetch_[k] != r.fetches[k]) return false;
+    return true;
+  }
+
+  /// What its nodes ask for and hold.
+  program_state state_of(const refinement& r, arena& memory) const {
+    program_state p(count_, r.has_guards(), memory);
+    for (int k = 0; k < written_; ++k)
+      if (at_[k] >= 0) p.set(at_[k], r.nodes[k]);
+    return p;
+  }
+
+ private:
   static int count_nodes(const graph_view& g) {
     int nodes = 0;
     for (int n = 0; n < g.count; ++n) nodes += g[n].kind() == op_kind::scalar ? 0 : 1;
@@ -94,18 +81,37 @@ class refined_program : public counted {
     extents shapes[max_operands];
     for (int k = 0; k < count_; ++k) {
       graph_node& n = written[k];
-      n = typed_.graph[typed_node_[k]];
+      n = typed_node_[k] >= 0 ? typed_.graph[typed_node_[k]] : r.nodes[k].derived;
+      n.id = r.id_of(k);
       n.first = r.nodes[k].first;
       n.visit = -1;
-      if (n.is_leaf()) continue;
+      if (typed_node_[k] < 0) {
+        n.op = m_.copy(n.op, 1);
+        n.request = r.nodes[k].request.where;
+      }
+      if (n.is_leaf() || !n.op->infer) continue;
       // As it was written: chains of products are ordered below.
       for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = written[operands[n.first + j]].shape;
       n.shape = n.op->infer(shapes, n.count).shape;
     }
+    // What nothing fetched needs is no part of the program.
+    int* const place_of = per_node<int>();
+    const int needed = needed_first(written, count_, operands, fetches, typed_.graph.fetch_count, place_of);
+    for (int k = 0; k < count_; ++k) nodes[place_of[k]] = written[k];
+    for (int k = 0; k < count_; ++k) written[k] = nodes[k];
+    for (int k = 0; k < operand_count_; ++k) operands[k] = place_of[operands[k]];
+    for (int k = 0; k < typed_.graph.fetch_count; ++k) fetches[k] = place_of[fetches[k]];
     at_ = per_node<int>();
-    order_chains(written, count_, operands, operand_count_, fetches, typed_.graph.fetch_count,
-                 {per_node<int>(), per_node<int>(), per_node<bool>(), per_node<bool>()}, at_, nodes);
-    g_ = {nodes, count_, operands, fetches, typed_.graph.fetch_count, nullptr, 0};
+    int* const moved = per_node<int>();
+    for (int k = needed; k < count_; ++k) {
+      nodes[k] = written[k];
+      moved[k] = k;
+    }
+    order_chains(written, needed, operands, operand_count_, fetches, typed_.graph.fetch_count,
+                 {per_node<int>(), per_node<int>(), per_node<bool>(), per_node<bool>()}, moved, nodes);
+    for (int k = 0; k < count_; ++k) at_[k] = place_of[k] < needed ? moved[place_of[k]] : -1;
+    g_ = {nodes, needed, operands, fetches, typed_.graph.fetch_count, nullptr, 0, count_};
+    count_ = needed;
     for (int n = 0; n < count_; ++n)
       for (int m = 0; g_[n].kind() == op_kind::assign && m < n; ++m)
         if (g_[m].kind() == op_kind::assign && g_.operand(m, 0) == g_.operand(n, 0))
@@ -170,10 +176,20 @@ class refined_program : public counted {
       if (find_single(m, whole_[m]))
         lone_softmax_[m] = g_[m].kind() == op_kind::row;
       else if (!find_alone(m, whole_[m], how_[m]))
-        throw internal_error("[onto.internal] an operation has no kernel of its own");
+        throw_no_kernel_of(m);
     }
     kernels_.list_members(count_);
     unmerged_.list_members(count_);
+  }
+
+  [[noreturn]] ONTO_COLD void throw_no_kernel_of(int n) const {
+    if (g_[n].runs_with < 0) throw internal_error("[onto.internal] an operation has no kernel of its own");
+    fail<invalid_argument_error>(
+        message("[onto.gradient] parts of the loss have equal types and different values, and their gradient needs a "
+                "kernel of ")
+        << g_[n].op->name
+        << " that the compiler could not foresee; write the numbers as 0.5_c, or name what holds them: "
+           "named<\"h\">(x * 0.5f)");
   }
 
   bool look_up(const kernel_key& key, kernel_entry& out) const {
@@ -234,7 +250,8 @@ class refined_program : public counted {
   }
 
   const compiled_program& typed_;
-  const int count_;
+  const int written_;  // nodes, with those that nothing fetched needs
+  int count_;          // without them, once the graph is made
   const int operand_count_;
   arena m_;
   // What it was made for.

@@ -46,10 +46,12 @@ struct arena_list {
   const T& operator[](int k) const { return items[k]; }
 };
 
-/// Whether two scalars or constants are the same, to the bit.
+/// Whether two scalars or constants are the same, to the bit; of data, whether it is the same object.
 inline bool same_values(const state* a, const state* b) {
   if (a == b) return true;
-  if (!a || !b || a->scalar != b->scalar || a->bytes != b->bytes || !(a->shape == b->shape)) return false;
+  if (!a || !b || a->object != b->object || a->refers_to != b->refers_to || a->scalar != b->scalar ||
+      a->bytes != b->bytes || !(a->shape == b->shape))
+    return false;
   return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
 }
 
@@ -85,7 +87,8 @@ struct combined_request {
 
 /// A node that values tell from others of its type.
 struct refined_node {
-  int typed = -1;                 // the node of the compiled graph
+  int typed = -1;                 // the node of the compiled graph, or -1: a derivation made it
+  graph_node derived{};           // then it is this
   const state* values = nullptr;  // of a constant or scalar
   int first = 0;                  // of its operands
   int next = -1;                  // another of the same type
@@ -118,6 +121,16 @@ class refinement {
   /// of their visits are theirs.
   bool is_typed() const { return typed_; }
   bool has_guards() const { return guard_ != nullptr; }
+
+  const graph_view& graph() const { return g_; }
+  arena& memory() { return m_; }
+
+  /// The id of node `k`. Copies of one node may differ in extents: each has its own.
+  std::uint64_t id_of(int k) const {
+    const refined_node& x = nodes[k];
+    if (x.typed < 0) return x.derived.id;
+    return x.next < 0 ? g_[x.typed].id : hash_mix(g_[x.typed].id, static_cast<std::uint64_t>(k));
+  }
 
   arena_list<refined_node> nodes;
   arena_list<int> operands;
@@ -154,10 +167,10 @@ class refinement {
     next_child_ = m_.make<int>(g_.visit_count);
     met_ = m_.make<const meeting*>(g_.visit_count);
     named_ = m_.make<int>(g_.visit_count);
-    first_ = m_.make<int>(g_.count);
+    first_ = m_.make<int>(g_.written);
     fetches = m_.make<int>(g_.fetch_count);
     for (int v = 0; v < g_.visit_count; ++v) first_child_[v] = next_child_[v] = named_[v] = -1;
-    for (int n = 0; n < g_.count; ++n) first_[n] = -1;
+    for (int n = 0; n < g_.written; ++n) first_[n] = -1;
     for (int v = g_.visit_count - 1; v >= 0; --v) {
       const int parent = g_.visits[v].parent;
       if (parent < 0) continue;
@@ -167,14 +180,37 @@ class refinement {
     for (int v = 0; v < g_.visit_count; ++v)
       if (g_.visits[v].parent < 0) fetches[g_.visits[v].child] = visit(v, fetched[g_.visits[v].child], nullptr);
 
-    int* const copies = m_.make<int>(g_.count);
-    for (int k = 0; k < nodes.size; ++k) ++copies[nodes[k].typed];
-    typed_ = true;
-    for (int n = 0; n < g_.count; ++n) typed_ = typed_ && copies[n] == 1;
+    if (g_.count < g_.written || has_derived()) match_derived();
+    int* const copies = m_.make<int>(g_.written);
+    for (int k = 0; k < nodes.size; ++k)
+      if (nodes[k].typed >= 0) ++copies[nodes[k].typed];
+    typed_ = nodes.size == g_.written;
+    for (int n = 0; n < g_.written; ++n) typed_ = typed_ && copies[n] == 1;
     if (!typed_) return;
     const arena_list<refined_node> found = nodes;
     nodes.items = m_.make<refined_node>(nodes.size);
     for (int k = 0; k < found.size; ++k) nodes[found[k].typed] = found[k];
+  }
+
+  bool has_derived() const {
+    for (int k = 0; k < nodes.size; ++k)
+      if (nodes.items[k].typed < 0) return true;
+    return false;
+  }
+
+  /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes.
+  void match_derived() {
+    for (int k = 0; k < nodes.size; ++k) {
+      refined_node& x = nodes[k];
+      if (x.typed >= 0) continue;
+      for (int n = 0; n < g_.written && x.typed < 0; ++n) {
+        const graph_node& y = g_[n];
+        bool same = y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type &&
+                    y.count == x.derived.count;
+        for (int j = 0; j < y.count && same; ++j) same = nodes[operands[x.first + j]].typed == g_.operand(n, j);
+        if (same) x.typed = n;
+      }
+    }
   }
 
   /// The node that a visit comes to with this state, inside these scopes. As deep as the expression is, which the
@@ -185,11 +221,17 @@ class refinement {
       if (m->values == s && m->around == around) return m->node;
     const int node = g_.visits[d].node;
     int found = -1;
-    if (g_[node].visit == d) {
+    if (g_.visits[d].derivatives) {
+      const int loss = first_child_[d];
+      const int first = visit(loss, child_of(s, 0), around);
+      found = g_.visits[d].derivatives->again(*this, d, first, visit(next_child_[loss], child_of(s, 1), around));
+    } else if (g_[node].visit == d) {
       found = g_[node].is_leaf() ? leaf(node, s, around) : operation(d, node, s, around);
     } else {
       const bool is_scope = g_.visits[d].scope.is_set();
       found = visit(first_child_[d], child_of(s, 0), is_scope && guard_ ? inside(around, d, s) : around);
+      for (int c = next_child_[first_child_[d]]; c >= 0; c = next_child_[c])  // effects of a group
+        visit(c, child_of(s, g_.visits[c].child), around);
       if (!is_scope) {
         if (named_[d] >= 0 && named_[d] != found) throw_two_meanings(g_, node);
         named_[d] = found;

@@ -51,19 +51,6 @@ inline program_state typed_state(const graph_view& g, const refinement& r, arena
   return p;
 }
 
-/// The state of a variable somewhere under a fetched expression, or null.
-ONTO_COLD inline const state* variable_state(const graph_view& g, const state* fetched, std::uint64_t id) {
-  arena memory;
-  const state* const list[] = {fetched};
-  const state* const* const at = refinement::find_states(g, list, memory);
-  for (int v = 0; v < g.visit_count; ++v) {
-    const graph_visit& visit = g.visits[v];
-    if (visit.node < 0 || !at[v] || g[visit.node].id != id) continue;
-    if (g[visit.node].visit == v || visit.same_as == g[visit.node].visit) return at[v];
-  }
-  return nullptr;
-}
-
 /// `/device:GPU:0`, the name of a place as a request.
 ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {
   if (p.is_set()) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/core/half.hpp>
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/graph/row_phases.hpp>
 #include <onto/kernel/row_phases.hpp>
 #include <onto/plan/plan.hpp>

@@ -2,9 +2,7 @@
 // The session: finds the devices, holds the variables, runs programs. Here types meet the runtime.
 #pragma once
 
-#include <onto/session/devices.hpp>
-#include <onto/session/environment.hpp>
-#include <onto/session/placement_report.hpp>
+#include <onto/session/backends.hpp>
 #include <onto/session/prepared.hpp>
 
 #include <string>
@@ -13,19 +11,6 @@
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
-
-/// A device that a session has.
-struct device_info {
-  device_name name;         ///< the full name
-  std::string description;  ///< of the hardware; empty for the CPU
-};
-
-/// What a device has done since its session was made.
-struct device_statistics {
-  std::int64_t kernels = 0;
-  std::int64_t transfers = 0;  ///< copies between devices that it made
-  std::int64_t transfer_bytes = 0;
-};
 
 /// Sets variables to their initial values: `sess.run(initialize(w, b))`.
 template <expression... E>
@@ -46,8 +31,7 @@ inline namespace ONTO_ABI {
 class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
-  explicit session(session_options options = {})
-      : core_(new detail::session_core(detail::find_devices(detail::apply_environment(options)), options)) {}
+  explicit session(session_options options = {}) : core_(detail::open_session(options, detail::gpu_finders)) {}
 
   session(const session&) = delete;
   session& operator=(const session&) = delete;
@@ -67,11 +51,36 @@ class session {
     }
   }
 
+  /// What is no feed.
+  template <class E, class... X>
+    requires(detail::any_is_no_feed<X...>)
+  auto run(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
   auto run(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
     return boost::hana::unpack(f.expressions,
                                [&](const E&... e) { return run_all(std::tuple<const E&...>(e...), feeds...); });
+  }
+
+  /// Runs a program, whose result goes into memory of the caller's: a tensor, which takes the result's shape; a
+  /// `tensor_ref` of its shape; a span, vector or array of as many elements. Where they fit nothing is allocated for
+  /// results. For `fetches(x, y)` the outputs are a tuple of references, `std::tie(a, b)`. An output may be read by the
+  /// program. *Throws* as `run`, and `invalid_argument_error` for an output of another size.
+  template <class Outputs, expression E, class... Symbols>
+  void run_to(Outputs&& outputs, const E& e, const feed<Symbols>&... feeds) {
+    const detail::state* const states[] = {e.state.get()};
+    auto list = detail::outputs_of<Outputs>(outputs);
+    if constexpr (!std::same_as<E, ill_formed>)
+      detail::run_into_outputs<E>::run(*core_, nullptr, states, list, feeds...);
+  }
+  template <class Outputs, expression... E, class... Symbols>
+  void run_to(Outputs&& outputs, const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
+    boost::hana::unpack(f.expressions, [&](const E&... e) {
+      const detail::state* const states[] = {e.state.get()...};
+      auto list = detail::outputs_of<Outputs>(outputs);
+      detail::run_into_outputs<E...>::run(*core_, nullptr, states, list, feeds...);
+    });
   }
 
   /// Sets variables to their initial values.
@@ -89,6 +98,32 @@ class session {
     core_->pin_variables(detail::typed_run<E>::program(), states);
     initialize_each<graph>(e, typename E::ops{});
     core_->expect_initialized(graph::view);
+  }
+
+  /// Writes every variable that has a value to a file in safetensors' format, by name; or those under `e...` alone. The
+  /// file is there whole, or as it was before. Runs may go on meanwhile: what is written is of one moment between them.
+  /// *Throws* `failed_precondition_error` where a variable under `e...` has no value; `invalid_argument_error` where
+  /// two have one name, or no file can be made there; `not_found_error` where the folder does not exist;
+  /// `internal_error` where writing fails.
+  template <expression... E>
+  void save(const std::string& path, const E&...) const {
+    if constexpr (!(std::same_as<E, ill_formed> || ...)) {
+      const graph_view* const graphs[] = {nullptr, &detail::graph_of<E>::view...};
+      core_->save(path, graphs + 1, sizeof...(E));
+    }
+  }
+
+  /// Gives variables the values of such a file: each of this session that has a value gets its new one, on its device;
+  /// what the file has beyond those is kept until a program reads a variable of that name. Or the variables under
+  /// `e...` alone. Where it fails nothing has changed. Runs that write variables wait meanwhile. *Throws*
+  /// `not_found_error` where there is no such file; `invalid_argument_error` where it is damaged, lacks a variable, or
+  /// has it with another element type or shape; `resource_exhausted_error`.
+  template <expression... E>
+  void restore(const std::string& path, const E&...) {
+    if constexpr (!(std::same_as<E, ill_formed> || ...)) {
+      const graph_view* const graphs[] = {nullptr, &detail::graph_of<E>::view...};
+      core_->restore(path, graphs + 1, sizeof...(E));
+    }
   }
 
   /// A callable that repeats a run at the least cost: `auto step = sess.prepare(e); step(x = data)`. The program is
@@ -118,26 +153,15 @@ class session {
   }
 
   /// The devices there are: the CPUs first, then GPUs by index.
-  std::vector<device_info> devices() const {
-    std::vector<device_info> list;
-    const detail::device_list& all = core_->devices();
-    for (int group = 0; group < 2; ++group)
-      for (int k = 0; k < all.count(); ++k)
-        if (all[k].is_host() == (group == 0))
-          list.push_back({device_name::local(all[k].where()), all[k].description()});
-    return list;
-  }
+  std::vector<device_info> devices() const { return core_->list_devices(); }
 
   /// What a device has done in this session: kernels launched, copies made, bytes copied, as counted by its backend.
   /// *Throws* `not_found_error` where there is no such device.
-  device_statistics statistics(const device_name& name) const {
-    const detail::device_counters& c = device_by(name).counters;
-    return {c.kernels.load(), c.transfers.load(), c.transfer_bytes.load()};
-  }
+  device_statistics statistics(const device_name& name) const { return core_->statistics(name); }
 
   /// A device's memory as this session uses it, in bytes.
   /// *Throws* `not_found_error` where there is no such device.
-  memory_info memory(const device_name& name) const { return device_by(name).memory(); }
+  memory_info memory(const device_name& name) const { return core_->memory(name); }
   template <place_type Place>
   memory_info memory(Place) const {
     return memory(device_name::local(Place::value));
@@ -151,23 +175,12 @@ class session {
   double simulated_seconds() const { return core_->simulated_seconds(); }
 
   /// For tests: called before every allocation, copy and kernel of every device.
-  void inject(const detail::fault_hook& hook) {
-    for (int k = 0; k < core_->devices().count(); ++k) core_->devices()[k].fault = hook;
-  }
+  void inject(const detail::fault_hook& hook) { core_->inject(hook); }
 
  private:
-  const detail::device& device_by(const device_name& name) const {
-    const detail::device_list& all = core_->devices();
-    for (int k = 0; k < all.count(); ++k)
-      if (name.matches(device_name::local(all[k].where()))) return all[k];
-    throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
-  }
-
   template <class... E>
   placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
-    detail::placed_program placed;
-    core_->place_program(detail::typed_run<E...>::program(), states, placed);
-    return detail::make_report(placed.of, placed.where);
+    return core_->report(detail::typed_run<E...>::program(), states);
   }
 
   template <class... E, class... Symbols>
@@ -198,7 +211,7 @@ class session {
     }
   }
 
-  detail::ref<detail::session_core> core_;
+  detail::ref<detail::session_runtime> core_;
 };
 
 }  // namespace ONTO_ABI

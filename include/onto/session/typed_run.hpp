@@ -2,8 +2,8 @@
 // A run with its types: the tensors that come out, the feeds that must go in, and the call below that knows neither.
 #pragma once
 
-#include <onto/session/core.hpp>
 #include <onto/session/kernels.hpp>
+#include <onto/session/session_runtime.hpp>
 #include <onto/tensor/tensor.hpp>
 
 #include <tuple>
@@ -79,17 +79,30 @@ struct typed_run {
   using graph = graph_of<E...>;
   using results = std::tuple<result_of<E>...>;
 
+  using table = op_table<typename merge_ops<typename E::ops...>::type>;
+
   static constexpr const compiled_program& program() {
     if constexpr (!graph::well_formed) report_mistake<graph>();
-    using table = op_table<typename merge_ops<typename E::ops...>::type>;
     return compiled<graph, table>::program;
   }
 
-  /// Runs the program, prepared where `kept` is not null. `states` are of the fetched expressions.
-  template <class... Symbols>
-  static results run(session_core& core, prepared_program* kept, const state* const* states,
-                     const feed<Symbols>&... feeds) {
+  /// Runs the program in a session, prepared where `kept` is not null, or by another `Core`, which is given the
+  /// request. `states` are of the fetched expressions.
+  template <class Core, class... Symbols>
+  static results run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
     results r;
+    if constexpr (!graph::well_formed)
+      report_mistake<graph>();
+    else
+      issue(core, kept, states, &allocate_result, &r, false, feeds...);
+    return r;
+  }
+
+  /// The same, where results go to memory that `allocate` gives.
+  template <class Core, class... Symbols>
+  static void issue(Core& core, repeated_run* kept, const state* const* states,
+                    void* (*allocate)(void*, int, const extents&), void* context, bool into_outputs,
+                    const feed<Symbols>&... feeds) {
     if constexpr (!graph::well_formed) {
       report_mistake<graph>();
     } else if constexpr (constexpr int unfed = first_unfed<graph, Symbols...>(); unfed >= 0) {
@@ -100,18 +113,28 @@ struct typed_run {
     } else {
       const feed_ref* const list[] = {&feeds..., nullptr};
       run_request request;
-      request.program = &program();
       request.states = states;
       request.feeds = list;
       request.feed_count = static_cast<int>(sizeof...(Symbols));
-      request.allocate = &allocate_result;
-      request.context = &r;
-      if (kept)
-        core.run(*kept, request);
-      else
-        core.run(request);
+      request.allocate = allocate;
+      request.context = context;
+      request.into_outputs = into_outputs;
+      start(core, kept, request);
     }
-    return r;
+  }
+
+  template <class Core>
+  static void start(Core& core, repeated_run* kept, run_request& request) {
+    if constexpr (std::is_base_of_v<session_runtime, Core>) {
+      session_runtime& session = core;
+      request.program = &program();
+      if (kept)
+        session.run(*kept, request);
+      else
+        session.run(request);
+    } else {
+      core.run(request);
+    }
   }
 
  private:
@@ -132,3 +155,7 @@ struct typed_run {
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE
+
+#if ONTO_DEFINITIONS
+#include <onto/session/open_session.hpp>
+#endif

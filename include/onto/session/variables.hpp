@@ -5,16 +5,32 @@
 #include <onto/graph/graph.hpp>
 #include <onto/runtime/device.hpp>
 
+#include <string_view>
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
+
+class session_core;
+struct meaning;
 
 /// A variable, from the first time that a program names it.
 struct variable {
   std::uint64_t id = 0;
-  extents shape{};
+  std::string_view name{};
+  element type = element::float32;
+  extents declared{};  // the shape that programs say
+  extents shape{};     // that of the value
   place where{};
   device_block* value = nullptr;  // null until initialized
   variable* next = nullptr;
+};
+
+/// Values that a session was given by name, for variables that no program has asked for yet. Without virtual functions,
+/// whose table every program would hold.
+struct waiting_values {
+  /// Gives values to variables of a program that have none. *Returns* whether there were any.
+  bool (*hand_over)(waiting_values& from, session_core& to, const meaning& program);
+  void (*destroy)(waiting_values* all);
 };
 
 /// A list of variables; whoever has the session locked may use it.
@@ -24,6 +40,7 @@ class variable_list {
   variable_list(const variable_list&) = delete;
   variable_list& operator=(const variable_list&) = delete;
   ~variable_list() {
+    if (waiting) waiting->destroy(waiting);
     while (first_) {
       variable* next = first_->next;
       if (first_->value) first_->value->drop();
@@ -31,6 +48,8 @@ class variable_list {
       first_ = next;
     }
   }
+
+  variable* first() const { return first_; }
 
   variable* find(std::uint64_t id) const {
     variable* v = first_;
@@ -43,11 +62,16 @@ class variable_list {
     if (variable* v = find(n.id)) return *v;
     auto* v = new variable;
     v->id = n.id;
+    v->name = n.name;
+    v->type = n.type;
+    v->declared = n.shape;
     v->shape = n.shape;
     v->next = first_;
     first_ = v;
     return *v;
   }
+
+  waiting_values* waiting = nullptr;  // until a checkpoint is restored; owned
 
  private:
   variable* first_ = nullptr;

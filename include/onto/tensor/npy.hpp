@@ -18,23 +18,38 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace onto {
 namespace detail {
 
-struct file_closer {
-  void operator()(std::FILE* f) const { std::fclose(f); }
-};
-using file_handle = std::unique_ptr<std::FILE, file_closer>;
+/// An open file, or none. With <memory> for a std::unique_ptr every program would take longer to compile.
+class file_handle {
+ public:
+  explicit file_handle(std::FILE* f) : file_(f) {}
+  file_handle(const file_handle&) = delete;
+  file_handle& operator=(const file_handle&) = delete;
+  ~file_handle() {
+    if (file_) std::fclose(file_);
+  }
 
-[[noreturn]] ONTO_COLD inline void throw_open(const std::string& path, const char* what, int reason) {
-  const std::string sentence =
-      "[onto.npy] " + path + ": the file cannot be " + what + ": " + std::generic_category().message(reason);
+  std::FILE* get() const { return file_; }
+  explicit operator bool() const { return file_ != nullptr; }
+  std::FILE* release() {
+    std::FILE* const f = file_;
+    file_ = nullptr;
+    return f;
+  }
+
+ private:
+  std::FILE* file_;
+};
+
+[[noreturn]] ONTO_COLD inline void throw_open(const std::string& path, const char* what, int reason,
+                                              const char* tag = "[onto.npy] ") {
+  const std::string sentence = tag + path + ": the file cannot be " + what + ": " + std::strerror(reason);
   if (reason == ENOENT || reason == ENOTDIR) throw not_found_error(sentence + "; check the path");
   throw invalid_argument_error(sentence);
 }
@@ -118,8 +133,8 @@ struct npy_file {
   std::size_t count = 0;
   std::string path;
 
-  ONTO_COLD npy_file(const std::string& from, element type, const extents& declared) : path(from) {
-    file.reset(std::fopen(path.c_str(), "rb"));
+  ONTO_COLD npy_file(const std::string& from, element type, const extents& declared)
+      : file(std::fopen(from.c_str(), "rb")), path(from) {
     if (!file) throw_open(path, "opened", errno);
     std::byte head[npy_prologue_limit];
     const std::size_t got = std::fread(head, 1, sizeof head, file.get());
@@ -179,7 +194,7 @@ ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::
     reason = errno;
   }
   if (!done)
-    throw internal_error("[onto.npy] " + path + ": writing failed: " + std::generic_category().message(reason) +
+    throw internal_error("[onto.npy] " + path + ": writing failed: " + std::strerror(reason) +
                          "; the file is not complete");
 }
 

@@ -11,7 +11,6 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
-#include <iterator>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -22,9 +21,34 @@ namespace detail {
 template <class T, int... Dims>
 inline constexpr bool is_tensor<tensor_ref<T, Dims...>> = true;
 
+/// A matrix that says how it lies in memory, as Eigen's matrices, maps and blocks do.
+template <class Matrix>
+concept laid_out = requires(const Matrix& m) {
+  m.rows() == m.cols();
+  m.outerStride() == m.innerStride();
+  static_cast<bool>(Matrix::IsRowMajor);
+  Matrix::InnerStrideAtCompileTime == 1;
+};
+
+/// Whether all values of a range lie next to each other in the order of its indices.
+template <class Range>
+inline constexpr bool has_no_gaps = true;
+template <laid_out Matrix>
+inline constexpr bool has_no_gaps<Matrix> = static_cast<bool>(Matrix::IsVectorAtCompileTime) &&
+                                            static_cast<int>(Matrix::InnerStrideAtCompileTime) == 1;
+
+/// An array of another library with axes of its own, which may lie by columns: xtensor's, Boost's, Eigen's Tensor.
+template <class Array>
+concept own_axes = requires(const Array& a) {
+  a.strides();
+}
+|| requires(const Array& a) { a.dimensions(); };
+template <own_axes Array>
+inline constexpr bool has_no_gaps<Array> = false;
+
 /// Something with `T`s next to each other and no shape: std::vector, std::array, std::span, a C array of one axis.
 template <class Range, class T>
-concept contiguous_values = !is_tensor<Range> && requires(const Range& r) {
+concept contiguous_values = !is_tensor<Range> && has_no_gaps<Range> && requires(const Range& r) {
   requires std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(r))>>, T>;
   static_cast<std::size_t>(std::size(r));
 };
@@ -40,6 +64,19 @@ constexpr extents array_extents(std::index_sequence<Axis...>) {
   extents e;
   (e.push_back(static_cast<int>(std::extent_v<Array, static_cast<unsigned>(Axis)>)), ...);
   return e;
+}
+
+/// A matrix of `T` whose rows lie as a tensor's do, each without gaps.
+template <class Matrix, class T>
+concept row_major_matrix = laid_out<Matrix> && !has_no_gaps<Matrix> && static_cast<bool>(Matrix::IsRowMajor) &&
+                           static_cast<int>(Matrix::InnerStrideAtCompileTime) == 1 && requires(const Matrix& m) {
+  requires std::is_same_v<std::remove_cv_t<std::remove_pointer_t<decltype(m.data())>>, T>;
+};
+
+[[noreturn]] ONTO_COLD inline void throw_gaps() {
+  fail<invalid_argument_error>(message(
+      "[onto.tensor] the rows of the matrix do not follow each other, as those of a block of a larger one; copy "
+      "it into a tensor"));
 }
 
 template <class Pointer, class T>
@@ -93,9 +130,10 @@ class tensor_ref {
   template <class Range>
     requires(detail::contiguous_values<Range, T> && sizeof...(Dims) > 0 &&
              (sizeof...(Dims) == 1 || extents(onto::shape<Dims...>{}).is_static()))
-  tensor_ref(const Range& values)
-      : tensor_ref(static_cast<const T*>(std::data(values)), detail::shape_of_values(std::size(values), declared)) {
-    detail::check_values(std::size(values), size_, extent_values());
+  tensor_ref(const Range& values ONTO_LIFETIMEBOUND)
+      : tensor_ref(static_cast<const T*>(std::data(values)),
+                   detail::shape_of_values(static_cast<std::size_t>(std::size(values)), declared)) {
+    detail::check_values(static_cast<std::size_t>(std::size(values)), size_, extent_values());
   }
 
   // clang-format off
@@ -116,12 +154,22 @@ class tensor_ref {
         "[onto.tensor] the array has other extents than the tensor type; change one, or use dyn");
   }
 
+  /// A row-major matrix of another library that says so of itself, as `Eigen::Matrix<float, -1, -1, Eigen::RowMajor>`.
+  /// *Throws* `invalid_argument_error` where its shape is not the type's, or its rows do not follow each other.
+  template <detail::row_major_matrix<T> Matrix>
+    requires(sizeof...(Dims) == 2)
+  tensor_ref(const Matrix& m ONTO_LIFETIMEBOUND)
+      : tensor_ref(static_cast<const T*>(m.data()),
+                   std::array<int, 2>{static_cast<int>(m.rows()), static_cast<int>(m.cols())}) {
+    if (m.rows() > 1 && m.outerStride() != m.cols()) detail::throw_gaps();
+  }
+
   /// The values of a tensor. Implicit where the extents cannot differ.
   /// *Mandates* extents that are not known to differ. *Throws* `invalid_argument_error` where they differ at run time.
   template <int... Other>
     requires(sizeof...(Other) == sizeof...(Dims))
   explicit(!detail::always_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}))
-      tensor_ref(const tensor<T, Other...>& other)
+      tensor_ref(const tensor<T, Other...>& other ONTO_LIFETIMEBOUND)
       : tensor_ref(other.data(), other.size(), other.extent_values(), onto::shape<Other...>{}) {}
 
   /// The same values under a type that knows other extents of the same rank; as from a tensor.

@@ -33,6 +33,8 @@ enum cudaError {
   cudaErrorLaunchTimeout = 702,
   cudaErrorContextIsDestroyed = 709,
   cudaErrorAssert = 710,
+  cudaErrorHostMemoryAlreadyRegistered = 712,
+  cudaErrorHostMemoryNotRegistered = 713,
   cudaErrorHardwareStackError = 714,
   cudaErrorIllegalInstruction = 715,
   cudaErrorMisalignedAddress = 716,
@@ -140,6 +142,7 @@ inline constexpr unsigned cudaEventDisableTiming = 2;
 inline constexpr unsigned cudaEventDefault = 0;
 inline constexpr unsigned cudaHostAllocPortable = 1;
 inline constexpr unsigned cudaHostAllocDefault = 0;
+inline constexpr unsigned cudaHostRegisterPortable = 1;
 inline constexpr unsigned cudaEnableDefault = 0;
 
 typedef struct CUstream_st* cudaStream_t;

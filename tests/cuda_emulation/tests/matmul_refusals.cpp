@@ -237,7 +237,7 @@ TEST_CASE("the memory that products work in is what there is", "[cuda][matmul]")
     const auto least = static_cast<std::int64_t>(cuda_matmul_least_workspace<float>(p.call));
     std::int64_t bytes = least + 32 * MiB;
     void* data = nullptr;
-    const ref<counted> space = b.gpu.workspace_up_to(bytes, least, data);
+    const ref<counted> space = b.gpu.workspace_up_to(bytes, least, 0, data);
     p.workspace = bytes;
     CHECK(p.error() < most<float>);
     return bytes - least;
@@ -256,13 +256,13 @@ TEST_CASE("a smaller workspace is shared where no larger one fits", "[cuda][matm
   std::int64_t first = 32 * MiB, second = 32 * MiB, none = 32 * MiB;
   void* at = nullptr;
   void* also = nullptr;
-  const ref<counted> one = b.gpu.workspace_up_to(first, 0, at);
-  const ref<counted> other = b.gpu.workspace_up_to(second, 0, also);
+  const ref<counted> one = b.gpu.workspace_up_to(first, 0, 0, at);
+  const ref<counted> other = b.gpu.workspace_up_to(second, 0, 0, also);
   CHECK(first == 4 * MiB);
   CHECK(second == 4 * MiB);
   CHECK(at == also);
   void* much = nullptr;
-  CHECK_THROWS_AS((void)b.gpu.workspace_up_to(none, 20 * MiB, much), resource_exhausted_error);
+  CHECK_THROWS_AS((void)b.gpu.workspace_up_to(none, 20 * MiB, 0, much), resource_exhausted_error);
   CHECK(none == 0);
 }
 

@@ -141,6 +141,36 @@ TEST_CASE("a replay copies pinned feeds directly, wherever they are", "[pinned]"
   CHECK(calls("cudaGraphInstantiate") == 0);
 }
 
+TEST_CASE("what a prepared program hands from a GPU to the CPU is pinned, and copied directly", "[pinned]") {
+  constexpr std::size_t count = 400000;
+  const pinned_floats feed(count, 2);
+  const auto program = on<cpu<0>>(sum(on<gpu<0>>(x * 3.0f) - 1.0f));
+  const float expected = 5 * static_cast<float>(count);
+  {
+    session sess{{.log = nullptr}};
+    const auto step = sess.prepare(program);
+    cuda_emulation::reset_calls();
+    CHECK(step(x = feed.all()) == expected);
+    CHECK(calls("cudaHostRegister") == 0);
+    for (int k = 0; k < 3; ++k) CHECK(step(x = feed.all()) == expected);
+    CHECK(calls("cudaHostRegister") == 1);
+    CHECK(calls("cudaHostUnregister") == 0);
+    cuda_emulation::reset_calls();
+    CHECK(step(x = feed.all()) == expected);
+    CHECK(calls("cudaGraphLaunch") == 1);
+    CHECK(cuda_emulation::live_objects().at("registered host memory") == 1);
+  }
+  CHECK(calls("cudaHostUnregister") == 1);
+  // A system that pins no more: copies are staged.
+  session sess{{.log = nullptr}};
+  const auto step = sess.prepare(program);
+  CHECK(step(x = feed.all()) == expected);
+  cuda_emulation::fail_call("cudaHostRegister", 1, cudaErrorMemoryAllocation);
+  for (int k = 0; k < 3; ++k) CHECK(step(x = feed.all()) == expected);
+  CHECK(cuda_emulation::clear_faults() == 1);
+  CHECK(calls("cudaHostUnregister") == 1);
+}
+
 TEST_CASE("each call fails once in replays with pinned and pageable feeds", "[pinned]") {
   constexpr std::size_t count = 20000;
   const pinned_floats a(count, 1), b(count, 2);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Random programs on emulated GPUs while calls of the CUDA runtime fail, each of them once: a run gives the right
 // result or an error of onto's, the next run is right, and nothing is left behind.
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
 #include "../../unit/session/properties.hpp"
 #include "control.hpp"
 
@@ -92,6 +97,46 @@ TEST_CASE("each call of the CUDA runtime fails once, in every kind of run", "[em
     check_failing_calls<3>(1, status);
     check_failing_calls<6>(2, status);
   }
+}
+
+TEST_CASE("each call of the CUDA runtime fails once where variables are saved and restored", "[emulator][session]") {
+  constexpr auto left = variable<"left", float, 300, 400>;
+  constexpr auto right = variable<"right", float, 7>;
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("onto_emulated_" + std::to_string(::getpid()))).string();
+  session sess{machine_options(2)};
+  const auto set = [&](float v) { sess.run(fetches(assign(on<gpu<0>>(left), v), assign(on<gpu<1>>(right), v))); };
+  set(1);
+  sess.save(path + "1");
+  set(2);
+  sess.save(path + "2");
+  for (const cudaError_t status : {cudaErrorNotSupported, cudaErrorMemoryAllocation}) {
+    long n = 0;
+    for (bool failed = true; failed;) {
+      REQUIRE(++n < 500);
+      INFO("call " << n << " fails");
+      cuda_emulation::fail_call("", n, status);
+      bool told = false;
+      try {
+        sess.save(path + "2");
+        sess.restore(path + "1");
+      } catch (const onto::error& e) {
+        INFO(e.what());
+        CHECK(std::string(e.what()).rfind("[onto.", 0) == 0);
+        told = true;
+      }
+      failed = cuda_emulation::clear_faults() > 0;
+      CHECK(cudaGetLastError() == cudaSuccess);
+      const auto [l, r] = sess.run(fetches(left, right));
+      const float now = told ? 2 : 1;
+      CHECK((l(0, 0) == now && l(299, 399) == now && r(0) == now && r(6) == now));
+      sess.restore(path + "2");
+      CHECK(sess.run(right)(0) == 2);
+    }
+    CHECK(n > 10);
+  }
+  std::filesystem::remove(path + "1");
+  std::filesystem::remove(path + "2");
 }
 
 TEST_CASE("a session that is gone leaves nothing behind", "[emulator][session]") {

@@ -54,3 +54,7 @@ save("text", np.array(["a", "bc"]))
 save("structure", np.zeros(2, [("x", "<f4"), ("y", "<i4")]))
 save("object", np.array([{}, None], dtype=object))
 np.savez(HERE / "archive.npz", floats((2, 3), "<f4"))
+several = {"w": floats((2, 3), "<f4"), "turned": floats((2, 3), ">f4", "F"), "n": integers((4,), "<i8"),
+           "scalar": np.array(3.5, "<f8"), "zeros": np.zeros((40, 25), "<f8")}
+np.savez(HERE / "several.npz", **several)
+np.savez_compressed(HERE / "compressed.npz", **several)

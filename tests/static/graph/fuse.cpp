@@ -295,8 +295,14 @@ static_assert(plan_of(sum(concat<0>(x, y))).kernels == 2);
 static_assert(plan_of(assign(w, tanh(x) * y)).kernels == 2);
 static_assert(plan_of(assign_add(w, (x * row))).kernels == 2);
 
-// A product keeps its own kernel.
-static_assert(plan_of(assign_sub(w, matmul(x, placeholder<"turn", float, 3, 3>))).kernels == 3);
+// A product writes the variable itself, where it has the variable's shape.
+inline constexpr auto turn = placeholder<"turn", float, 3, 3>;
+static_assert(plan_of(assign(w, matmul(x, turn))).kernels == 2);
+static_assert(plan_of(assign_add(w, matmul(x, turn))).kernels == 2);
+static_assert(plan_of(assign_sub(w, 0.5_c * matmul(x, turn))).kernels == 2);
+static_assert(plan_of(assign_sub(w, matmul(slice<0, 1>(x), turn))).kernels == 3);
+static_assert(plan_of(fetches(assign_sub(w, matmul(x, turn)), matmul(x, turn))).kernels == 3);
+static_assert(plan_of(assign_sub(w, matmul(x, turn) + x)).kernels == 3);
 
 // Of two products that are added, the sum belongs to one and the other is its addend.
 static_assert(plan_of(matmul(three, transpose(three)) + matmul(transpose(three), three)).kernels == 2);

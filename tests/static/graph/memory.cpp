@@ -4,6 +4,7 @@
 #include <onto/plan/plan.hpp>
 
 using namespace onto;
+using onto::detail::rounded;
 
 namespace {
 
@@ -55,6 +56,25 @@ static_assert(plan_of(softmax(x + y)).peak_bytes(gpu<0>{}) == 0);
 static_assert(plan_of(on<gpu<0>>(x + y)).peak_bytes(gpu<0>{}) == 2 * whole);
 static_assert(plan_of(on<gpu<0>>(matmul(x, y))).peak_bytes(gpu<0>{}) == 3 * whole);
 static_assert(plan_of(on<gpu<0>>(x + y)).peak_bytes(cpu<0>{}) == 0);
+
+// What kernels on a GPU need to work in is part of it: two partial results for each block that a long row is shared by,
+// of 256 elements or more, and three numbers of the row; a partial result for each block of a reduction; a copy of an
+// operand that has gaps in both directions. Kernels elsewhere, and those that nobody shares, need nothing.
+constexpr auto line = placeholder<"line", float, 1, 70000>;
+constexpr auto gaps = slice<range<0, 64>, range<0, 64, 2>>(x);
+static_assert(plan_of(on<gpu<0>>(softmax(line))).workspace_bytes(gpu<0>{}) == rounded(274 * 32 + 3 * 8));
+static_assert(plan_of(on<gpu<0>>(softmax(line))).peak_bytes(gpu<0>{}) ==
+              rounded(4 * 70000) + rounded(274 * 32 + 3 * 8));
+static_assert(plan_of(on<gpu<0>>(sum(line))).workspace_bytes(gpu<0>{}) == rounded(528 * 8));
+static_assert(plan_of(on<gpu<0>>(argmax(line))).workspace_bytes(gpu<0>{}) == rounded(528 * 16));
+static_assert(plan_of(on<gpu<0>>(matmul(gaps, slice<range<0, 32>>(y)))).workspace_bytes(gpu<0>{}) == 64 * 32 * 4);
+static_assert(plan_of(on<gpu<0>>(matmul(transpose(x), y))).workspace_bytes(gpu<0>{}) == 0);
+static_assert(plan_of(on<gpu<0>>(softmax(x) + sum<0>(y))).workspace_bytes(gpu<0>{}) == 0);
+static_assert(plan_of(softmax(line)).workspace_bytes(cpu<0>{}) == 0);
+static_assert(plan_of<world<cpu<0>>>(on<gpu<0>>(softmax(line))).peak_bytes(cpu<0>{}) == 0);
+
+// Kernels of a device share one piece, as large as the largest needs.
+static_assert(plan_of(on<gpu<0>>(sum(softmax(line)))).workspace_bytes(gpu<0>{}) == rounded(274 * 32 + 3 * 8));
 
 // The memory of a feed is used again when the feed has been read for the last time.
 static_assert(plan_of(on<gpu<0>>(softmax<0>(tanh(x)))).peak_bytes(gpu<0>{}) == whole);

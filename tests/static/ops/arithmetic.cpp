@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What arithmetic between tensors gives, as assertions the compiler checks: shapes, element types, faults, identity.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/arithmetic.hpp>
 
 #include <type_traits>

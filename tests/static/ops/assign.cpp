@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What assignments to variables give, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/assign.hpp>
 #include <onto/ops/generate.hpp>
 

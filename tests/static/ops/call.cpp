@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What an operation of one's own is, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/call.hpp>
 #include <onto/ops/math.hpp>
 #include <onto/ops/unary.hpp>

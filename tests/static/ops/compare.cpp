@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What comparisons give, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/compare.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What concat gives, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/concat.hpp>
 
 using namespace onto;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // What tensors made of nothing are, as assertions the compiler checks; random ones too.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/random.hpp>
+#include <onto/session/kernel_entry.hpp>
+
+#include <type_traits>
 
 using namespace onto;
 
@@ -41,6 +44,23 @@ static_assert(decltype(ones_like(fixed))::facts.type == element::float64);
 static_assert(decltype(zeros_like(open))::facts.shape == extents(shape<dyn, 3>{}));
 
 // An element is a function of its index.
-static_assert(op::eye<float, 2, 3>::name == "Eye");
+static_assert(op::eye<float, 2, 3, 0>::name == "Eye");
+
+// A kernel is one for all shapes of it.
+template <class E>
+using cpu_program =
+    decltype(detail::kernel_program<detail::graph_of<E>, detail::op_table<typename E::ops>,
+                                    detail::graph_of<E>::view.count - 1, detail::extent_of_kernel::whole,
+                                    detail::evaluation::once>::template make<true>());
+template <class L, class R>
+constexpr bool one_kernel = std::is_same_v<cpu_program<L>, cpu_program<R>>;
+static_assert(one_kernel<decltype(random_normal<float, 8, 16>(1)), decltype(random_normal<float, 4>(2))>);
+static_assert(one_kernel<decltype(random_uniform<float, 8, 16>(1)), decltype(random_uniform<float, 4>(2))>);
+static_assert(one_kernel<decltype(zeros<float, 2>()), decltype(zeros<float, 3, 4>())>);
+static_assert(one_kernel<decltype(ones<int, 2>()), decltype(ones<int, 3, 4>())>);
+static_assert(one_kernel<decltype(fill<int, 2>(1)), decltype(fill<int, 3, 4>(2))>);
+static_assert(one_kernel<decltype(iota<int, 2>()), decltype(iota<int, 3>())>);
+static_assert(!one_kernel<decltype(eye<float, 2>()), decltype(eye<float, 3>())>);  // its columns count
+static_assert(!one_kernel<decltype(zeros<float, 2>()), decltype(zeros<double, 2>())>);
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What logic, choice and conversion give, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/compare.hpp>
 #include <onto/ops/logic.hpp>
 

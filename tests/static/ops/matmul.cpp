@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a matrix product gives, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/matmul.hpp>
 #include <onto/ops/view.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What all operations have in common, as assertions the compiler checks.
 #include <onto/expr/named.hpp>
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/all.hpp>
 
 #include <type_traits>

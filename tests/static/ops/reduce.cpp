@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What reductions give, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/reduce.hpp>
 
 using namespace onto;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // What functions of one tensor give, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/activation.hpp>
+#include <onto/ops/rounding.hpp>
 #include <onto/ops/unary.hpp>
 
 using namespace onto;

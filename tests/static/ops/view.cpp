@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What views show, as assertions the compiler checks.
-#include <onto/graph/builder.hpp>
+#include <onto/graph/lowering.hpp>
 #include <onto/ops/view.hpp>
 
 using namespace onto;
@@ -69,15 +69,27 @@ static_assert(decltype(slice<5, 2>(v))::facts.shape == extents(shape<0>{}));
 static_assert(decltype(slice<0, to_end, 3>(v))::facts.shape == extents(shape<4>{}));
 static_assert(decltype(slice<1, 10, 3>(v))::facts.shape == extents(shape<3>{}));
 
+// Backwards too.
+static_assert(decltype(slice<7, 2, -1>(v))::facts.shape == extents(shape<5>{}));
+static_assert(decltype(slice<7, 2, -2>(v))::facts.shape == extents(shape<3>{}));
+static_assert(decltype(slice<to_end, to_begin, -1>(v))::facts.shape == extents(shape<10>{}));
+static_assert(decltype(slice<to_end, to_begin, -3>(v))::facts.shape == extents(shape<4>{}));
+static_assert(decltype(slice<99, -3, -1>(v))::facts.shape == extents(shape<2>{}));
+static_assert(decltype(slice<-99, to_begin, -1>(v))::facts.shape == extents(shape<0>{}));
+static_assert(decltype(slice<2, 7, -1>(v))::facts.shape == extents(shape<0>{}));
+static_assert(detail::select_range(to_end, to_begin, -3, 10).first == 9);
+static_assert(detail::select_range(-2, to_begin, -1, 10).first == 8);
+static_assert(detail::select_range(3, 8, 1, 0).first == 0);
+
 // A range an axis; the axes after them are whole; an extent that is not known leaves the result's unknown.
 static_assert(decltype(slice<range<1>, range<>, range<0, 2>>(a))::facts.shape == extents(shape<1, 3, 2>{}));
 static_assert(decltype(slice<range<0, 1>>(a))::facts.shape == extents(shape<1, 3, 4>{}));
 static_assert(decltype(slice<range<0, 2>, range<1>>(m))::facts.shape == extents(shape<dyn, 2>{}));
 static_assert(infer<op::slice<range<0, 2>>>(shape<1>{}).shape == extents(shape<1>{}));
 
-// A step is 1 or more, and there are no more ranges than axes.
+// A step of 0 leads nowhere, and there are no more ranges than axes.
 static_assert(infer<op::slice<range<0, 2, 0>>>(shape<4>{}).fault == shape_fault::range);
-static_assert(infer<op::slice<range<4, 0, -1>>>(shape<dyn>{}).fault == shape_fault::range);
+static_assert(infer<op::slice<range<4, 0, 0>>>(shape<dyn>{}).fault == shape_fault::range);
 static_assert(infer<op::slice<range<>, range<>>>(shape<4>{}).fault == shape_fault::rank);
 
 // What a range selects is found by one function, for the compiler and at run time.

@@ -263,7 +263,7 @@ TEST_CASE("a run that is written past the caches has its elements and no others,
         call.out = as_result(out, call.space);
         call.out.data = out.data() + shift;
         const void* in[] = {a.v.data, b.v.data};
-        onto::detail::store_span(&onto::detail::run_span<sum_program<f32>>, how, call, in, 0, n);
+        onto::detail::store_span(onto::detail::chosen_span<sum_program<f32>>(), how, call, in, 0, n);
         onto::detail::end_streaming();
         bool good = out.margin_is_whole();
         for (int k = 0; k < shift; ++k) good = good && out[k] == 7;

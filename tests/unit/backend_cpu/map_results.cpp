@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Fused maps with several results on the CPU: every length, packs and scalars, views, threads, half, and over operands.
+#include <onto/backend/cpu/common_kernels.hpp>
 #include <onto/backend/cpu/half_precision.hpp>
 
 #include <cmath>

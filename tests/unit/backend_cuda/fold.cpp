@@ -242,6 +242,39 @@ TEST_CASE("long folds are shared between blocks, and as exact as promised", "[cu
   }
 }
 
+TEST_CASE("of equals the first is found, and the first NaN, wherever it is", "[cuda][fold]") {
+  const auto first_greatest = [](const std::vector<float>& x) {
+    std::int64_t at = 0;
+    for (std::size_t k = 1; k < x.size(); ++k) {
+      const float now = x[static_cast<std::size_t>(at)];
+      if (now == now && (x[k] > now || x[k] != x[k])) at = static_cast<std::int64_t>(k);
+    }
+    return at;
+  };
+  const auto check = [&](const std::vector<float>& x) {
+    REQUIRE(fold_all<element::float32, fold::argmax>(x) == first_greatest(x));
+    std::vector<float> below(x.size());
+    for (std::size_t k = 0; k < x.size(); ++k) below[k] = -x[k];
+    REQUIRE(fold_all<element::float32, fold::argmin>(below) == first_greatest(x));
+  };
+  for (const std::size_t n : {1u, 2u, 15u, 16u, 17u, 64u, 1000u, 4096u, 40000u, 70001u}) {
+    INFO(n << " elements");
+    std::vector<float> x(n, static_cast<float>(-infinity));  // as little as what nothing was found of
+    check(x);
+    for (std::size_t k = 0; k < n; ++k) x[k] = static_cast<float>(k);  // each more than the one before
+    check(x);
+    for (std::size_t k = 0; k < n; ++k) x[k] = static_cast<float>(n - k);
+    check(x);
+    std::uint32_t random = 1;
+    for (float& v : x) v = static_cast<float>((random = random * 1664525u + 1013904223u) >> 28);  // many equals
+    check(x);
+    for (std::size_t k = n; k-- > 0; k /= 2) {
+      x[k] = not_a_number;
+      check(x);
+    }
+  }
+}
+
 TEST_CASE("the workspace holds the partial results", "[cuda][fold]") {
   const op_info op = fold_over({});
   const extents space = shape_of({1 << 20});
@@ -256,6 +289,27 @@ TEST_CASE("the workspace holds the partial results", "[cuda][fold]") {
   CHECK(cuda_reduce_workspace<bare<element::float32>, fold::sum>(call) == static_cast<std::size_t>(pieces) * 8);
   CHECK(cuda_reduce_workspace<bare<element::float64>, fold::sum>(call) == static_cast<std::size_t>(pieces) * 16);
   CHECK(cuda_reduce_workspace<bare<element::float32>, fold::argmax>(call) == static_cast<std::size_t>(pieces) * 16);
+}
+
+TEST_CASE("a reduction's workspace is at most what extents alone say", "[cuda][fold]") {
+  std::int64_t largest = 0;
+  for (std::int64_t outputs :
+       {1, 2, 3, 7, 8, 31, 32, 33, 100, 500, 4095, 4096, 4224, 8448, 8449, 16896, 20000, 135168, 1000000})
+    for (std::int64_t outer : {1, 2, 3, 64, 100, 1000, 131072})
+      for (std::int64_t inner : {1, 2, 4, 8, 63, 64, 96, 128, 1000, 1024, 4096, 65536, 1 << 20, 1 << 30}) {
+        const std::int64_t most = most_fold_workspace(outputs, outer * inner, 1);
+        // A few numbers for each block that there may be.
+        if (outer * inner <= longest_piece) REQUIRE(most <= enough_blocks * outputs_together);
+        for (const bool along : {true, false})
+          for (const int lanes : {1, 2, 4, 8}) {
+            if (inner % lanes != 0 || (lanes > 1 && !along)) continue;
+            const fold_grid g = arrange_fold(outputs, outer, inner, along, lanes);
+            INFO(outputs << " of " << outer << " x " << inner << (along ? ", along" : "") << ", lanes " << lanes);
+            REQUIRE((g.pieces > 1 ? g.pieces * outputs : 0) <= most);
+            if (g.pieces > 1) largest = std::max(largest, g.pieces * outputs);
+          }
+      }
+  CHECK(largest > enough_blocks * 8);
 }
 
 TEST_CASE("a program is evaluated where it is folded", "[cuda][fold]") {

@@ -301,11 +301,11 @@ TEST_CASE("walks are shared among enough threads, and as long as that allows", "
   };
   constexpr int n = 4096;
   CHECK(plan({n, n}, {n, 1}, {n, 1}) == std::pair(std::int64_t{n} * n / 8, 2));  // one run
-  CHECK(plan({n, n}, {n, 1}, {0, 1}) == std::pair(std::int64_t{n} / 4 * 128, 32));
+  CHECK(plan({n, n}, {n, 1}, {0, 1}) == std::pair(std::int64_t{n} / 4 * 1024, 4));
   CHECK(plan({8, 128256}, {128256, 1}, {0, 1}) == std::pair(std::int64_t{128256}, 2));
   CHECK(plan({1, 70000}, {70000, 1}, {0, 1}).first == 35 * 256);
   // Batches that share an operand: along them, though they are few.
-  CHECK(plan({8, 512, 1024}, {512 * 1024, 1024, 1}, {0, 1024, 1}).second == 8);
+  CHECK(plan({8, 2048, 4096}, {2048 * 4096, 4096, 1}, {0, 4096, 1}).second == 8);
 }
 
 TEST_CASE("maps too large for 32 bits are done in parts that are not", "[cuda][map]") {

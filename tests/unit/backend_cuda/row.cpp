@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // How the GPU's row kernels are laid out: who does what, what is in shared memory, and how large the workspace is. What
 // they compute is tested on (emulated) GPUs: tests/gpu/rows.cu.
-#include <onto/backend/cuda/row_operands.hpp>
+#include <onto/backend/cuda/row_registers.hpp>
 
 #include <vector>
 
@@ -64,6 +64,7 @@ void check_layout(const row_operands<Program>& r) {
   } else {
     REQUIRE(g.pieces == 1);
     REQUIRE(unit * g.steps >= r.count);
+    if (g.in_registers) return;
     REQUIRE(g.packs * row_facts<Program>::lanes >= (g.width == 1 ? r.count : g.width * r.count));
     REQUIRE(row_workspace(r) == 0);
   }
@@ -109,14 +110,14 @@ TEST_CASE("what a row keeps takes the place of what is not read any more", "[cud
   CHECK_FALSE(softmax.grid.split);
   CHECK(softmax.at[0] == softmax.at[1]);
   // The keeping program reads its input to the end.
-  const auto keeping = operands_of<keeping_of_floats>(shape_of({1000, 1000}));
+  const auto keeping = operands_of<keeping_of_floats>(shape_of({1000, 1001}));
   CHECK(keeping.at[0] != keeping.at[1]);
   CHECK(keeping.at[1] != keeping.at[2]);
   // Nothing takes the place of what is the same for all rows.
   kernel_call call;
   const operand_view same = view_of(reinterpret_cast<void*>(0x10000), {0, 1});
   const std::uint64_t scalar = 0;
-  call.space = shape_of({1000, 1000});
+  call.space = shape_of({1000, 1001});
   call.inputs = 1;
   call.in = &same;
   call.out.data = same.data;
@@ -162,21 +163,84 @@ TEST_CASE("neighbouring rows are read together, whole sectors of them", "[cuda][
 }
 
 TEST_CASE("blocks read what is the same for all rows seldom", "[cuda][rows]") {
-  const auto r = operands_of<normal_of_floats>(shape_of({4096, 1024}));
+  const auto r = operands_of<normal_of_floats>(shape_of({4096, 1023}));
   CHECK(r.any_same);
   CHECK(r.same[1]);
   CHECK_FALSE(r.same[0]);
   CHECK(r.blocks == 2 * few_blocks);
-  CHECK(operands_of<normal_of_floats>(shape_of({32768, 1024})).blocks > few_blocks);
-  CHECK(operands_of<softmax_of_floats>(shape_of({32768, 1024})).blocks == 32768 / 8);
+  CHECK(operands_of<normal_of_floats>(shape_of({32768, 1023})).blocks > few_blocks);
+  CHECK(operands_of<softmax_of_floats>(shape_of({32768, 1023})).blocks == 32768 / 8);
 }
 
-TEST_CASE("the workspace of rows is bounded", "[cuda][rows]") {
-  constexpr std::int64_t bound = std::int64_t{4} << 20;
-  for (int rows : {1, 8, 100, 4096, 100000})
-    for (int n : {70000, 128256, 10000000}) {
-      CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({rows, n}))) <= bound);
-      CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({n, rows}), 0)) <= bound);
+TEST_CASE("rows that threads can hold are in registers", "[cuda][rows]") {
+  // 8 packs of one input; the exponentials take its place.
+  STATIC_REQUIRE(row_facts<softmax_of_floats>::packs_held() == 8);
+  STATIC_REQUIRE(row_facts<normal_of_floats>::packs_held() == 8);
+  STATIC_REQUIRE(row_facts<keeping_of_floats>::packs_held() == 4);
+  STATIC_REQUIRE(is_held<normal_of_floats, 0>);
+  STATIC_REQUIRE_FALSE(is_held<normal_of_floats, 1>);  // one phase reads it
+  const auto in_registers = [](int rows, int n, int axis = 1) {
+    return operands_of<softmax_of_floats>(axis == 1 ? shape_of({rows, n}) : shape_of({n, rows}), axis)
+        .grid.in_registers;
+  };
+  CHECK(in_registers(4096, 1024));
+  CHECK(in_registers(4096, 16384));
+  CHECK_FALSE(in_registers(4096, 16388));
+  CHECK_FALSE(in_registers(4096, 1023));
+  CHECK_FALSE(in_registers(4096, 1024, 0));
+  CHECK_FALSE(in_registers(1, 16384));  // one block would do it all
+  CHECK(in_registers(1, 64));
+  // A warp for each row, and no barrier, where that is enough.
+  const auto r = operands_of<softmax_of_floats>(shape_of({4096, 1024}));
+  CHECK(r.grid.depth == 32);
+  CHECK(shared_bytes_of(r) == 0);
+  CHECK(r.blocks >= enough_blocks);
+  // More threads to a row rather than few blocks.
+  CHECK(operands_of<softmax_of_floats>(shape_of({100, 1024})).grid.depth == 256);
+}
+
+namespace {
+
+/// Whether a program works in no more than extents say, however its operands lie and whatever the GPU.
+template <class Program>
+bool works_within_bounds() {
+  using facts = row_facts<Program>;
+  bool split = false;
+  for (int rows : {1, 2, 3, 7, 8, 15, 33, 100, 131, 1000, 2111, 2112, 4096, 5000, 100000})
+    for (int n : {1, 2, 3, 4, 16, 31, 100, 512, 1000, 1024, 4096, 16384, 50257, 70000, 128256, 10000000}) {
+      row_work w{rows, n, facts::keeps, 4, facts::given};
+      for (int k = 0; k < facts::slots; ++k) w.size = greatest(w.size, facts::table.size[k]);
+      for (int k = 0; k < facts::inputs; ++k) w.slots += facts::table.elements[k] ? 1 : 0;
+      const std::int64_t most = most_row_workspace(w);
+      for (const int axis : {0, 1})
+        for (const std::int64_t shared : {64 << 10, 99 << 10, 227 << 10})
+          for (const std::uintptr_t data : {0x10000, 0x10004}) {
+            INFO(rows << " rows of " << n << " along " << axis << " with " << shared << " at " << data);
+            const extents space = axis == 1 ? shape_of({rows, n}) : shape_of({n, rows});
+            const std::int64_t bytes = row_workspace(operands_of<Program>(space, axis, shared, data));
+            REQUIRE(bytes <= most);
+            split = split || bytes > 0;
+          }
+      // A piece for each of a few hundred blocks, and some numbers for each row.
+      REQUIRE(most <= 32 * enough_blocks * most_rows_together + (32 + 8 * w.given) * most_split_rows);
     }
+  return split;
+}
+
+}  // namespace
+
+TEST_CASE("a row kernel's workspace is at most what extents alone say", "[cuda][rows]") {
+  CHECK(works_within_bounds<softmax_of_floats>());
+  CHECK(works_within_bounds<normal_of_floats>());
+  CHECK(works_within_bounds<keeping_of_floats>());
+  CHECK(works_within_bounds<softmax_program<element::float64>>());
+  CHECK(works_within_bounds<normal_program<element::float16>>());
   CHECK(row_workspace(operands_of<softmax_of_floats>(shape_of({4096, 4096}))) == 0);
+}
+
+TEST_CASE("short rows and many are never split", "[cuda][rows]") {
+  CHECK(most_row_workspace({8, 16, 5, 4, 3}) == 0);
+  CHECK(most_row_workspace({100, 64, 2, 4, 3}) == 0);
+  CHECK(most_row_workspace({4096, 128, 2, 4, 3}) == 0);
+  CHECK(most_row_workspace({1, 70000, 2, 4, 3}) > 0);
 }

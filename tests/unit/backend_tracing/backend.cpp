@@ -156,7 +156,7 @@ TEST_CASE("a kernel that writes a variable is not moved from where the variable 
   constexpr auto v = onto::variable<"v", float, 2, 2>;
   using reads = std::remove_const_t<decltype(on<gpu<0>>(v * v))>;
   using writes = std::remove_const_t<decltype(on<gpu<0>>(assign(v, v * v)))>;
-  const device_list devices = find_devices({});
+  const device_list devices = find_devices({}, gpu_finders);
   const auto move = [&](const compiled_program& typed) {
     // The same program without a kernel of this backend's.
     const int count = typed.graph.count;

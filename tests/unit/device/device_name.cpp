@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -413,4 +414,10 @@ TEST_CASE("a kind that onto has no place for is refused, not forgotten", "[devic
   CHECK_THROWS_AS(xla.to_place(), invalid_argument_error);
   CHECK(device_name::parse("/gpu:0").has_place());
   CHECK(device_name().has_place());
+}
+
+TEST_CASE("devices print as their names", "[device_name]") {
+  std::ostringstream out;
+  out << device_name::parse("/job:w/gpu:1") << ' ' << gpu<0>{} << ' ' << cpu<2>{};
+  CHECK(out.str() == "/job:w/device:GPU:1 /device:GPU:0 /device:CPU:2");
 }

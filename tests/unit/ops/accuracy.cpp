@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // How exact functions are on the packs that the CPU's kernels use, over all of a float's range. The bounds are those of
 // docs/measurements/accuracy.md, where more values are tried.
-#include <onto/backend/cpu/packs.hpp>
+#include <onto/backend/cpu/span.hpp>
 #include <onto/kernel/program.hpp>
 #include <onto/ops/all.hpp>
 
@@ -18,14 +18,29 @@ namespace {
 
 constexpr int run = 64;
 
-template <class Op, class T, int Count, bool Packs = detail::has_packs>
+template <class Op, class T>
+using one_operation = detail::program<detail::instruction<detail::load_input, element_of<T>, 0>,
+                                      detail::instruction<Op, element_of<T>, 0>>;
+
+/// The vectors that this test is at, of those that are compiled and that the machine has.
+int vectors = detail::vector_bytes;
+
+template <class Op, class T, int Count>
 void apply_all(const T (&in)[Count], T (&out)[Count]) {
-  if constexpr (Packs) {
-    using lanes = detail::pack<T>;
-    for (int k = 0; k < Count; k += static_cast<int>(lanes::size))
-      Op::apply(lanes::load_unaligned(in + k)).store_unaligned(out + k);
-  } else {
-    for (int k = 0; k < Count; ++k) out[k] = Op::apply(in[k]);
+  using kernels = detail::vector_variants<detail::span_body<one_operation<Op, T>, detail::has_packs>,
+                                          void(const detail::span_call&)>;
+  const void* const operands[] = {in};
+  kernels::at(vectors)({operands, out, 0, Count, nullptr});
+}
+
+/// Calls `check` for all vectors that can be tried here.
+template <class Check>
+void on_all_vectors(Check check) {
+  for (const int bytes : {16, 32, 64}) {
+    if ((detail::vector_sets & bytes) == 0 || bytes > detail::machine_vectors()) continue;
+    vectors = bytes;
+    INFO("vectors of " << bytes << " bytes");
+    check();
   }
 }
 
@@ -111,52 +126,61 @@ void check_all_turns(long turns, long step) {
 }  // namespace
 
 TEST_CASE("functions are exact to a few units of the last place over the whole range of float", "[ops]") {
-  check<op::sqrt>([](double x) { return std::sqrt(x); }, 0.51);
-  check<op::rsqrt>([](double x) { return 1 / std::sqrt(x); }, 1.51);
-  check<op::exp>([](double x) { return std::exp(x); }, 2.6);
-  check<op::expm1>([](double x) { return std::expm1(x); }, 2.6);
-  check<op::log>([](double x) { return std::log(x); }, 1.1);
-  check<op::log1p>([](double x) { return std::log1p(x); }, 1.1);
-  check<op::sin>([](double x) { return std::sin(x); }, 1.1);
-  check<op::cos>([](double x) { return std::cos(x); }, 1.1);
-  check<op::tan>([](double x) { return std::tan(x); }, 2.6);
-  check<op::asin>([](double x) { return std::asin(x); }, 2.6);
-  check<op::acos>([](double x) { return std::acos(x); }, 2.1);
-  check<op::atan>([](double x) { return std::atan(x); }, 2.6);
-  check<op::sinh>([](double x) { return std::sinh(x); }, 3.1);
-  check<op::cosh>([](double x) { return std::cosh(x); }, 3.1);
-  check<op::tanh>([](double x) { return std::tanh(x); }, 6.0);
-  check<op::erf>([](double x) { return std::erf(x); }, 6.0);
-  check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.6);
-  check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0);
+  on_all_vectors([] {
+    check<op::sqrt>([](double x) { return std::sqrt(x); }, 0.51);
+    check<op::rsqrt>([](double x) { return 1 / std::sqrt(x); }, 1.51);
+    check<op::exp>([](double x) { return std::exp(x); }, 2.6);
+    check<op::expm1>([](double x) { return std::expm1(x); }, 2.6);
+    check<op::log>([](double x) { return std::log(x); }, 1.1);
+    check<op::log1p>([](double x) { return std::log1p(x); }, 1.1);
+    check<op::sin>([](double x) { return std::sin(x); }, 1.1);
+    check<op::cos>([](double x) { return std::cos(x); }, 1.1);
+    check<op::tan>([](double x) { return std::tan(x); }, 2.6);
+    check<op::asin>([](double x) { return std::asin(x); }, 2.6);
+    check<op::acos>([](double x) { return std::acos(x); }, 2.1);
+    check<op::atan>([](double x) { return std::atan(x); }, 2.6);
+    check<op::sinh>([](double x) { return std::sinh(x); }, 3.1);
+    check<op::cosh>([](double x) { return std::cosh(x); }, 3.1);
+    check<op::tanh>([](double x) { return std::tanh(x); }, 6.0);
+    check<op::erf>([](double x) { return std::erf(x); }, 2.1);
+    check<op::sigmoid>([](double x) { return 1 / (1 + std::exp(-x)); }, 3.6);
+    check<op::softplus>([](double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }, 4.0);
+    check<op::gelu>([](double x) { return x < -40 ? 0.0 : x * std::erfc(-x * 0.70710678118654752440) / 2; }, 7.0);
+  });
 }
 
 TEST_CASE("sine, cosine and tangent are exact near the multiples of pi/2", "[ops]") {
-  check_all_turns<double>(100'000, 7);
-  check_all_turns<double>(1'100'000, 1009);  // to where each angle goes to the C library
-  check_all_turns<double>(1'000'000'000'000, 100'000'000'007);
-  check_all_turns<float>(10'000, 1);
+  on_all_vectors([] {
+    check_all_turns<double>(100'000, 7);
+    check_all_turns<double>(1'100'000, 1009);  // to where each angle goes to the C library
+    check_all_turns<double>(1'000'000'000'000, 100'000'000'007);
+    check_all_turns<float>(10'000, 1);
+  });
 }
 
 TEST_CASE("sine and tangent of zero keep its sign, and of what is tiny are that", "[ops]") {
-  double in[8] = {0.0, -0.0, 5e-324, -5e-324, 1e-310, -1e-300, 1e-20, -1e-9};
-  double out[8];
-  const auto same = [&] {
-    for (int k = 0; k < 8; ++k) CHECK((out[k] == in[k] && std::signbit(out[k]) == std::signbit(in[k])));
-  };
-  apply_all<op::sin>(in, out);
-  same();
-  apply_all<op::tan>(in, out);
-  same();
-  in[7] = 1.0;  // and beside an angle that is not
-  apply_all<op::sin>(in, out);
-  in[7] = out[7];
-  same();
+  on_all_vectors([] {
+    double in[8] = {0.0, -0.0, 5e-324, -5e-324, 1e-310, -1e-300, 1e-20, -1e-9};
+    double out[8];
+    const auto same = [&] {
+      for (int k = 0; k < 8; ++k) CHECK((out[k] == in[k] && std::signbit(out[k]) == std::signbit(in[k])));
+    };
+    apply_all<op::sin>(in, out);
+    same();
+    apply_all<op::tan>(in, out);
+    same();
+    in[7] = 1.0;  // and beside an angle that is not
+    apply_all<op::sin>(in, out);
+    in[7] = out[7];
+    same();
+  });
 }
 
 TEST_CASE("the logarithm of a subnormal double is right", "[ops]") {
-  const double in[8] = {5e-324, 1e-310, 2.2250738585072009e-308, 2.2250738585072014e-308, 1e-300, 1e-20, 1.5, 1e300};
-  double out[8];
-  apply_all<op::log>(in, out);
-  for (int k = 0; k < 8; ++k) CHECK(out[k] == Approx(std::log(in[k])).epsilon(1e-15));
+  on_all_vectors([] {
+    const double in[8] = {5e-324, 1e-310, 2.2250738585072009e-308, 2.2250738585072014e-308, 1e-300, 1e-20, 1.5, 1e300};
+    double out[8];
+    apply_all<op::log>(in, out);
+    for (int k = 0; k < 8; ++k) CHECK(out[k] == Approx(std::log(in[k])).epsilon(1e-15));
+  });
 }

@@ -102,7 +102,7 @@ template <class T>
 void check_functions() {
   check_unary<T, op::abs, op::sign, op::square, op::sqrt, op::rsqrt, op::exp, op::expm1, op::log, op::log1p, op::sin,
               op::cos, op::tan, op::asin, op::acos, op::atan, op::sinh, op::cosh, op::tanh, op::erf, op::floor,
-              op::ceil, op::round, op::sigmoid, op::relu, op::gelu, op::neg>();
+              op::ceil, op::round, op::sigmoid, op::softplus, op::relu, op::gelu, op::neg>();
   check_binary<T, op::add, op::sub, op::mul, op::div, op::mod, op::pow, op::atan2, op::maximum, op::minimum>();
 }
 

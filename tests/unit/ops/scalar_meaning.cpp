@@ -109,6 +109,10 @@ TEST_CASE("angles", "[ops]") {
 TEST_CASE("functions of neural networks", "[ops]") {
   check<op::erf>([](long double x) { return std::erf(x); }, -4, 4, 2);
   check<op::sigmoid>([](long double x) { return 1 / (1 + std::exp(-x)); }, -80, 80, 4);
+  check<op::softplus>([](long double x) { return std::log1p(std::exp(-std::abs(x))) + (x > 0 ? x : 0.0L); }, -80, 80,
+                      4);
+  CHECK(op::softplus::apply(-1000.0) == 0.0);
+  CHECK(op::softplus::apply(1000.0f) == 1000.0f);
   check<op::relu>([](long double x) { return std::isnan(x) || x > 0 ? x : 0.0L; }, -10, 10, 0);
   const auto gelu = [](long double x) { return x < -40 ? 0.0L : x * std::erfc(-x * std::sqrt(0.5L)) / 2; };
   check_one<op::gelu, float>(gelu, -13, 10, 8);
@@ -293,7 +297,13 @@ TEST_CASE("tensors made of nothing", "[ops]") {
   CHECK(op::iota<float, 5>::at<float>(3) == 3.0f);
   for (int row = 0; row < 2; ++row)
     for (int column = 0; column < 5; ++column)
-      CHECK(op::eye<float, 2, 5>::at<float>(row * 5 + column) == (row == column ? 1.0f : 0.0f));
+      for (int diagonal = -1; diagonal <= 1; ++diagonal) {
+        const int at = row * 5 + column;
+        const float got = diagonal < 0   ? op::eye<float, 2, 5, -1>::at<float>(at)
+                          : diagonal > 0 ? op::eye<float, 2, 5, 1>::at<float>(at)
+                                         : op::eye<float, 2, 5, 0>::at<float>(at);
+        CHECK(got == (row + diagonal == column ? 1.0f : 0.0f));
+      }
   CHECK(op::zeros_like::apply(not_a_number<float>) == 0.0f);
   CHECK(op::ones_like::apply(std::int32_t{7}) == 1);
 }

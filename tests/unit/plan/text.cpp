@@ -2,6 +2,8 @@
 // What a plan prints: its steps as text, its graph for Graphviz.
 #include <onto/onto.hpp>
 
+#include <sstream>
+
 #include "../../golden.hpp"
 #include "../catch.hpp"
 
@@ -70,4 +72,10 @@ TEST_CASE("a name with a line end does not break a line", "[plan]") {
   CHECK(count(text, "\n") == plan_of(odd).step_count);
   CHECK(text.find("a \"name\"\\ of\\nits own") != std::string::npos);
   CHECK(count(estimate(plan_of(odd), h200).text(), "\n") == plan_of(odd).step_count + 3);
+}
+
+TEST_CASE("a plan prints as its text", "[plan]") {
+  std::ostringstream out;
+  out << plan_of(total);
+  CHECK(out.str() == plan_of(total).text());
 }

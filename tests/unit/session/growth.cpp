@@ -2,6 +2,8 @@
 // What it costs to prepare a program grows as the program does: programs of hundreds and thousands of kernels, put
 // together here as the compiler would hand them over.
 #include <onto/onto.hpp>
+#include <onto/session/core.hpp>
+#include <onto/session/devices.hpp>
 
 #if defined(__linux__)
 #include <malloc.h>
@@ -292,8 +294,8 @@ void keep_memory() {
 TEST_CASE("what it takes to prepare a program grows with its kernels", "[session]") {
   keep_memory();
   const session_options options{.simulated_gpus = 4};
-  detail::session_core cpu(detail::find_devices({}), {});
-  detail::session_core gpus(detail::find_devices(options), options);
+  detail::session_core cpu(detail::find_devices({}, detail::gpu_finders), {});
+  detail::session_core gpus(detail::find_devices(options, detail::gpu_finders), options);
   for (const named_program& p : programs) {
     const double times = growth(p.make, [&](const subject& s) { return s.prepare(p.on_gpus ? gpus : cpu); });
     INFO(p.name << ": four times the kernels take " << times << " times as long to prepare");
@@ -318,8 +320,8 @@ TEST_CASE("what it takes to estimate a plan grows with its kernels", "[session]"
 // ./unit_session "[.times]"
 TEST_CASE("how long it takes to prepare programs", "[.times]") {
   const session_options options{.simulated_gpus = 4};
-  detail::session_core cpu(detail::find_devices({}), {});
-  detail::session_core gpus(detail::find_devices(options), options);
+  detail::session_core cpu(detail::find_devices({}, detail::gpu_finders), {});
+  detail::session_core gpus(detail::find_devices(options, detail::gpu_finders), options);
   for (const named_program& p : programs) {
     std::printf("| %s ", p.name);
     for (const int kernels : {32, 64, 128, 256, 512, 1024, 2000}) {

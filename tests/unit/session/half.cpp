@@ -109,7 +109,7 @@ void check_rounded(const char* name, const Program& program, int rows = 37, int 
   CHECK(same_bits(got, as<T>(floats)));
 }
 
-struct softplus : elementwise<floating_elements> {
+struct smooth_rectifier : elementwise<floating_elements> {
   static constexpr std::string_view name = "Softplus";
   ONTO_HD static float apply(float v) { return v > 80 ? v : std::log1p(std::exp(v)); }
 };
@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("variables hold halves and are assigned to", "[session][half]
 
 TEST_CASE("an operation of one's own computes halves in float", "[session][half]") {
   const tensor<half, dyn> in{0, 1, 100};
-  const auto got = run(call<softplus>(y<half>), y<half> = in);
+  const auto got = run(call<smooth_rectifier>(y<half>), y<half> = in);
   CHECK(got(0) == half(std::log(2.0)));
   CHECK(got(2) == 100);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A placement report as JSON: what stands in it, that it is JSON, and that any name survives it.
+#include <onto/core/json.hpp>
 #include <onto/onto.hpp>
 
 #include "../../golden.hpp"

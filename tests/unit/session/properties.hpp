@@ -10,11 +10,16 @@
 
 namespace onto_test {
 
-/// A machine with so many GPUs: simulated ones, or in the tests of the CUDA backend the first of the emulated ones.
+/// A machine with so many GPUs: simulated ones, or in the tests of the CUDA backend the first of the emulated ones, or
+/// parts of the first real one.
 inline session_options machine_options(int gpus) {
   session_options o;
   o.allow_soft_placement = true;
-#if defined(ONTO_CUDA_EMULATION)
+#if defined(ONTO_TEST_HARDWARE)
+  o.gpu.visible_device_list = "0";
+  o.gpu.allow_growth = true;
+  o.gpu.logical_devices.assign(static_cast<std::size_t>(gpus), {.gpu = 0, .memory_limit = 1 << 28});
+#elif defined(ONTO_CUDA_EMULATION)
   o.gpu.visible_device_list = "0";
   for (int k = 1; k < gpus; ++k) o.gpu.visible_device_list += "," + std::to_string(k);
 #else
@@ -23,7 +28,7 @@ inline session_options machine_options(int gpus) {
   return o;
 }
 
-#if defined(ONTO_CUDA_EMULATION)
+#if defined(ONTO_CUDA_EMULATION) || defined(ONTO_TEST_HARDWARE)
 inline constexpr int many_gpus = 2;
 using world_of_many = world<cpu<0>, gpu<0>, gpu<1>>;
 #else
@@ -216,7 +221,7 @@ bool check_program() {
   const auto* guarded = clashes(under_guards) ? nullptr : &under_guards;
   const example examples[] = {{f, reference_of(program, fed_values<Open>(f))},
                               {g, reference_of(program, fed_values<Open>(g))}};
-#if !defined(ONTO_CUDA_EMULATION)  // which always has a GPU
+#if !defined(ONTO_CUDA_EMULATION) && !defined(ONTO_TEST_HARDWARE)  // which always have a GPU
   check_machine<world<cpu<0>>, Open>(0, program, guarded, examples);
 #endif
   check_machine<world<cpu<0>, gpu<0>>, Open>(1, program, guarded, examples);

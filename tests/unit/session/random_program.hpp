@@ -3,7 +3,10 @@
 // placeholders. The same seed gives the same program with extents in the types and with extents known at run time.
 #pragma once
 
+#include <onto/convolution.hpp>
+#include <onto/indexing.hpp>
 #include <onto/scan.hpp>
+#include <onto/sort.hpp>
 
 #include <array>
 #include <string>
@@ -100,7 +103,10 @@ constexpr auto random_operation(const A& a, const B& b) {
     constexpr extents turned = infer<op::permute<1, 0>, shape>().shape;
     constexpr extents square = infer<op::matmul, turned, shape>().shape;
     const auto product = matmul(transpose(a.e), a.e);
-    if constexpr (same_element<A, B> && infer<op::add, square, other>().fault == shape_fault::none)
+    // A sum that is larger than the product, where only the run knows it, is a kernel more.
+    constexpr inferred added = infer<op::add, square, other>();
+    if constexpr (same_element<A, B> && added.fault == shape_fault::none &&
+                  (added.shape == square || A::type::facts.shape.is_static()))
       return result<infer<op::add, square, other>().shape>(relu(scalar(0.125) * product + scalar(-0.5) * b.e));
     else
       return result<turned, shape>(product);
@@ -176,6 +182,82 @@ constexpr auto random_look(const A& a) {
   }
 }
 
+template <class T, extents Shape, std::size_t... K>
+constexpr auto known_leaf(std::index_sequence<K...>) {
+  return placeholder<"known", T, Shape.dims[K]...>;
+}
+/// `f` of a term: what shape that has is asked of a symbol whose extents are known.
+template <class A, class F>
+constexpr auto result_of(const A& a, F f) {
+  using known = decltype(known_leaf<typename A::type::element_type, A::shape>(
+      std::make_index_sequence<static_cast<std::size_t>(A::shape.rank)>{}));
+  using shaped = decltype(f(std::remove_cv_t<known>{}));
+  return term<decltype(f(a.e)), shaped::facts.shape>{f(a.e)};
+}
+
+/// A word that is made of other operations, over a term, chosen by `R`.
+template <std::uint64_t R, class A>
+constexpr auto random_word(const A& a) {
+  constexpr int choice = static_cast<int>(R % 16);
+  constexpr extents shape = A::shape;
+  constexpr int axis = shape.rank > 0 ? static_cast<int>(R / 16 % static_cast<unsigned>(shape.rank)) : 0;
+  constexpr bool matrix = A::type::facts.shape.is_static() && shape.rank > 1;
+  if constexpr (!floating<A>) {
+    return result<shape>(cast<float>(a.e));
+  } else if constexpr (shape.rank == 0) {
+    return result_of(a, [](const auto& x) { return broadcast_to<2, 3>(x); });
+  } else if constexpr (choice < 2) {
+    return result_of(a, [](const auto& x) { return flip<axis>(x); });
+  } else if constexpr (choice == 2) {
+    if constexpr (R / 64 % 2 == 0)
+      return result_of(a, [](const auto& x) { return sort<axis>(x); });
+    else
+      return result_of(a, [](const auto& x) { return sort<axis>(x, descending); });
+  } else if constexpr (choice == 3) {
+    return result_of(a, [](const auto& x) { return slice<to_end, to_begin, -2>(x); });
+  } else if constexpr (choice == 4 && shape.size() < 30) {
+    return result_of(a, [](const auto& x) { return repeat<2, axis>(x); });
+  } else if constexpr (choice == 5 && shape.size() < 20) {
+    return result_of(a, [](const auto& x) { return tile<2, 1>(x); });
+  } else if constexpr (choice == 6 && shape.size() < 20) {
+    return result_of(a, [](const auto& x) { return tile<3>(x); });
+  } else if constexpr (choice == 7) {
+    return result_of(a, [](const auto& x) { return roll<(R / 32 % 2 ? 1 : -1), axis>(x); });
+  } else if constexpr (choice == 8 && shape.rank < 4) {
+    return result_of(a, [](const auto& x) { return stack<axis>(x, exp(-abs(x))); });
+  } else if constexpr (choice == 9 && shape[axis] % 2 == 0) {
+    return result_of(a, [](const auto& x) {
+      const auto parts = split<2, axis>(x);
+      return std::get<0>(parts) + std::get<1>(parts);
+    });
+  } else if constexpr (choice == 10 && shape.size() < 30) {
+    return result_of(a, [](const auto& x) { return pad<padding<0, 1>>(x, 2); });
+  } else if constexpr (choice == 11 && matrix) {
+    return result_of(a, [](const auto& x) { return tril<-1>(x) + triu(transpose(transpose(x))) * 0.5_c; });
+  } else if constexpr (choice == 12) {
+    return result_of(a, [](const auto& x) { return stddev<axis>(x, keep_extents) + clip(x, -1, 0.5); });
+  } else if constexpr (choice == 13 && R / 64 % 2 == 0) {
+    return result_of(a, [](const auto& x) {
+      return reshape<dyn>(max_pool2d<window<1, 3>, strides<1, 2>, same>(reshape<1, 1, dyn, 1>(x)));
+    });
+  } else if constexpr (choice == 13) {
+    return result_of(a, [](const auto& x) { return logsumexp<axis>(x); });
+  } else if constexpr (choice == 14 && R / 64 % 2 == 0) {
+    return result_of(a, [](const auto& x) { return top_k<1, axis>(x).values; });
+  } else if constexpr (choice == 14) {
+    return result_of(a, [](const auto& x) { return take<axis>(x, cast<int>(linspace<float, 3>(-2, 2))); });
+  } else if constexpr (choice == 15 && R / 64 % 2 == 0) {
+    return result_of(a, [](const auto& x) {
+      const auto row = reshape<dyn>(x);
+      return reshape<dyn>(conv1d<same, dilation<2>>(reshape<1, dyn, 1>(row), reshape<dyn, 1, 1>(slice<0, 2>(row))));
+    });
+  } else if constexpr (shape.rank < 4) {
+    return result_of(a, [](const auto& x) { return broadcast_to<2, dyn>(reshape<dyn>(norm<axis>(x))); });
+  } else {
+    return result_of(a, [](const auto& x) { return norm<axis>(x); });
+  }
+}
+
 /// `e` in a scope, or not.
 template <std::uint64_t R, class E, extents Shape>
 constexpr auto scoped(const term<E, Shape>& t) {
@@ -214,6 +296,8 @@ constexpr std::uint64_t mostly_maps(std::uint64_t r) {
 }
 /// From this seed on, every other operation of a program is a look at the one before, and few have a scope.
 inline constexpr std::uint64_t looking = 1000;
+/// From this one on, it is a word instead.
+inline constexpr std::uint64_t wording = 2000;
 
 /// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
 template <std::uint64_t Seed, int Steps, bool Guarded, bool Maps, class... T>
@@ -232,7 +316,9 @@ constexpr auto grown(const std::tuple<T...>& terms) {
     constexpr int second = static_cast<int>(q % count);
     constexpr std::uint64_t choice = Maps ? mostly_maps(q >> 20) : q >> 20;
     const auto add = [&] {
-      if constexpr (looks) {
+      if constexpr (looks && Seed >= wording) {
+        return std::tuple_cat(terms, std::tuple{random_word<(q >> 20)>(std::get<first>(terms))});
+      } else if constexpr (looks) {
         return std::tuple_cat(terms, std::tuple{random_look<(q >> 20)>(std::get<first>(terms))});
       } else {
         const auto t = random_operation<choice, Steps>(std::get<first>(terms), std::get<second>(terms));

@@ -3,10 +3,14 @@
 // element type. It knows nothing of fusion, placement, views or kernels.
 #pragma once
 
+#include <onto/ops/indexing.hpp>
 #include <onto/ops/scan.hpp>
+#include <onto/ops/sort.hpp>
+#include <onto/shape/convolution.hpp>
 
 #include "written_graph.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -151,14 +155,24 @@ class reference {
                            const index& at) {
     switch (node.kind()) {
       case op_kind::map: return map(node.op->name, x, at);
+      case op_kind::generator: return generated(node.op->name, x, at);
       case op_kind::reduce: return reduce(node, *x[0], at);
       case op_kind::row: return softmax(node, *x[0], at);
-      case op_kind::own_kernel: return scan(node, *x[0], at);
+      case op_kind::own_kernel: return own(node, x, at);
       case op_kind::matmul: return product(*x[0], *x[1], shape, at);
       case op_kind::view: return look(node, *x[0], shape, at);
       case op_kind::concat: return joined(node, x, at);
       default: throw std::logic_error("the reference does not know " + std::string(node.op->name));
     }
+  }
+
+  static double generated(std::string_view name, const std::vector<const value*>& x, const index& at) {
+    if (name == "Fill") return x[0]->elements[0];
+    if (name == "LinSpace") return -2 + 2 * at[0];  // as programs have it
+    const int row = at[at.size() - 2], column = at[at.size() - 1];
+    if (name == "Tril") return column - row <= -1 ? broadcast_element(*x[0], at) : 0;  // as programs have it
+    if (name == "Triu") return column - row >= 0 ? broadcast_element(*x[0], at) : 0;
+    throw std::logic_error("the reference does not know " + std::string(name));
   }
 
   static double map(std::string_view name, const std::vector<const value*>& x, const index& at) {
@@ -170,6 +184,7 @@ class reference {
     if (name == "Mul") return a * b;
     if (name == "Maximum") return a > b ? a : b;
     if (name == "Minimum") return a < b ? a : b;
+    if (name == "Equal") return a == b;
     if (name == "Less") return a < b;
     if (name == "Greater") return a > b;
     if (name == "Select") return a != 0 ? b : c;
@@ -180,7 +195,10 @@ class reference {
     if (name == "Square") return a * a;
     if (name == "Abs") return std::abs(a);
     if (name == "Neg") return -a;
+    if (name == "FillLike") return b;
     if (name == "Exp") return std::exp(a);
+    if (name == "Log") return std::log(a);
+    if (name == "Sqrt") return std::sqrt(a);
     if (name == "Log1p") return std::log1p(a);
     if (name == "Rsqrt") return 1 / std::sqrt(a);
     if (name == "Relu") return a > 0 ? a : 0;
@@ -233,6 +251,66 @@ class reference {
     return std::exp(x.elements[offset(x.shape, at)] - highest) / total;
   }
 
+  static double own(const graph_node& node, const std::vector<const value*>& x, const index& at) {
+    const std::string_view name = node.op->name;
+    if (name == "Sort" || name == "TopK") return sorted(node, *x[0], at);
+    if (name == "Conv2D") return convolved(node, *x[0], *x[1], at);
+    if (name == "MaxPool") return pooled(node, *x[0], at);
+    if (name == "TakeAlongAxis") return taken_along(*x[0], *x[1], at);
+    return x.size() == 2 ? taken(node, *x[0], *x[1], at) : scan(node, *x[0], at);
+  }
+
+  /// Along the one axis of sequences (batch, width, channels).
+  static double convolved(const graph_node& node, const value& x, const value& filter, const index& at) {
+    const detail::window_options o(node.op->attribute);
+    const auto before = detail::padding_of(o, 1, x.shape[1], filter.shape[0]).before;
+    double total = 0;
+    for (int k = 0; k < filter.shape[0]; ++k)
+      for (int c = 0; c < x.shape[2]; ++c) {
+        const int from = at[1] * o.stride[1] - static_cast<int>(before) + k * o.dilation[1];
+        if (from >= 0 && from < x.shape[1])
+          total += x.elements[offset(x.shape, {at[0], from, c})] * filter.elements[offset(filter.shape, {k, c, at[2]})];
+      }
+    return total;
+  }
+
+  /// Images (batch, 1, width, channels).
+  static double pooled(const graph_node& node, const value& x, const index& at) {
+    const detail::window_options o(node.op->attribute);
+    const auto before = detail::padding_of(o, 1, x.shape[2], o.window[1]).before;
+    double most = -HUGE_VAL;
+    for (int k = 0; k < o.window[1]; ++k) {
+      const int from = at[2] * o.stride[1] - static_cast<int>(before) + k;
+      if (from >= 0 && from < x.shape[2]) most = std::fmax(most, x.elements[offset(x.shape, {at[0], 0, from, at[3]})]);
+    }
+    return most;
+  }
+
+  /// The element that is at this place in its row, or its number.
+  static double sorted(const graph_node& node, const value& x, const index& at) {
+    const int axis = detail::sort_axis(*node.op, x.shape.rank);
+    const bool down = node.op->attribute[1] != 0;
+    std::vector<std::pair<double, int>> row;
+    index i = at;
+    for (int k = 0; k < x.shape[axis]; ++k) {
+      i[static_cast<std::size_t>(axis)] = k;
+      row.emplace_back(x.elements[offset(x.shape, i)], k);
+    }
+    std::stable_sort(row.begin(), row.end(),
+                     [&](const auto& a, const auto& b) { return down ? a.first > b.first : a.first < b.first; });
+    const auto& found = row[static_cast<std::size_t>(at[static_cast<std::size_t>(axis)])];
+    return node.op->name == "Sort" ? found.first : found.second;
+  }
+
+  /// Programs have numbers of one element a row: the axis is where they have one.
+  static double taken_along(const value& numbers, const value& x, const index& at) {
+    index i = at;
+    for (int k = 0; k < x.shape.rank; ++k)
+      if (numbers.shape[k] != x.shape[k])
+        i[static_cast<std::size_t>(k)] = static_cast<int>(numbers.elements[offset(numbers.shape, at)]);
+    return x.elements[offset(x.shape, i)];
+  }
+
   static double scan(const graph_node& node, const value& x, const index& at) {
     const int axis = detail::scan_axis(*node.op, x.shape.rank);
     const bool backwards = detail::scans_backwards(*node.op), sums = node.op->name == "Cumsum";
@@ -245,6 +323,17 @@ class reference {
       result = sums ? result + element : std::fmax(result, element);
     }
     return result;
+  }
+
+  /// Numbers are one row.
+  static double taken(const graph_node& node, const value& numbers, const value& x, const index& at) {
+    const auto axis = static_cast<int>(node.op->attribute[0]);
+    index i = at;
+    int& k = i[static_cast<std::size_t>(axis)];
+    const int n = x.shape[axis], number = static_cast<int>(numbers.elements[static_cast<std::size_t>(k)]);
+    k = number < 0 ? number + n : number;
+    k = k < 0 ? 0 : k >= n ? n - 1 : k;
+    return x.elements[offset(x.shape, i)];
   }
 
   static double product(const value& a, const value& b, const extents& shape, const index& at) {
@@ -276,12 +365,14 @@ class reference {
         for (std::size_t k = 0; k < at.size(); ++k) i[static_cast<std::size_t>(attribute[2 + k])] = at[k];
         return x.elements[offset(x.shape, i)];
       }
+      case view_kind::broadcast: return broadcast_element(x, at);
       default: {
         index i = at;
         for (int k = 0; k < attribute[1]; ++k) {
           std::int64_t begin = attribute[2 + 3 * k];
+          const int last = attribute[4 + 3 * k] < 0 ? x.shape[k] - 1 : x.shape[k];
           if (begin < 0) begin += x.shape[k];
-          begin = begin < 0 ? 0 : begin > x.shape[k] ? x.shape[k] : begin;
+          begin = begin < 0 ? 0 : begin > last ? last : begin;
           i[static_cast<std::size_t>(k)] =
               static_cast<int>(begin + at[static_cast<std::size_t>(k)] * attribute[4 + 3 * k]);
         }

@@ -3,80 +3,26 @@
 // fuse.
 #include <onto/scan.hpp>
 
-#include <cstdlib>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
-#include <type_traits>
-#include <vector>
 
 #include "../catch.hpp"
 #include "machines.hpp"
+#include "numpy_table.hpp"
 
 using namespace onto;
+using namespace onto_test;
 
 namespace {
-
-// ---- NumPy's table ----------------------------------------------------------------------------------------
-
-using table = std::map<std::string, std::pair<std::string, std::vector<std::string>>>;
-
-table read_table(const std::string& operands) {
-  std::ifstream file(ONTO_TESTS_DIR "/conformance/scans.tsv");
-  table t;
-  for (std::string text; std::getline(file, text);) {
-    std::istringstream in(text);
-    std::string type, what, of, values;
-    std::getline(in, type, '\t');
-    if (type != operands) continue;
-    std::getline(in, what, '\t');
-    auto& row = t[what];
-    std::getline(in, row.first, '\t');
-    for (std::string value; in >> value;) row.second.push_back(value);
-  }
-  return t;
-}
-
-template <class T>
-T number(const std::string& text) {
-  if constexpr (std::is_same_v<T, std::uint64_t>)
-    return std::strtoull(text.c_str(), nullptr, 10);
-  else if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(std::strtoll(text.c_str(), nullptr, 10));
-  else
-    return static_cast<T>(std::strtod(text.c_str(), nullptr));
-}
-
-std::string numpy_name(element e) {
-  const std::string name(name_of(e));
-  return name == "float" ? "float32" : name == "double" ? "float64" : name == "half" ? "float16" : name;
-}
 
 template <class T>
 inline constexpr auto x = placeholder<"x", T, 2, 3, 4>;
 
-template <class Result>
-void compare(const table& t, const std::string& what, const Result& got) {
-  INFO(what);
-  REQUIRE(t.count(what) == 1);
-  const auto& [type, values] = t.at(what);
-  using T = std::remove_cvref_t<decltype(*got.data())>;
-  CHECK(numpy_name(element_of<T>) == type);
-  REQUIRE(values.size() == got.size());
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    INFO("element " << k);
-    const T wanted = number<T>(values[k]);
-    CHECK((got.data()[k] == wanted || (wanted != wanted && got.data()[k] != got.data()[k])));
-  }
-}
-
 template <class T, class Place>
-void check_numpy(session& sess, Place) {
-  const table t = read_table(numpy_name(element_of<T>));
+void check_scans(session& sess, Place) {
+  const numpy_table t = read_numpy("scans.tsv", numpy_name(element_of<T>));
   REQUIRE(t.size() == 10);
   tensor<T, 2, 3, 4> X;
-  for (std::size_t k = 0; k < X.size(); ++k) X.data()[k] = number<T>(t.at("x").second[k]);
+  fill_from(t, "x", X);
   constexpr auto& a = x<T>;
   const auto got =
       sess.run(fetches(on<Place>(cumsum<0>(a)), on<Place>(cumsum<1>(a, reverse)), on<Place>(cumsum(a)),
@@ -85,24 +31,24 @@ void check_numpy(session& sess, Place) {
                a = X);
   const char* const names[] = {"cumsum 0", "cumsum -1", "cumsum 2", "cumprod -0", "cumprod 2",
                                "cummin 0", "cummin -1", "cummax 1", "cummax -2"};
-  std::apply([&, k = 0](const auto&... r) mutable { (compare(t, names[k++], r), ...); }, got);
+  std::apply([&, k = 0](const auto&... r) mutable { (check_numpy(t, names[k++], r), ...); }, got);
 }
 
 }  // namespace
 
 TEST_CASE("scans compute what NumPy computes", "[session]") {
   session sess{{.simulated_gpus = 2}};
-  check_numpy<std::int8_t>(sess, cpu<0>{});
-  check_numpy<std::uint8_t>(sess, gpu<1>{});
-  check_numpy<std::int16_t>(sess, cpu<0>{});
-  check_numpy<std::uint16_t>(sess, cpu<0>{});
-  check_numpy<std::int32_t>(sess, gpu<0>{});
-  check_numpy<std::uint32_t>(sess, cpu<0>{});
-  check_numpy<std::int64_t>(sess, cpu<0>{});
-  check_numpy<std::uint64_t>(sess, gpu<1>{});
-  check_numpy<half>(sess, cpu<0>{});
-  check_numpy<float>(sess, gpu<1>{});
-  check_numpy<double>(sess, cpu<0>{});
+  check_scans<std::int8_t>(sess, cpu<0>{});
+  check_scans<std::uint8_t>(sess, gpu<1>{});
+  check_scans<std::int16_t>(sess, cpu<0>{});
+  check_scans<std::uint16_t>(sess, cpu<0>{});
+  check_scans<std::int32_t>(sess, gpu<0>{});
+  check_scans<std::uint32_t>(sess, cpu<0>{});
+  check_scans<std::int64_t>(sess, cpu<0>{});
+  check_scans<std::uint64_t>(sess, gpu<1>{});
+  check_scans<half>(sess, cpu<0>{});
+  check_scans<float>(sess, gpu<1>{});
+  check_scans<double>(sess, cpu<0>{});
 }
 
 // ---- programs ---------------------------------------------------------------------------------------------

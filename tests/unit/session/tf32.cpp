@@ -2,6 +2,8 @@
 // What `math_mode::tf32` does: every float product that a session binds asks for it, and without it none does. CPUs and
 // simulated GPUs multiply true floats either way.
 #include <onto/onto.hpp>
+#include <onto/session/core.hpp>
+#include <onto/session/devices.hpp>
 
 #include "../catch.hpp"
 
@@ -51,7 +53,8 @@ template <class... E, class... Symbols>
 void check_products(math_mode math, const products& expected, const fetch_list<E...>& program,
                     const feed<Symbols>&... feeds) {
   const session_options o = one_gpu(math);
-  const detail::ref<detail::session_core> core(new detail::session_core(detail::find_devices(o), o));
+  const detail::ref<detail::session_core> core(
+      new detail::session_core(detail::find_devices(o, detail::gpu_finders), o));
   boost::hana::unpack(program.expressions, [&](const E&... e) {
     using typed = detail::typed_run<E...>;
     const detail::state* const states[] = {e.state.get()...};

@@ -238,6 +238,12 @@ TEST_CASE("a stream gets what to_string gives", "[tensor]") {
   CHECK(to_string(t) == "[[22. 28.]\n [49. 64.]]");
 }
 
+TEST_CASE("what was moved from prints no values", "[tensor]") {
+  tensor<int, 2> pair{1, 2};
+  const tensor<int, 2> taken = std::move(pair);
+  CHECK(to_string(pair) == "[]");
+}
+
 TEST_CASE("the stream's own settings do not change how numbers print", "[tensor]") {
   std::ostringstream out;
   out << std::setprecision(2) << std::hex << tensor<double, 2>{0.12345, 10} << tensor<int, 1>{255};

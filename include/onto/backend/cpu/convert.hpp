@@ -2,6 +2,7 @@
 // Runs of half and bfloat16 to float and back: what the CPU's kernels, which know neither, are given and leave behind.
 #pragma once
 
+#include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
 
@@ -21,7 +22,7 @@ static_assert(all_convert(std::make_integer_sequence<int, element_count>{}),
 
 template <class T>
 ONTO_INLINE void widen_elements(const std::uint16_t* in, std::int64_t n, float* out) {
-  // Blocks of a fixed length: as in run_span.
+  // Blocks of a fixed length: as in run_span_on_scalars.
   constexpr std::int64_t block = 64;
   const std::int64_t whole = n / block * block;
   for (std::int64_t lo = 0; lo < whole; lo += block)
@@ -73,7 +74,7 @@ ONTO_NOINLINE inline void widen_run(element type, const void* from, std::int64_t
   const std::uint16_t* const in = static_cast<const std::uint16_t*>(from);
   if (type == element::bfloat16) return widen_elements<bfloat16>(in, n, out);
 #if defined(ONTO_F16C)
-  if (__builtin_cpu_supports("avx2")) return widen_halves(in, n, out);
+  if (chosen_vectors() >= 32) return widen_halves(in, n, out);
 #endif
   widen_elements<half>(in, n, out);
 }
@@ -82,7 +83,7 @@ ONTO_NOINLINE inline void widen_run(element type, const void* from, std::int64_t
 ONTO_NOINLINE inline void narrow_run(element type, const float* in, std::int64_t n, void* to) {
   std::uint16_t* const out = static_cast<std::uint16_t*>(to);
 #if defined(ONTO_F16C)
-  if (__builtin_cpu_supports("avx2")) return (type == element::bfloat16 ? narrow_bfloats : half_elements)(in, n, out);
+  if (chosen_vectors() >= 32) return (type == element::bfloat16 ? narrow_bfloats : half_elements)(in, n, out);
 #endif
   if (type == element::bfloat16) return narrow_elements<bfloat16>(in, n, out);
   narrow_elements<half>(in, n, out);

@@ -3,6 +3,7 @@
 // compiler has vectors to make of them and errors stay as small as pairwise summation's.
 #pragma once
 
+#include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 #include <onto/kernel/accumulator.hpp>
 
@@ -43,7 +44,7 @@ ONTO_INLINE T four(const T* v, std::int64_t apart) {
 
 /// All values of a run in one number.
 template <fold F, class T>
-typename number_state<F, T>::type fold_run(const folded_value<T>* v, std::int64_t n) {
+ONTO_INLINE typename number_state<F, T>::type fold_run(const folded_value<T>* v, std::int64_t n) {
   using numbers = number_state<F, T>;
   using A = typename numbers::type;
   A a = numbers::identity;
@@ -91,7 +92,7 @@ ONTO_INLINE void fold_all_columns(A* a, const folded_value<T>* v, std::int64_t r
 
 /// Where the first `best` is, which is one of the values; a NaN is like any other.
 template <class T>
-std::int64_t find_value(const T* v, std::int64_t n, T best) {
+ONTO_INLINE std::int64_t find_value(const T* v, std::int64_t n, T best) {
   const auto same = [best](T x) {
     return static_cast<int>(x == best) | (static_cast<int>(x != x) & static_cast<int>(best != best));
   };
@@ -120,7 +121,7 @@ struct folding {
   static ONTO_INLINE void take(state& s, T best, const value* v, std::int64_t n, std::int64_t index) {
     if (s.index < 0 || is_more_extreme<F>(best, s.value)) s = {best, index + find_value(v, n, best)};
   }
-  static void rows(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
+  static ONTO_INLINE void rows(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
@@ -139,8 +140,8 @@ struct folding {
       }
     }
   }
-  static void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
-                      std::int64_t index) {
+  static ONTO_INLINE void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
+                                  std::int64_t index) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     if constexpr (is_argument(F)) {
@@ -172,13 +173,52 @@ struct folding {
   }
 };
 
+/// The loops of a fold_table as kernels for each instruction set. A mean has those of a sum.
 template <fold F, class T>
-inline constexpr fold_table fold_table_of{sizeof(typename accumulator<F, T>::state),
-                                          sizeof(typename accumulator<F, T>::result),
-                                          &folding<F, T>::start,
-                                          &folding<F, T>::rows,
-                                          &folding<F, T>::columns,
-                                          &folding<F, T>::merge,
-                                          &folding<F, T>::finish};
+struct rows_body {
+  template <int>
+  static ONTO_INLINE void run(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
+    folding<F, T>::rows(to, values, rows, n, index);
+  }
+  using variants = vector_variants<rows_body, void(void*, const void*, std::int64_t, std::int64_t, std::int64_t)>;
+};
+template <fold F, class T>
+struct columns_body {
+  template <int>
+  static ONTO_INLINE void run(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
+                              std::int64_t index) {
+    folding<F, T>::columns(to, values, rows, n, pitch, index);
+  }
+  using variants =
+      vector_variants<columns_body, void(void*, const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
+};
+
+/// The loops that a fold_table has; others are null.
+enum class fold_loops { none, columns, all };
+
+inline namespace ONTO_VECTOR_ABI {
+
+template <fold F, class T, fold_loops Loops, int Bytes>
+constexpr fold_table make_fold_table() {
+  using rule = accumulator<F, T>;
+  constexpr fold loop = F == fold::mean ? fold::sum : F;
+  fold_table t{sizeof(typename rule::state), sizeof(typename rule::result), &folding<F, T>::start, nullptr, nullptr,
+               &folding<F, T>::merge,        &folding<F, T>::finish};
+  if constexpr (Loops == fold_loops::all) t.rows = rows_body<loop, T>::variants::template get<Bytes>();
+  if constexpr (Loops != fold_loops::none) t.columns = columns_body<loop, T>::variants::template get<Bytes>();
+  return t;
+}
+template <fold F, class T, fold_loops Loops = fold_loops::all, int Bytes = vector_bytes>
+inline constexpr fold_table fold_table_of = make_fold_table<F, T, Loops, Bytes>();
+
+template <fold F, class T, fold_loops Loops>
+struct fold_tables {
+  template <int Bytes>
+  static constexpr const fold_table& of() {
+    return fold_table_of<F, T, Loops, Bytes>;
+  }
+};
+
+}  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto::detail

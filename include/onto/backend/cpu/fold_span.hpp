@@ -30,9 +30,9 @@ using fold_function = void (*)(const fold_call&);
 inline constexpr std::int64_t fold_run_most = std::int64_t{1} << 28;
 
 /// One of a program's values, and where it is.
-template <fold F, class T>
-struct pack_position : pack_extreme<T, F == fold::argmin> {
-  using base = pack_extreme<T, F == fold::argmin>;
+template <fold F, class T, int Bytes>
+struct pack_position : pack_extreme<T, Bytes, F == fold::argmin> {
+  using base = pack_extreme<T, Bytes, F == fold::argmin>;
   using typename base::lanes;
   // In each lane the extreme so far, and the number of the four packs where it was first met.
   lanes where = lanes(T{0}), now = where;
@@ -41,17 +41,17 @@ struct pack_position : pack_extreme<T, F == fold::argmin> {
     const lanes most = base::better(base::better(a, b), base::better(c, d));
     where = select(F == fold::argmin ? most < this->first : most > this->first, now, where);
     this->first = base::better(most, this->first);
-    this->nan = this->nan | (base::either_nan(a, b) | base::either_nan(c, d));
+    this->nan = this->nan | (either_nan(a, b) | either_nan(c, d));
     now += lanes(T{1});
   }
   /// The number of the first four packs that have `best`, which is the total.
-  std::int64_t four_of(T best) const {
+  ONTO_INLINE std::int64_t four_of(T best) const {
     T value[lanes::size], place[lanes::size];
     this->first.store_unaligned(value);
     where.store_unaligned(place);
     T least = place[0];
     bool found = false;
-    for (std::size_t j = 0; j < lanes::size; ++j)
+    for (int j = 0; j < lanes::size; ++j)
       if (value[j] == best && (!found || place[j] < least)) {
         least = place[j];
         found = true;
@@ -61,15 +61,15 @@ struct pack_position : pack_extreme<T, F == fold::argmin> {
 };
 
 /// What folds packs by `F`, the folds to a place among them.
-template <fold F, class T>
-using register_fold = std::conditional_t<is_argument(F), pack_position<F, T>, pack_fold<F, T>>;
+template <fold F, class T, int Bytes>
+using register_fold = std::conditional_t<is_argument(F), pack_position<F, T, Bytes>, pack_fold<F, T, Bytes>>;
 template <fold F, class T>
 inline constexpr bool folds_in_registers = folds_packs<F, T> || (is_argument(F) && folds_packs<fold::max, T>);
 
 /// Where the extreme of a row is. The fours of packs told where to look; NaN, which they pass over, is looked for.
 template <fold F, class T>
-void take_position(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r, std::int64_t width,
-                   bool nan, T best, std::int64_t four) {
+ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r,
+                                 std::int64_t width, bool nan, T best, std::int64_t four) {
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
@@ -91,15 +91,14 @@ void take_position(fold_function evaluate, const fold_call& rows, int inputs, st
 
 /// Evaluates `Program` over rows and folds each by `F`. There is one evaluation, four packs of it, in the function:
 /// what is left of a row at its end is evaluated as its last four packs, the lanes that were there before left out.
-template <class Program, fold F>
-void run_fold(const fold_call& c) {
+template <class Program, fold F, int Bytes>
+ONTO_INLINE void run_fold(const fold_call& c, fold_function evaluate) {
   using T = element_t<Program::result>;
-  using lanes = pack<T>;
+  using lanes = pack<T, Bytes>;
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
   constexpr std::int64_t width = lanes::size;
-  pack_source<T, inputs, scalars, 0> source;
-  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
+  pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
   constexpr std::int64_t fours = 4 * width;
   alignas(64) T rest[inputs + 1][fours];
   T number[width];
@@ -120,7 +119,7 @@ void run_fold(const fold_call& c) {
       end = fours;
       if (out) out = rest[inputs];
     }
-    register_fold<F, T> folded;
+    register_fold<F, T, Bytes> folded;
     for (std::int64_t k = begin; k < end; k += fours) {
       const std::int64_t at = k + fours <= end ? k : end - fours;
       lanes p[4];
@@ -131,14 +130,14 @@ void run_fold(const fold_call& c) {
         body(2);
         body(3);
       };
-      const auto evaluate = [&](int j) __attribute__((always_inline)) {
+      const auto evaluate_one = [&](int j) __attribute__((always_inline)) {
         source.k = at + j * width;
         p[j] = Program::evaluate(source);
       };
       if constexpr (Program::size <= 24)
-        four(evaluate);
+        four(evaluate_one);
       else  // a long program stands in the code once
-        for (int j = 0; j < 4; ++j) evaluate(j);
+        for (int j = 0; j < 4; ++j) evaluate_one(j);
       if (out) {
         const auto store = [&](int j) __attribute__((always_inline)) { p[j].store_unaligned(out + at + j * width); };
         four(store);
@@ -159,11 +158,21 @@ void run_fold(const fold_call& c) {
     }
     if constexpr (is_argument(F)) {
       const T best = folded.total();
-      take_position<F, T>(&run_fold<Program, F>, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
+      take_position<F, T>(evaluate, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
     } else {
       add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
     }
   }
 }
+
+/// `run_fold` as a kernel for each instruction set.
+template <class Program, fold F>
+struct fold_body {
+  using variants = vector_variants<fold_body, void(const fold_call&)>;
+  template <int Bytes>
+  static ONTO_INLINE void run(const fold_call& c) {
+    run_fold<Program, F, Bytes>(c, variants::template get<Bytes>());
+  }
+};
 
 }  // namespace onto::detail

@@ -200,6 +200,10 @@ struct copies {
   }
 };
 
+#if defined(ONTO_COMPILED)
+extern template struct copies<all_sizes, true>;
+#endif
+
 using copy_function = void (*)(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns);
 

@@ -129,9 +129,18 @@ void pack_block(const tile_heights& heights, const matrix_view<T>& a, std::int64
 /// Measured: two threads share 256 × 512 × 784 in 498 µs by columns, in 527 by rows.
 inline constexpr gemm_partition_costs gemm_costs{10, 8};
 
-/// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), on this thread.
+/// Whether a is multiplied where it is. Copying a costs as much as multiplying it by twelve columns. Its columns that
+/// stand may be far apart: more than the L2 holds well is slow to read, where it is read more than once.
 template <class T>
-void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
+bool stands(const matrix_view<T>& a, std::int64_t n, std::int64_t w, std::int64_t deep) {
+  constexpr std::int64_t size = sizeof(T);
+  return a.column == 1 || n <= w || (n <= 512 && deep * a.column * size <= std::int64_t{512} << 10);
+}
+
+/// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), on this thread. `Left` is a matrix, or what is packed as one:
+/// it has `part_of`, `stands` and `pack_block`.
+template <class T, class Left = matrix_view<T>>
+void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, std::int64_t k, const Left& a,
                const matrix_view<T>& b, const gemm_target<T>& to) {
   constexpr std::int64_t size = sizeof(T), most_deep = 2048 / size, most_wide = 4096, most_high = 336;
   const std::int64_t w = kernels.columns, most = kernels.heights.most;
@@ -144,9 +153,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
                      wide = part(n, most_wide, w);
   // Packing b costs as much as multiplying it by five rows; b is packed where it does not lie in runs or is used often.
   const bool b_stands = b.column == 1 && m <= (n * k * size <= (std::int64_t{64} << 10) ? 192 : 2 * most);
-  // Copying a costs as much as multiplying it by twelve columns. Its columns that stand may be far apart: more than the
-  // L2 holds well is slow to read, where it is read more than once.
-  const bool a_stands = a.column == 1 || n <= w || (n <= 512 && deep * a.column * size <= std::int64_t{512} << 10);
+  const bool a_stands = stands(a, n, w, deep);
   // B is packed while the first rows are multiplied by it: these leave room for it.
   const bool packs_on_its_way = !b_stands && b.column == 1 && high > 2 * kernels.heights.some;
   const std::int64_t panels_most = (wide + w - 1) / w;
@@ -160,7 +167,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
       const auto width_of = [&](std::int64_t j) { return nc - j <= w / 2 ? w / 2 : w; };
       const auto pack = [&](std::int64_t j) {
         const std::int64_t columns = nc - j < w ? nc - j : w, width = width_of(j);
-        const matrix_view<T> from{b.data + p0 * b.row + (j0 + j) * b.column, b.row, b.column};
+        const matrix_view<T> from = part_of(b, p0, j0 + j);
         T* const panel = packed + (b_stands ? 0 : j * kc);
         if (b.row == 1 && b.column != 1) {
           copy_elements(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
@@ -174,8 +181,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
       gemm_panel<T> s{};
       s.finish = kernels.finish;
       for (std::int64_t i0 = 0; i0 < m; i0 += high) {
-        pack_block<T>(kernels.heights, {a.data + i0 * a.row + p0 * a.column, a.row, a.column},
-                      m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
+        pack_block(kernels.heights, part_of(a, i0, p0), m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
         for (std::int64_t j = 0; j < nc; j += w) {
           s.columns = nc - j < w ? nc - j : w;
           s.packed = nullptr;

@@ -17,6 +17,12 @@ struct matrix_view {
   std::int64_t column;
 };
 
+/// A matrix from a row and a column on.
+template <class T>
+ONTO_INLINE matrix_view<T> part_of(const matrix_view<T>& v, std::int64_t row, std::int64_t column) {
+  return {v.data + row * v.row + column * v.column, v.row, v.column};
+}
+
 /// What becomes of a product, and where: `relu(alpha * product + beta * addend)`. The rows of the result are
 /// contiguous.
 template <class T>

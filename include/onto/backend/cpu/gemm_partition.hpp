@@ -44,10 +44,10 @@ ONTO_NOINLINE inline gemm_partition partition_gemm(std::int64_t m, std::int64_t 
 }
 
 /// Calls `multiply(m, n, k, a, b, to)` for parts of a product, on at most `threads` threads of a pool.
-template <class T, class Multiply>
+template <class T, class Left, class Multiply>
 void run_partitioned(thread_pool& pool, std::int64_t threads, std::int64_t m, std::int64_t n, std::int64_t k,
-                     const matrix_view<T>& a, const matrix_view<T>& b, const gemm_target<T>& to,
-                     gemm_partition_costs costs, const Multiply& multiply) {
+                     const Left& a, const matrix_view<T>& b, const gemm_target<T>& to, gemm_partition_costs costs,
+                     const Multiply& multiply) {
   const gemm_partition parts = partition_gemm(m, n, threads, costs);
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     if (hi - lo == parts.count) return multiply(m, n, k, a, b, to);  // no other thread
@@ -58,8 +58,7 @@ void run_partitioned(thread_pool& pool, std::int64_t threads, std::int64_t m, st
       gemm_target<T> part = to;
       part.data += i * to.row + j;
       if (to.addend.data != nullptr) part.addend.data += i * to.addend.row + j * to.addend.column;
-      multiply(rows, columns, k, matrix_view<T>{a.data + i * a.row, a.row, a.column},
-               matrix_view<T>{b.data + j * b.column, b.row, b.column}, part);
+      multiply(rows, columns, k, part_of(a, i, 0), part_of(b, 0, j), part);
     }
   };
   split(pool, parts.count, 1, body);

@@ -5,6 +5,7 @@
 
 #include <onto/backend/cpu/gemm_epilogue.hpp>
 #include <onto/backend/cpu/gemm_operands.hpp>
+#include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -288,18 +289,19 @@ template <class T>
 gemm_kernels<T> gemm_kernels_for(int bytes) {
   constexpr auto columns = [](int vector) { return 2 * vector / static_cast<int>(sizeof(T)); };
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (bytes >= 64 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"))
-    return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &apply_epilogue_512<T>};
-  if (bytes >= 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &apply_epilogue_256<T>};
+  if (bytes > machine_vectors()) bytes = machine_vectors();
+  if (bytes >= 64) return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &apply_epilogue_512<T>};
+  if (bytes >= 32) return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &apply_epilogue_256<T>};
+#else
+  static_cast<void>(bytes);
 #endif
   return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &apply_epilogue_128<T>};
 }
 
-/// The best kernels that this machine can run.
+/// The kernels for the vectors that were chosen.
 template <class T>
 const gemm_kernels<T>& best_gemm_kernels() {
-  static const gemm_kernels<T> best = gemm_kernels_for<T>(64);
+  static const gemm_kernels<T> best = gemm_kernels_for<T>(chosen_vectors());
   return best;
 }
 

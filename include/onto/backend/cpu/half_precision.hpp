@@ -74,7 +74,4 @@ ONTO_COLD ONTO_NOINLINE inline void half_matmul(thread_pool& pool, const kernel_
   split(pool, call.space.size(), map_grain(1), body);
 }
 
-/// All that programs over half and bfloat16 need.
-inline constexpr half_kernels cpu_half_kernels{&widen_run, &narrow_run, &half_matmul};
-
 }  // namespace onto::detail

@@ -2,13 +2,10 @@
 // The CPU as a backend: all its kernels.
 #pragma once
 
-#include <onto/backend/cpu/copy.hpp>
-#include <onto/backend/cpu/half_precision.hpp>
+#include <onto/backend/cpu/common_kernels.hpp>
 #include <onto/backend/cpu/map.hpp>
-#include <onto/backend/cpu/matmul.hpp>
 #include <onto/backend/cpu/reduce.hpp>
 #include <onto/backend/cpu/row.hpp>
-#include <onto/backend/cpu/softmax.hpp>
 #include <onto/runtime/backend.hpp>
 
 namespace onto::detail {
@@ -29,18 +26,26 @@ void run_on_pool(kernel_context& context, const kernel_call& call) {
   Kernel(static_cast<thread_pool&>(context), call);
 }
 
+#if defined(ONTO_COMPILED)
+template <int, bool>
+using kernel_copies = copies<all_sizes, true>;  // those of the compiled runtime
+#else
+template <int Sizes, bool Views>
+using kernel_copies = copies<Sizes, Views>;
+#endif
+
 template <>
 struct backend_kernels<cpu_backend> : no_kernels {
-  /// Operations and parts of a split kernel are evaluated without packs: they run where guards have pulled a kernel
-  /// apart, which is rare, and every program compiles them.
+  /// Operations and parts of a split kernel are evaluated without packs and for one instruction set: they run where
+  /// guards have pulled a kernel apart, which is rare, and every program compiles them.
   template <class Program, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel map() {
     constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Program::packable;
-    return {&run_on_pool<&cpu_map<Program, packs, copies<Sizes, Views>>>};
+    return {&run_on_pool<&cpu_map<Program, packs, kernel_copies<Sizes, Views>, Extent == extent_of_kernel::whole>>};
   }
   template <class Program, fold F, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
-    return {&run_on_pool<&cpu_reduce<Program, F, copies<Sizes, Views>>>};
+    return {&run_on_pool<&cpu_reduce<Program, F, kernel_copies<Sizes, Views>>>};
   }
   template <class RowProgram>
   static constexpr backend_kernel row() {
@@ -48,13 +53,13 @@ struct backend_kernels<cpu_backend> : no_kernels {
   }
   template <class T>
   static constexpr backend_kernel softmax() {
-    return {&run_on_pool<&cpu_softmax<computed_of<T>>>};
+    return {&softmax_on_pool<computed_of<T>>};
   }
   template <class T>
   static constexpr backend_kernel matmul() {
-    return {&run_on_pool<&cpu_matmul<computed_of<T>>>};
+    return {&matmul_on_pool<computed_of<T>>};
   }
-  static constexpr backend_kernel copy() { return {&run_on_pool<&cpu_copy>}; }
+  static constexpr backend_kernel copy() { return {&copy_on_pool}; }
 };
 
 }  // namespace onto::detail

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
-#include <onto/backend/cpu/row_iterator.hpp>
 #include <onto/backend/cpu/span.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
+#if ONTO_DEFINITIONS
+#include <onto/backend/cpu/row_iterator.hpp>
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +24,7 @@ ONTO_INLINE constexpr std::int64_t map_grain(int cost) {
   return n < 1024 ? 1024 : n;
 }
 
+#if ONTO_DEFINITIONS
 /// Whether a map is done before a thread that sleeps would be awake, which takes some 50 us.
 ONTO_INLINE constexpr bool is_brief(std::int64_t elements, int cost) { return elements < 24 * map_grain(cost); }
 
@@ -217,8 +220,6 @@ inline result_store store_of_large(const kernel_call& call, int cost, bool packs
   return cost <= 4 ? result_store::copied : result_store::cached;
 }
 
-/// The maps that have to gather elements of their operands, or to convert them. Out of every program's way: its
-/// set-up is long, and its loops are the row's and the stage's.
 template <class Copies>
 void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how) {
   const std::int64_t total = call.space.size();
@@ -257,14 +258,26 @@ void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& 
   split(pool, plan.runs(), grain > 0 ? grain : 1, body, is_brief(total, cost));
 }
 ONTO_END_RUNS_ONCE
+#endif
+
+enum class result_store;
+
+/// The maps that have to gather elements of their operands, or to convert them. Out of every program's way: its
+/// set-up is long, and its loops are the row's and the stage's.
+template <class Copies>
+void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how);
 
 using map_of_views = void (*)(thread_pool& pool, span_function span, const kernel_call& call, int cost,
                               result_store how);
 
 /// Runs a map whose program `span` evaluates, on packs or not, and costs `cost` operations per element; by `views`
 /// where its operands do not all lie next to each other.
-inline void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
-                    bool packs) {
+ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
+                          bool packs);
+
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
+                          bool packs) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
   const result_store how = total >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
@@ -282,11 +295,20 @@ inline void run_map(thread_pool& pool, span_function span, map_of_views views, c
   };
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
+#endif
 
-/// The kernel of a fused elementwise program. `Copies` gather its operands where they are apart.
-template <class Program, bool Packs = (has_packs && Program::packable), class Copies = copies<all_sizes, true>>
+inline namespace ONTO_VECTOR_ABI {
+
+/// The kernel of a fused elementwise program. `Copies` gather its operands where they are apart; `Chooses`: for the
+/// vectors that were chosen, not for those of the program's flags.
+template <class Program, bool Packs = (has_packs && Program::packable), class Copies = copies<all_sizes, true>,
+          bool Chooses = true>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
-  run_map(pool, &run_span<Program, Packs>, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
+  span_function span = span_for<Program, Packs, vector_bytes>();
+  if constexpr (Chooses) span = chosen_span<Program, Packs>();
+  run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
 }
+
+}  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto::detail

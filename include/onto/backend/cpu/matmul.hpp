@@ -91,7 +91,7 @@ template <matmul_library Library>
 inline constexpr std::int64_t library_pays = Library == matmul_library::onednn ? std::int64_t{1} << 24 : 4096;
 
 /// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. That of float takes half and bfloat16 too.
-/// `Library` is an argument for the reason `run_span` has one.
+/// `Library` is an argument so that files with different libraries have two functions, not two definitions of one.
 template <class T, matmul_library Library = chosen_library<T>>
 void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   using U = typename wrapping<T>::type;

@@ -1,41 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
-// SIMD packs where xsimd is installed: right and fast whatever the user's compiler flags say about mathematics.
+// The packs that kernels are evaluated on, with all their functions.
 #pragma once
 
-#include <onto/core/config.hpp>
-
-#if !defined(__CUDACC__) && !defined(ONTO_NO_XSIMD) && !(defined(ONTO_HAS_XSIMD) && !ONTO_HAS_XSIMD) && \
-    __has_include(<xsimd/xsimd.hpp>)
-// g++ 12 takes the deliberately undefined registers in its own AVX-512 intrinsics for mistakes.
-#pragma GCC diagnostic push
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <xsimd/xsimd.hpp>
-#pragma GCC diagnostic pop
-#if !defined(XSIMD_NO_SUPPORTED_ARCHITECTURE)
-#define ONTO_PACKS
+#include <onto/backend/cpu/pack.hpp>
 #include <onto/backend/cpu/pack_angles.hpp>
-#include <onto/backend/cpu/pack_math.hpp>
-#endif
-#endif
+#include <onto/backend/cpu/pack_arcs.hpp>
+#include <onto/backend/cpu/pack_exp.hpp>
+#include <onto/backend/cpu/pack_log.hpp>
 
-// Differs between files for nvcc and files for the host compiler, which one program may have.
 namespace onto::detail {
-inline namespace ONTO_ABI {
+inline namespace ONTO_VECTOR_ABI {
 
-#if defined(ONTO_PACKS)
-inline constexpr bool has_packs = true;
-template <class T>
-using pack = xsimd::batch<T>;
+inline constexpr bool has_packs = ONTO_PACKS != 0;
+#if ONTO_PACKS
+template <class T, int Bytes = vector_bytes>
+using pack = simd::pack<T, Bytes>;
 #else
-inline constexpr bool has_packs = false;
-template <class T>
+template <class T, int Bytes = vector_bytes>
 struct pack {};
 #endif
 
-}  // namespace ONTO_ABI
+}  // namespace ONTO_VECTOR_ABI
 }  // namespace onto::detail
-
-#undef ONTO_PACKS

@@ -26,6 +26,9 @@ struct reduction {
   copy_function copy;  // gathers operands where they are apart
 };
 
+ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call);
+
+#if ONTO_DEFINITIONS
 /// The operand's space with kept and folded dimensions in turn: neighbours of one kind are one, extents of 1 are left
 /// out.
 struct reduce_shape {
@@ -295,7 +298,7 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
   split(pool, cut.blocks, cut.grain / (cut.total / cut.blocks) + 1, body, is_brief(cut.total, r.cost));
 }
 
-inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
+ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   if (r.folded && folds_all(*call.op) && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
@@ -311,18 +314,30 @@ inline void run_reduce(thread_pool& pool, const reduction& r, const kernel_call&
   else
     reduce_in_blocks(pool, r, call, shape, cut);
 }
+#endif
+
+inline namespace ONTO_VECTOR_ABI {
 
 /// The kernel of a reduction by `F` of a fused program.
 template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable)>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
-  reduction r{fold_table_of<F, T>, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
-  if constexpr (Packs && folds_in_registers<F, T>)
-    r.folded = &run_fold<Program, F>;
+  constexpr bool in_registers = Packs && folds_in_registers<F, T>;
+  reduction r{chosen_table<fold_tables<F, T, in_registers ? fold_loops::columns : fold_loops::all>>(),
+              nullptr,
+              nullptr,
+              bare,
+              Program::result,
+              program_cost(Program{}) + 1,
+              &Copies::run};
+  if constexpr (in_registers)
+    r.folded = fold_body<Program, F>::variants::chosen();
   else if constexpr (!bare)
-    r.span = &run_span<Program, Packs>;
+    r.span = chosen_span<Program, Packs>();
   run_reduce(pool, r, call);
 }
+
+}  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto::detail

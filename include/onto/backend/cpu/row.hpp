@@ -13,27 +13,29 @@
 
 namespace onto::detail {
 
-template <class Phase, bool Packs>
+inline namespace ONTO_VECTOR_ABI {
+
+template <class Phase, bool Packs, int Bytes>
 constexpr row_step make_row_step() {
   using code = typename Phase::code;
   row_step s{Phase::kind, Phase::type, nullptr, nullptr, nullptr};
   if constexpr (Phase::folds) {
-    s.take = &fold_span<code, Phase::reduction, Phase::keeps, Packs>;
-    s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>>;
+    s.take = row_fold_body<code, Phase::reduction, Phase::keeps, Packs>::variants::template get<Bytes>();
+    s.table = &fold_table_of<fold_or_max(Phase::reduction), element_t<Phase::type>, fold_loops::none>;
   } else if constexpr (Phase::kind == phase_kind::value) {
     s.span = &value_span<code>;
   } else {
-    s.span = &row_span<code, Packs>;
+    s.span = row_span_body<code, Packs>::variants::template get<Bytes>();
   }
   return s;
 }
-template <class Phase, bool Packs>
-inline constexpr row_step row_step_of = make_row_step<Phase, Packs>();
+template <class Phase, bool Packs, int Bytes>
+inline constexpr row_step row_step_of = make_row_step<Phase, Packs, Bytes>();
 
 /// Runs one phase over a row. `kept` and `given`: how many values the phases before have kept and given.
-template <class Phase, bool Packs>
+template <class Phase, bool Packs, int Bytes>
 ONTO_INLINE void run_row_phase(const row_call& row, int kept, int given) {
-  constexpr row_step step = row_step_of<Phase, Packs>;
+  constexpr row_step step = row_step_of<Phase, Packs, Bytes>;
   span_call c{row.at, nullptr, row.number * row.count, row.count, row.scalars};
   if constexpr (Phase::keeps) c.out = row.at[kept];
   if constexpr (Phase::folds) {
@@ -59,12 +61,12 @@ ONTO_INLINE void run_row_phase(const row_call& row, int kept, int given) {
   }
 }
 
-template <class RowProgram, bool Packs>
+template <class RowProgram, bool Packs, int Bytes>
 struct row_kernel_of;
-template <int Inputs, int Scalars, class... Phases, bool Packs>
-struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs> {
+template <int Inputs, int Scalars, class... Phases, bool Packs, int Bytes>
+struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs, Bytes> {
   using program_type = row_program<Inputs, Scalars, Phases...>;
-  static constexpr row_step steps[] = {row_step_of<Phases, Packs>...};
+  static constexpr row_step steps[] = {row_step_of<Phases, Packs, Bytes>...};
   struct columns {
     bool at[Inputs + 1]{};
   };
@@ -87,7 +89,7 @@ struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs> {
   }
   template <class Phase>
   static ONTO_INLINE void run_phase(const row_call* rows, int count, int& kept, int& given) {
-    for (int r = 0; r < count; ++r) run_row_phase<Phase, Packs>(rows[r], kept, given);
+    for (int r = 0; r < count; ++r) run_row_phase<Phase, Packs, Bytes>(rows[r], kept, given);
     kept += Phase::keeps ? 1 : 0;
     given += Phase::gives ? 1 : 0;
   }
@@ -102,10 +104,20 @@ struct row_kernel_of<row_program<Inputs, Scalars, Phases...>, Packs> {
                                     found.at};
 };
 
+template <class RowProgram, bool Packs>
+struct row_kernels {
+  template <int Bytes>
+  static constexpr const row_kernel& of() {
+    return row_kernel_of<RowProgram, Packs, Bytes>::value;
+  }
+};
+
 /// The kernel of a row program.
 template <class RowProgram, bool Packs = has_packs>
 void cpu_row(thread_pool& pool, const kernel_call& call) {
-  run_row_kernel(pool, row_kernel_of<RowProgram, Packs>::value, call);
+  run_row_kernel(pool, chosen_table<row_kernels<RowProgram, Packs>>(), call);
 }
+
+}  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto::detail

@@ -14,79 +14,64 @@
 
 namespace onto::detail {
 
-// Packs differ between files for nvcc and files for the host compiler.
-inline namespace ONTO_ABI {
+inline namespace ONTO_VECTOR_ABI {
 
+#if ONTO_PACKS
 /// exp(x) for x of at most 0, NaN for NaN.
-template <class T>
-ONTO_INLINE pack<T> exp_downwards(const pack<T>& x) {
-#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
-  if constexpr (std::is_same_v<T, float>) {
-    // Half of what exp takes: only one end of the range, a sum that rounds to a whole number, and the processor's own
-    // scaling by a power of two. Exponents are cut off where the result has been 0 for a while; in this order of
-    // operands NaN passes. The forms with masks are the ones that g++ 12 does not warn of.
-    constexpr __mmask16 all = 0xffff;
-    const __m512 rounder = _mm512_set1_ps(12582912.0f);
-    const __m512 a = _mm512_maskz_max_ps(all, _mm512_set1_ps(-120.0f), x.data);
-    const __m512 k = _mm512_sub_ps(_mm512_fmadd_ps(a, _mm512_set1_ps(1.44269504088896341f), rounder), rounder);
-    __m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(0.693359375f), a);
-    r = _mm512_fnmadd_ps(k, _mm512_set1_ps(-2.12194440e-4f), r);
+template <class T, int Bytes>
+ONTO_INLINE pack<T, Bytes> exp_downwards(const pack<T, Bytes>& x) {
+#if defined(__x86_64__)
+  if constexpr (std::is_same_v<T, float> && Bytes == 64) {
+    // Half of what exp takes: only one end of the range, and the processor's own scaling by a power of two. Exponents
+    // are cut off where the result has been 0 for a while; in this order of operands NaN passes.
+    using lanes = pack<T, Bytes>;
+    const lanes a = max(lanes(-120.0f), x), rounder(12582912.0f);
+    const lanes k = in_order(fma(a, lanes(1.44269504088896341f), rounder)) - rounder;
+    const lanes r = fnma(k, lanes(-2.12194440e-4f), in_order(fnma(k, lanes(0.693359375f), a)));
     // Cephes' polynomial (expf.c).
-    __m512 p = _mm512_set1_ps(1.9875691500e-4f);
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.3981999507e-3f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(8.3334519073e-3f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(4.1665795894e-2f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.6666665459e-1f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(5.0000001201e-1f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
-    return pack<T>(_mm512_maskz_scalef_ps(all, p, k));
+    const lanes p = simd::polynomial(r, 1.0f, 1.0f, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f,
+                                     8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
+    lanes result;
+    simd::instructions<float, 64>::scale(result.data, p.data, k.data);
+    return result;
   }
 #endif
   return exp(x);
 }
+#endif
 
 /// How operations are called in a row kernel's folds.
 struct row_calls {
   template <class Op, class T, class... More>
   static ONTO_INLINE auto apply(const T& x, const More&... more) {
     if constexpr (std::is_same_v<Op, row_exp>)
-      return exp_downwards<typename T::value_type>((x - ... - more));
+      return exp_downwards((x - ... - more));
     else
       return Op::apply(x, more...);
   }
 };
 
-template <class T, int Inputs, int Scalars>
-struct row_pack_source : pack_source<T, Inputs, Scalars, 0> {
+template <class T, int Bytes, int Inputs, int Scalars>
+struct row_pack_source : pack_source<T, Bytes, Inputs, Scalars, 0> {
   using calls = row_calls;
+  using pack_source<T, Bytes, Inputs, Scalars, 0>::pack_source;
 };
 
-}  // namespace ONTO_ABI
+}  // namespace ONTO_VECTOR_ABI
 
 /// A function that evaluates a program over a run of elements and folds its values into an accumulator.
 using row_fold_function = void (*)(const span_call&, void* accumulator);
 
-// Packs differ between files for nvcc and files for the host compiler.
-inline namespace ONTO_ABI {
+inline namespace ONTO_VECTOR_ABI {
 
 /// The greatest number of a row, for softmax: see row_maximum.
-template <class T>
-struct pack_greatest : pack_fold_base<T> {
-  using typename pack_fold_base<T>::lanes;
+template <class T, int Bytes>
+struct pack_greatest : pack_fold_base<T, Bytes> {
+  using typename pack_fold_base<T, Bytes>::lanes;
   lanes first = lanes(least_extreme<fold::max, T>), second = first, third = first, fourth = first;
 
-  // In this order x86 passes over a NaN in `p`. The form with a mask as in exp_downwards.
-  static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) {
-#if defined(__AVX512F__) && defined(XSIMD_VERSION_MAJOR) && !defined(__CUDACC__)
-    if constexpr (sizeof(T) == 4)
-      return lanes(_mm512_maskz_max_ps(0xffff, p.data, best.data));
-    else
-      return lanes(_mm512_maskz_max_pd(0xff, p.data, best.data));
-#else
-    return max(p, best);
-#endif
-  }
+  // In this order x86 passes over a NaN in `p`.
+  static ONTO_INLINE lanes greater(const lanes& p, const lanes& best) { return max(p, best); }
   ONTO_INLINE void add(const lanes& p) { first = greater(p, first); }
   ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
     first = greater(a, first);
@@ -98,14 +83,14 @@ struct pack_greatest : pack_fold_base<T> {
     add(this->first_lanes(p, n, least_extreme<fold::max, T>));
   }
   ONTO_INLINE T total() const {
-    return join_lanes<lane_extreme<false>, T>(greater(greater(first, second), greater(third, fourth)));
+    return join_lanes<lane_extreme<false>>(greater(greater(first, second), greater(third, fourth)));
   }
 };
 
-template <fold F, class T>
-using row_fold = std::conditional_t<F == row_maximum, pack_greatest<T>, pack_fold<F, T>>;
+template <fold F, class T, int Bytes>
+using row_fold = std::conditional_t<F == row_maximum, pack_greatest<T, Bytes>, pack_fold<F, T, Bytes>>;
 
-}  // namespace ONTO_ABI
+}  // namespace ONTO_VECTOR_ABI
 
 /// A row's input in slot `slot`. One that the program does not load may be no row at all, but one element for each row,
 /// or of another type: loops that look at every slot up to the last are given one that is loaded.
@@ -116,23 +101,21 @@ ONTO_INLINE const void* row_input(const span_call& c, int slot) {
 }
 
 /// Folds on packs. `Keeps`: the values are stored to `out` as well.
-template <class Program, fold F, bool Keeps>
-void fold_span_on_packs(const span_call& c, void* accumulator) {
+template <class Program, fold F, bool Keeps, int Bytes>
+ONTO_INLINE void fold_span_on_packs(const span_call& c, void* accumulator) {
   using T = element_t<Program::result>;
-  using lanes = pack<T>;
+  using lanes = pack<T, Bytes>;
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
   constexpr std::int64_t width = lanes::size;
-  row_pack_source<T, inputs, scalars> source;
+  row_pack_source<T, Bytes, inputs, scalars> source(c.scalars);
   for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
-  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
   T* const out = static_cast<T*>(c.out);
-  const auto at = [&source](std::int64_t k) {
-    auto here = source;
-    here.k = k;
-    return Program::evaluate(here);
+  const auto at = [&source](std::int64_t k) __attribute__((always_inline)) {
+    source.k = k;
+    return Program::evaluate(source);
   };
-  row_fold<F, T> total;
+  row_fold<F, T, Bytes> total;
   // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
   // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is compiled
   // once for them.
@@ -149,7 +132,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
       for (std::int64_t j = 0; j < some; j += width) at(k + j).store_unaligned(to + j);
       from = to;
     }
-    const auto value = [&](std::int64_t j) {
+    const auto value = [&](std::int64_t j) __attribute__((always_inline)) {
       if constexpr (waits)
         return lanes::load_unaligned(from + j);
       else
@@ -170,7 +153,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
     }
     k += some;
   }
-  // Single packs, the last one of copies: its spare lanes repeat an element, as in run_span.
+  // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
   alignas(64) T rest[inputs + 1][width];
   for (; k < c.count; k += width) {
     const std::int64_t left = c.count - k;
@@ -195,7 +178,7 @@ void fold_span_on_packs(const span_call& c, void* accumulator) {
 }
 
 template <class Program, fold F, bool Keeps>
-void fold_span_on_scalars(const span_call& c, void* accumulator) {
+ONTO_INLINE void fold_span_on_scalars(const span_call& c, void* accumulator) {
   using T = element_t<Program::result>;
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
@@ -213,25 +196,34 @@ void fold_span_on_scalars(const span_call& c, void* accumulator) {
       values[k] = static_cast<T>(Program::evaluate(here));
     }
     if constexpr (Keeps) std::memcpy(static_cast<T*>(c.out) + lo, values, static_cast<std::size_t>(some) * sizeof(T));
-    fold_table_of<fold_or_max(F), T>.rows(accumulator, values, 1, some, 0);
+    folding<fold_or_max(F), T>::rows(accumulator, values, 1, some, 0);
   }
 }
 
+/// Folds a program's values, on packs or on scalars.
 template <class Program, fold F, bool Keeps, bool Packs>
-void fold_span(const span_call& c, void* accumulator) {
-  if constexpr (Packs && Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>)
-    fold_span_on_packs<Program, F, Keeps>(c, accumulator);
-  else
-    fold_span_on_scalars<Program, F, Keeps>(c, accumulator);
-}
+struct row_fold_body {
+  using variants = vector_variants<row_fold_body, void(const span_call&, void*)>;
+  template <int Bytes>
+  static ONTO_INLINE void run(const span_call& c, void* accumulator) {
+    if constexpr (Packs && Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>)
+      fold_span_on_packs<Program, F, Keeps, Bytes>(c, accumulator);
+    else
+      fold_span_on_scalars<Program, F, Keeps>(c, accumulator);
+  }
+};
 
 /// Evaluates a program over a run of elements of a row.
 template <class Program, bool Packs>
-void row_span(const span_call& c) {
-  const void* in[program_operands<Program>::inputs + 1];
-  for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
-  run_span<Program, Packs && Program::packable>({in, c.out, c.first, c.count, c.scalars});
-}
+struct row_span_body {
+  using variants = vector_variants<row_span_body, void(const span_call&)>;
+  template <int Bytes>
+  static ONTO_INLINE void run(const span_call& c) {
+    const void* in[program_operands<Program>::inputs + 1];
+    for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
+    span_body<Program, Packs && Program::packable>::template run<Bytes>({in, c.out, c.first, c.count, c.scalars});
+  }
+};
 
 /// A value in eight bytes, which are written at once: what reads eight need not wait for them.
 template <class T>

@@ -47,6 +47,10 @@ struct row_kernel {
   const bool* columns;  // per input: whether it is read once for each row
 };
 
+/// Runs a row kernel.
+ONTO_RUNTIME void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const kernel_call& call);
+
+#if ONTO_DEFINITIONS
 /// How a call's operands are read.
 struct row_plan {
   const row_kernel& kernel;
@@ -169,7 +173,14 @@ class row_worker {
     const bool narrow = is_half_precision(out.type);
     for (int r = 0; r < count; ++r) {
       start(first + r, r);
-      calls_[r] = {at_, given_, narrow ? results_[r] : advance(out.data, row_ * size, out.type), row_, p_.n, share_};
+      // Not `at_, given_`: read as one vector just after they were written as two words, they would wait for every
+      // store before them, of which those of a large result go to memory.
+      calls_[r] = {pointers_.data() + r * pointer_count_,
+                   scalars_.data() + r * scalar_count_,
+                   narrow ? results_[r] : advance(out.data, row_ * size, out.type),
+                   row_,
+                   p_.n,
+                   share_};
     }
     p_.kernel.run(calls_, count);
     for (int r = 0; narrow && r < count; ++r)
@@ -319,8 +330,7 @@ inline void run_rows(const row_plan& plan, std::int64_t lo, std::int64_t hi) {
   for (; lo < hi; lo += together) worker.run(lo, hi - lo < together ? static_cast<int>(hi - lo) : together);
 }
 
-/// Runs a row kernel.
-inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const kernel_call& call) {
+ONTO_RUNTIME void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const kernel_call& call) {
   std::int64_t results = 1;
   for (int d = 0; d + 1 < call.space.rank; ++d) results *= call.space.dims[d];
   if (results == 0) return;
@@ -345,5 +355,6 @@ inline void run_row_kernel(thread_pool& pool, const row_kernel& kernel, const ke
   auto body = [&](std::int64_t lo, std::int64_t hi) { run_rows(plan, lo, hi); };
   split(pool, results, grain / n + 1, body, is_brief(results * n, kernel.cost));
 }
+#endif
 
 }  // namespace onto::detail

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace onto::detail {
 
@@ -94,42 +95,52 @@ struct pack_value {
 };
 template <class Pack>
 struct pack_value<Pack, element::boolean> {
-  using type = typename Pack::batch_bool_type;
+  using type = typename Pack::mask;
 };
 
-template <class T, int Inputs, int Scalars, int Results>
+template <class T, int Bytes, int Inputs, int Scalars, int Results>
 struct pack_source {
+  using lanes = pack<T, Bytes>;
   template <element E>
-  using value = typename pack_value<pack<T>, E>::type;
+  using value = typename pack_value<lanes, E>::type;
 
   const T* in[Inputs + 1];
-  T scalars[Scalars + 1];
+  lanes scalars[Scalars + 1];
   T* more[Results + 1];
   std::int64_t k;
 
+  ONTO_INLINE explicit pack_source(const std::uint64_t* values) {
+    spread(values, std::make_integer_sequence<int, Scalars>{});
+  }
+  // By constants: an array that a loop writes would be memory.
+  template <int... I>
+  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
+    ((scalars[I] = lanes(scalar_bits<T>(values[I]))), ...);
+  }
+
   template <element E, int Slot>
-  ONTO_INLINE pack<T> load() const {
-    return pack<T>::load_unaligned(in[Slot] + k);
+  ONTO_INLINE lanes load() const {
+    return lanes::load_unaligned(in[Slot] + k);
   }
   template <element E, int Slot>
-  ONTO_INLINE pack<T> scalar() const {
-    return pack<T>(scalars[Slot]);
+  ONTO_INLINE lanes scalar() const {
+    return scalars[Slot];
   }
   template <element E, int Slot>
-  ONTO_INLINE void store(const pack<T>& x) const {
+  ONTO_INLINE void store(const lanes& x) const {
     x.store_unaligned(more[Slot] + k);
   }
 };
 
-template <class Program>
-void run_span_on_packs(const span_call& c) {
+template <class Program, int Bytes>
+ONTO_INLINE void run_span_on_packs(const span_call& c) {
   using T = element_t<Program::result>;
+  using lanes = pack<T, Bytes>;
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
-  constexpr std::int64_t width = pack<T>::size;
-  pack_source<T, inputs, scalars, results> source;
+  constexpr std::int64_t width = lanes::size;
+  pack_source<T, Bytes, inputs, scalars, results> source(c.scalars);
   for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
-  for (int i = 0; i < scalars; ++i) source.scalars[i] = scalar_bits<T>(c.scalars[i]);
   for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
   T* out = static_cast<T*>(c.out);
 
@@ -143,7 +154,7 @@ void run_span_on_packs(const span_call& c) {
   const std::int64_t whole_packs = c.count - left;
   const bool overlaps = last >= 0 && !c.streamed;
   if (left != 0 && overlaps)
-    for (int i = 0; i < inputs; ++i) pack<T>::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
+    for (int i = 0; i < inputs; ++i) lanes::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
   else if (left != 0)
     for (int i = 0; i < inputs; ++i)
       for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][whole_packs + (j < left ? j : 0)];
@@ -154,7 +165,7 @@ void run_span_on_packs(const span_call& c) {
     for (source.k = 0; source.k < n; source.k += width) {
       const auto value = Program::evaluate(source);
       if (streamed)
-        stream_register(target + source.k, value.data);
+        value.stream(target + source.k);
       else
         value.store_unaligned(target + source.k);
     }
@@ -172,7 +183,7 @@ void run_span_on_packs(const span_call& c) {
 }
 
 template <class Program>
-void run_span_on_scalars(const span_call& c) {
+ONTO_INLINE void run_span_on_scalars(const span_call& c) {
   using T = element_t<Program::result>;
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
@@ -201,14 +212,51 @@ void run_span_on_scalars(const span_call& c) {
   }
 }
 
-/// Evaluates `Program` over a run of elements. `Packs` is an argument so that a program made of files for nvcc and
-/// files for the host compiler, whose answers differ, has two functions and not two definitions of one.
-template <class Program, bool Packs = (has_packs && Program::packable)>
-void run_span(const span_call& c) {
-  if constexpr (Packs)
-    run_span_on_packs<Program>(c);
-  else
-    run_span_on_scalars<Program>(c);
+/// Evaluates `Program` over a run of elements, on packs or on scalars.
+template <class Program, bool Packs>
+struct span_body {
+  template <int Bytes>
+  static ONTO_INLINE void run(const span_call& c) {
+    if constexpr (Packs)
+      run_span_on_packs<Program, Bytes>(c);
+    else
+      run_span_on_scalars<Program>(c);
+  }
+};
+
+/// Whether each operation is one instruction, which gives the same on vectors of any size.
+template <class... I>
+constexpr bool is_basic(program<I...>) {
+  for (int each : {cost_of<typename I::operation>()...})
+    if (each > 1) return false;
+  return true;
 }
+
+/// The same over a run whose length the compiler knows, on vectors that it fills.
+template <class Program, bool Packs, std::int64_t Count>
+struct short_span_body {
+  using variants = vector_variants<short_span_body, void(const void* const*, void*, const std::uint64_t*)>;
+  template <int Bytes>
+  static ONTO_INLINE void run(const void* const* in, void* out, const std::uint64_t* scalars) {
+    constexpr int whole = static_cast<int>(Count * size_of(Program::result) & -(Count * size_of(Program::result)));
+    constexpr int filled = whole < 16 || !is_basic(Program{}) ? Bytes : whole < Bytes ? whole : Bytes;
+    span_body<Program, Packs>::template run<filled>({in, out, 0, Count, scalars});
+  }
+};
+
+inline namespace ONTO_VECTOR_ABI {
+
+/// Evaluates `Program` over a run of elements on vectors of `Bytes` bytes.
+template <class Program, bool Packs, int Bytes>
+constexpr span_function span_for() {
+  return vector_variants<span_body<Program, Packs>, void(const span_call&)>::template get<Bytes>();
+}
+/// The same on the vectors that were chosen.
+template <class Program, bool Packs = (has_packs && Program::packable)>
+ONTO_INLINE span_function chosen_span() {
+  return vector_variants<span_body<Program, Packs>, void(const span_call&)>::chosen();
+}
+
+}  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto::detail

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 namespace onto::detail {
 
@@ -48,37 +47,17 @@ inline constexpr std::int64_t streamed_at_once = 2048;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 typedef long long streamed_16 __attribute__((vector_size(16)));
-typedef long long streamed_32 __attribute__((vector_size(32)));
-typedef long long streamed_64 __attribute__((vector_size(64)));
 
-template <class Bits>
-ONTO_INLINE void stream_bits(void* to, const void* from) {
-  Bits b;
+ONTO_INLINE void stream_16(void* to, const void* from) {
+  streamed_16 b;
   std::memcpy(&b, from, sizeof b);
 #if defined(__clang__)
-  __builtin_nontemporal_store(b, static_cast<Bits*>(to));
+  __builtin_nontemporal_store(b, static_cast<streamed_16*>(to));
 #else
-  if constexpr (sizeof(Bits) == 16) __builtin_ia32_movntdq(static_cast<streamed_16*>(to), b);
-#if defined(__AVX__)
-  if constexpr (sizeof(Bits) == 32) __builtin_ia32_movntdq256(static_cast<streamed_32*>(to), b);
-#endif
-#if defined(__AVX512F__)
-  if constexpr (sizeof(Bits) == 64) __builtin_ia32_movntdq512(static_cast<streamed_64*>(to), b);
-#endif
+  __builtin_ia32_movntdq(static_cast<streamed_16*>(to), b);
 #endif
 }
 #endif
-
-/// Stores the register of a pack past the caches, where there is an instruction for it. `to` is aligned to it.
-template <class Register>
-ONTO_INLINE void stream_register(void* to, const Register& r) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  stream_bits<std::conditional_t<sizeof(Register) == 64, streamed_64,
-                                 std::conditional_t<sizeof(Register) == 32, streamed_32, streamed_16>>>(to, &r);
-#else
-  std::memcpy(to, &r, sizeof r);
-#endif
-}
 
 /// Copies what does not overlap, past the caches but for the cache lines that are not written whole.
 ONTO_NOINLINE inline void stream_copy(void* to, const void* from, std::int64_t bytes) {
@@ -92,7 +71,7 @@ ONTO_NOINLINE inline void stream_copy(void* to, const void* from, std::int64_t b
   in += head;
   bytes -= head;
   for (; bytes >= 64; bytes -= 64, out += 64, in += 64) {
-    for (int k = 0; k < 64; k += 16) stream_bits<streamed_16>(out + k, in + k);
+    for (int k = 0; k < 64; k += 16) stream_16(out + k, in + k);
   }
 #endif
   if (bytes > 0) std::memcpy(out, in, static_cast<std::size_t>(bytes));

@@ -19,8 +19,23 @@ inline constexpr int cuda_slot = 1;
 struct gpu_context : kernel_context {
   cudaStream_t stream = nullptr;
   bool recording = false;  // the stream leads into a graph
-  mutex blas_mutex;
-  ref<counted> blas;  // see blas.hpp: a program without matrix products does not link cuBLAS
+  mutex blas_mutex;        // of both libraries
+  ref<counted> blas;       // see blas.hpp: a program without matrix products does not link cuBLAS
+  ref<counted> dnn;        // see cudnn/library.hpp: a program without convolutions does not link cuDNN
+};
+
+/// The device that a kernel is asked for its workspace on, by this thread.
+inline thread_local gpu_context* asked_context = nullptr;
+
+class asking_on {
+ public:
+  explicit asking_on(gpu_context& context) : before_(asked_context) { asked_context = &context; }
+  asking_on(const asking_on&) = delete;
+  asking_on& operator=(const asking_on&) = delete;
+  ~asking_on() { asked_context = before_; }
+
+ private:
+  gpu_context* before_;
 };
 
 /// A kernel of CUDA's, as backend_kernel has it.

@@ -51,16 +51,27 @@ class cuda_device final : public guarded_gpu, private workspace_source {
     guarded([&] { pool_.trim(); });
   }
 
+  ref<counted> pin(void* memory, std::int64_t bytes) override {
+    ref<counted> held;
+    guarded([&] { held = pin_host(memory, bytes); });
+    return held;
+  }
+
   /// With the GPU current: a library's kernels may need more on one than on another.
   std::size_t ask_workspace(std::size_t (*ask)(const kernel_call&), const kernel_call& call) override {
     std::size_t bytes = 0;
-    guarded([&] { bytes = ask(call); });
+    guarded([&] {
+      const asking_on here(streams_.context);
+      bytes = ask(call);
+    });
     return bytes;
   }
 
   /// One block for all programs: kernels of the compute stream run one after the other, and a graph that works on this
   /// device is put in the stream's order too.
-  ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, void*& data) override {
+  ref<counted> workspace_up_to(std::int64_t& bytes, std::int64_t least, std::int64_t beside, void*& data) override {
+    const std::int64_t left = pool_.left() - beside, little = least + (bytes - least) / 8;
+    if (bytes > left) bytes = little <= left ? little : least;
     ref<counted> held = workspace_.get(*this, bytes, least, data);
     if (held || least <= 0) return held;
     message m("[onto.memory] ");

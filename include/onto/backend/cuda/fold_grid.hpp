@@ -18,14 +18,6 @@ constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set se
   return n;
 }
 
-/// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that
-/// the order of additions, and with it the result, is the same on every one.
-inline constexpr std::int64_t few_blocks = 132;
-inline constexpr std::int64_t enough_blocks = 4 * few_blocks;
-
-/// The most elements of a piece of what is folded.
-inline constexpr std::int64_t longest_piece = 1 << 30;
-
 /// How the threads of a block share outputs: each block is `width` outputs wide and `depth` threads deep, both powers
 /// of two.
 struct thread_grid {
@@ -79,7 +71,6 @@ constexpr bool reaches(std::int64_t a, std::int64_t b, std::int64_t n) { return 
 /// Chooses the grid, from the shape alone. `lanes`: elements that a thread takes at a time, of which `inner` is a
 /// multiple. *Preconditions* `outputs > 0`.
 constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes) {
-  constexpr std::int64_t worth_pieces = 1 << 15;  // elements from which a second launch pays
   const std::int64_t packs = divide_up(inner, lanes), all = packs * outer;
   const bool in_pieces = reaches(outer * inner, outputs, worth_pieces);
   // Half as wide where there is too little for blocks on every multiprocessor.
@@ -94,8 +85,7 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
     // More threads to an output rather than few blocks.
     while (depth < least(all, deepest) && divide_up(outputs, threads / depth) < enough_blocks) depth *= 2;
   } else {
-    // A warp reads 32 neighbouring outputs at once.
-    const std::int64_t narrowest = power_of_two_from(least(outputs, 32));
+    const std::int64_t narrowest = power_of_two_from(least(outputs, outputs_together));
     depth = least(power_of_two_from(all), outputs >= enough_blocks * threads ? 1 : threads / narrowest);
   }
   fold_grid g;

@@ -25,9 +25,10 @@ struct graph_copy {
 class graph_part {
  public:
   graph_part(device& d, cuda_streams& s, const cuda_gpu& g) : who(d), shared(s), gpu(g), streams(true) {
-    // The handle that knows the algorithms of the shapes it has met.
+    // The handles that know the algorithms of the shapes they have met.
     mutex_lock lock(shared.context.blas_mutex);
     streams.context.blas = shared.context.blas;
+    streams.context.dnn = shared.context.dnn;
   }
   graph_part(const graph_part&) = delete;
   graph_part& operator=(const graph_part&) = delete;
@@ -300,6 +301,7 @@ class cuda_recording {
       {
         mutex_lock lock(p->shared.context.blas_mutex);
         if (!p->shared.context.blas) p->shared.context.blas = p->streams.context.blas;
+        if (!p->shared.context.dnn) p->shared.context.dnn = p->streams.context.dnn;
       }
       p->streams.close();
     }

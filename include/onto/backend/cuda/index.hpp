@@ -6,6 +6,7 @@
 #include <onto/core/config.hpp>
 #include <onto/kernel/index_divisor.hpp>
 #include <onto/kernel/layout.hpp>
+#include <onto/kernel/workspace.hpp>
 #include <onto/runtime/kernel.hpp>
 #include <onto/shape/extents.hpp>
 
@@ -15,11 +16,6 @@ namespace onto::detail {
 
 /// Threads of a block, in every kernel here.
 inline constexpr int block_threads = 256;
-
-constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return (n + by - 1) / by; }
-
-ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
 /// The logarithm of the least power of two that is not less than `n`, but at most `most`; and that power.
 constexpr int logarithm_from(std::int64_t n, int most = 62) {
@@ -43,41 +39,29 @@ struct strided_space {
   }
 };
 
-/// An index taken apart, one number per dimension.
-struct coordinates {
-  std::int64_t at[max_rank];
-};
-
-/// The coordinates of the row-major `index`.
-// The loops here run to max_rank so that the compiler unrolls them and keeps the numbers in registers.
-template <int Operands>
-ONTO_HD constexpr coordinates locate(const strided_space<Operands>& space, std::int64_t index) {
-  coordinates c{};
-  for (int d = max_rank - 1; d > 0; --d) {
-    if (d >= space.rank) continue;
-    const std::int64_t quotient = space.extent[d].divide(index);
-    c.at[d] = index - quotient * space.extent[d].divisor;
-    index = quotient;
-  }
-  c.at[0] = index;
-  return c;
-}
-
 /// The operands from which on a kernel's code is kept short: compiling it would take longer than running it.
 inline constexpr int many_inputs = 16;
 
-/// How far from its first element the element of `operand` at `c` lies.
+/// How far from their first elements the elements at the row-major `index` lie, added to `start`.
+// The loop over dimensions is not unrolled: most spaces have one, and what is taken apart is used for each operand.
 template <int Operands>
-ONTO_HD constexpr std::int64_t offset(const strided_space<Operands>& space, const coordinates& c, int operand) {
-  std::int64_t sum = 0;
-  if constexpr (Operands > many_inputs) {
-    ONTO_NO_UNROLL
-    for (int d = 0; d < space.rank; ++d) sum += c.at[d] * space.stride[operand][d];
-  } else {
-    for (int d = 0; d < max_rank; ++d)
-      if (d < space.rank) sum += c.at[d] * space.stride[operand][d];
+ONTO_HD ONTO_INLINE constexpr void add_offsets(const strided_space<Operands>& space, std::int64_t index,
+                                               std::int64_t (&start)[Operands]) {
+  ONTO_NO_UNROLL
+  for (int d = space.rank - 1; d >= 0; --d) {
+    std::int64_t at = index;
+    if (d > 0) {
+      const std::int64_t quotient = space.extent[d].divide(index);
+      at -= quotient * space.extent[d].divisor;
+      index = quotient;
+    }
+    if constexpr (Operands > many_inputs) {
+      ONTO_NO_UNROLL
+      for (int k = 0; k < Operands; ++k) start[k] += at * space.stride[k][d];
+    } else {
+      for (int k = 0; k < Operands; ++k) start[k] += at * space.stride[k][d];
+    }
   }
-  return sum;
 }
 
 /// The dimensions of `space` that are in `dimensions`, in their order, joined where every operand lets one stride stand

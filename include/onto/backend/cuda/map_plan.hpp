@@ -26,8 +26,9 @@ ONTO_COLD inline bool has_aligned_packs(const map_layout& m, int lanes) {
   return true;
 }
 
-/// Threads that keep the largest GPUs of today busy, each with two loads of 16 bytes under way.
-inline constexpr std::int64_t busy_threads = std::int64_t{1} << 17;
+/// Threads that keep the largest GPUs of today busy, each with two loads of 16 bytes under way, a few times over: where
+/// all of them begin at once and some have to wait for the others' end, those run alone.
+inline constexpr std::int64_t busy_threads = std::int64_t{1} << 20;
 /// Steps after which what was loaded once no longer counts.
 inline constexpr std::int64_t most_coarsened = 64;
 

@@ -151,7 +151,8 @@ class matmul_launch {
   void multiply_part(const part& p) {
     const bool relu = call_.form.relu;
     addend_form addend = plan_.addend;
-    if (multiply(p, addend, relu)) return;
+    if (call_.form.alpha == 0) return multiply_copies(p, addend);
+    if (!(addend == addend_form::bias && rounds_before_bias()) && multiply(p, addend, relu)) return;
     if (addend == addend_form::bias) {
       write_bias(p);
       addend = addend_form::copied;
@@ -161,6 +162,10 @@ class matmul_launch {
     if (!multiply(p, addend, false)) return multiply_copies(p, addend);
     if (relu) launch_addend<T>(context_, space_of(p), out_of(p), out_of(p), 1, true);
   }
+
+  /// Whether cublasLt would round the product to 16 bits before it adds the bias. It does where rows do not begin at
+  /// 16 bytes; an addend that it reads as a matrix is added before.
+  bool rounds_before_bias() const { return sizeof(T) == 2 && plan_.n % 8 != 0; }
 
   extents space_of(const part& p) const {
     extents e;
@@ -271,8 +276,14 @@ class matmul_launch {
             : whole_out;
     for (std::int64_t row = 0; row < plan_.m; row += blocks.rows) {
       const std::int64_t rows = plan_.m - row < blocks.rows ? plan_.m - row : blocks.rows;
-      copy_elements(context_, matrix_space(rows, plan_.k), part_of(whole_a, row, 0),
-                    matrix_at(a, {false, false, blocks.a_leading}));
+      // A BLAS reads no operands where alpha is 0, and NaN and infinity in them are lost: here their products with 0
+      // are added up.
+      const bool no_product = call_.form.alpha == 0;
+      const operand_view a_block = matrix_at(a, {false, false, blocks.a_leading});
+      if (no_product)
+        launch_addend<T>(context_, matrix_space(rows, plan_.k), part_of(whole_a, row, 0), a_block, 0, false);
+      else
+        copy_elements(context_, matrix_space(rows, plan_.k), part_of(whole_a, row, 0), a_block);
       for (std::int64_t column = 0; column < plan_.n; column += blocks.columns) {
         const std::int64_t columns = plan_.n - column < blocks.columns ? plan_.n - column : blocks.columns;
         const extents space = matrix_space(rows, columns);
@@ -293,7 +304,7 @@ class matmul_launch {
         p.out = block;
         p.workspace = room_ + blocks.end;
         s.workspace = room_bytes_ - blocks.end < blas_workspace ? room_bytes_ - blocks.end : blas_workspace;
-        if (!blas_of(context_).multiply(context_.stream, s, p, call_.form.alpha,
+        if (!blas_of(context_).multiply(context_.stream, s, p, no_product ? 1 : call_.form.alpha,
                                         addend != addend_form::none ? call_.form.beta : 0))
           refuse("; compute it on the CPU with on<cpu<0>>(...)");
         launch_addend<T>(context_, space, out, part_of(whole_out, row, column), 1, call_.form.relu);

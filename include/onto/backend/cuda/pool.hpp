@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -49,7 +50,8 @@ class cuda_pool {
     mutex_lock lock(mutex_);
     const std::int64_t size = bytes > 0 ? bytes : 1;
     void* memory = nullptr;
-    if (!pool_ && limit_.bytes > 0 && taken_ + size > limit_.bytes) return nullptr;
+    // The driver's own limit is rounded up, to 32 MiB on an H100.
+    if (limit_.bytes > 0 && taken_ + size > limit_.bytes) return nullptr;
     cudaError_t status = allocate(&memory, size);
     if (status == cudaErrorMemoryAllocation) {
       // Pieces that are kept but too small each may be enough once they went back to the system.
@@ -88,6 +90,11 @@ class cuda_pool {
     return static_cast<std::int64_t>(bytes);
   }
   std::int64_t limit() const { return limit_.bytes; }
+  /// Bytes that may still be taken, as far as the limit goes.
+  std::int64_t left() const {
+    mutex_lock lock(mutex_);
+    return limit_.bytes > 0 ? limit_.bytes - taken_ : std::numeric_limits<std::int64_t>::max();
+  }
 
   /// Lets another GPU write to this memory directly, where the two can reach each other.
   void admit(int ordinal) {
@@ -116,7 +123,7 @@ class cuda_pool {
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = gpu_.ordinal();
-    // The driver's own check, which no other user of the GPU can break; 0: none but the memory there is.
+    // The driver's own check, beside that of `take`: for what pieces of it hold. 0: none but the memory there is.
     properties.maxSize = limit_.bytes < memory_ ? static_cast<std::size_t>(limit_.bytes) : 0;
     cudaMemPool_t made = nullptr;
     cuda_check(cudaMemPoolCreate(&made, &properties), "cudaMemPoolCreate");

@@ -43,6 +43,10 @@ struct reduce_operands : reduce_inputs_of<Program> {
 template <class Program, fold F>
 using program_accumulator = accumulator_of<F, element_t<Program::result>>;
 
+/// Whether the place of an element is what is wanted. As a variable, since device code may not call the function.
+template <fold F>
+inline constexpr bool finds_place = is_argument(F);
+
 /// Elements that a thread reads with one load, where memory is contiguous along what is folded.
 template <class Program>
 constexpr int find_reduce_lanes() {
@@ -59,7 +63,7 @@ constexpr int find_fold_ahead() {
   using facts = program_operands<Program>;
   if (Program::size > 32) return 1;
   if (Program::size > 8) return Lanes == 1 ? 2 : 1;
-  const int most = Lanes == 1 && facts::widest > 2 ? 8 : 16;
+  const int most = Lanes == 1 && facts::widest > 4 ? 8 : Lanes == 1 ? 24 : 16;
   const int elements = most / (Lanes * (facts::inputs > 0 ? facts::inputs : 1));
   return elements > 4 && Lanes > 1 ? 4 : elements > 1 ? elements : 1;
 }
@@ -74,17 +78,35 @@ struct fold_position {
   std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
 };
 
-/// Loads what input `Slot` has at `index` of the inner dimension. What does not change along it was loaded before: an
-/// instruction that takes either from a load would wait for the load, and the loads ahead would come one by one.
-template <int Slot, class Operands, class T, int Lanes>
-ONTO_HD ONTO_INLINE void load_fold(const fold_position<Operands>& at, lane_pack<T, Lanes>& pack, int index) {
+/// Loads what input `Slot` has at some places of the inner dimension. What does not change along it was loaded before,
+/// and is asked for once for all places: where each load began with the value that it might take from there, nvcc let
+/// each wait for the one before (seen in the stalls of an H100). `Repeats`: what is not there is the first again.
+template <int Slot, class T, int Lanes, bool Repeats, class Operands, class Packs, int Ahead>
+ONTO_HD ONTO_INLINE void load_fold(const fold_position<Operands>& at, Packs (&in)[Ahead], int first, int step,
+                                   int count) {
   const T* const p = static_cast<const T*>(at.operands.values.data[Slot]) + at.start[Slot];
-  if constexpr (Lanes > 1) {
-    const T same = from_bits<T>(at.same[Slot]);
-    for (int j = 0; j < Lanes; ++j) pack.at[j] = same;
-    if (at.operands.step[Slot] != 0) pack = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p + index));
+  if (Lanes == 1 || at.operands.step[Slot] != 0) {
+    const auto load = [&](int a, int index) {
+      if constexpr (Lanes > 1)
+        pack_of<Slot>(in[a]) = device_load(reinterpret_cast<const lane_pack<T, Lanes>*>(p + index));
+      else
+        pack_of<Slot>(in[a]).at[0] = device_load(p + index * at.operands.step[Slot]);
+    };
+    if (Repeats && first + (Ahead - 1) * step < count) {
+      for (int a = 0; a < Ahead; ++a) load(a, first + a * step);
+      return;
+    }
+    for (int a = 0; a < Ahead; ++a) {
+      const int index = first + a * step;
+      if (index < count)
+        load(a, index);
+      else if constexpr (Repeats)
+        pack_of<Slot>(in[a]) = pack_of<Slot>(in[0]);
+    }
   } else {
-    pack.at[0] = device_load(p + index * at.operands.step[Slot]);
+    const T same = from_bits<T>(at.same[Slot]);
+    for (int a = 0; a < Ahead; ++a)
+      for (int j = 0; j < Lanes; ++j) pack_of<Slot>(in[a]).at[j] = same;
   }
 }
 template <int Slot, class T, class Operands>
@@ -100,15 +122,37 @@ template <class Program, class Slots = std::make_integer_sequence<int, program_o
 struct fold_loads;
 template <class Program, int... Slot>
 struct fold_loads<Program, std::integer_sequence<int, Slot...>> {
-  template <class Operands, class Packs>
-  ONTO_HD ONTO_INLINE static void load(const fold_position<Operands>& at, Packs& in, int index) {
-    (load_fold<Slot>(at, pack_of<Slot>(in), index), ...);
+  template <int Lanes, bool Repeats, class Operands, class Packs, int Ahead>
+  ONTO_HD ONTO_INLINE static void load(const fold_position<Operands>& at, Packs (&in)[Ahead], int first, int step,
+                                       int count) {
+    (load_fold<Slot, typename program_operands<Program>::template input<Slot>, Lanes, Repeats>(at, in, first, step,
+                                                                                               count),
+     ...);
   }
   template <class Operands>
   ONTO_HD ONTO_INLINE static void begin(fold_position<Operands>& at) {
     (load_same<Slot, typename program_operands<Program>::template input<Slot>>(at), ...);
   }
 };
+
+/// Joins some packs of values to the place of the most extreme so far: element `j` of pack `a` is at `first + a * step
+/// + j`. Positions only grow from call to call, and a pack that is not there repeats the first. Few packs have anything
+/// more extreme, and only those are gone over for where it is: the others cost what a maximum costs.
+template <fold F, class State, class T, int Packs, int Lanes>
+ONTO_HD ONTO_INLINE void find_extreme(State& state, const T (&values)[Packs][Lanes], std::int64_t first, int step) {
+  T best[Lanes];
+  for (int j = 0; j < Lanes; ++j) best[j] = values[0][j];
+  for (int a = 1; a < Packs; ++a)
+    for (int j = 0; j < Lanes; ++j)
+      if (is_more_extreme<F>(values[a][j], best[j])) best[j] = values[a][j];
+  for (int j = 1; j < Lanes; ++j)
+    if (is_more_extreme<F>(best[j], best[0])) best[0] = best[j];
+  if (state.index >= 0 && !is_more_extreme<F>(best[0], state.value)) return;
+  if (state.index < 0) state = {values[0][0], first};
+  for (int a = 0; a < Packs; ++a)
+    for (int j = 0; j < Lanes; ++j)
+      if (is_more_extreme<F>(values[a][j], state.value)) state = {values[a][j], first + a * step + j};
+}
 
 /// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes>
@@ -117,15 +161,22 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program
   using operation = program_accumulator<Program, F>;
   using packs = typename input_packs<Program, Lanes>::type;
   constexpr int ahead = fold_ahead<Program, Lanes>;
-  packs in[ahead]{};
-  for (int a = 0; a < ahead; ++a)
-    if (first + a * step < count) fold_loads<Program>::load(at, in[a], first + a * step);
-  for (int a = 0; a < ahead; ++a) {
-    if (first + a * step >= count) continue;
-    for (int j = 0; j < Lanes; ++j) {
-      const lane_source<reduce_inputs_of<Program>, packs> source{{at.operands}, in[a], j};
-      operation::add(state, static_cast<computed_t<Program::result>>(Program::evaluate(source)),
-                     number + first + a * step + j);
+  packs in[ahead];
+  fold_loads<Program>::template load<Lanes, finds_place<F>>(at, in, first, step, count);
+  using value = computed_t<Program::result>;
+  const auto value_at = [&](int a, int j) {
+    const lane_source<reduce_inputs_of<Program>, packs> source{{at.operands}, in[a], j};
+    return static_cast<value>(Program::evaluate(source));
+  };
+  if constexpr (finds_place<F>) {
+    value values[ahead][Lanes];
+    for (int a = 0; a < ahead; ++a)
+      for (int j = 0; j < Lanes; ++j) values[a][j] = value_at(a, j);
+    find_extreme<F>(state, values, number + first, step);
+  } else {
+    for (int a = 0; a < ahead; ++a) {
+      if (first + a * step >= count) continue;
+      for (int j = 0; j < Lanes; ++j) operation::add(state, value_at(a, j), number + first + a * step + j);
     }
   }
 }
@@ -141,13 +192,15 @@ ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(co
   const std::int64_t first = outer_piece * grid.per_outer, last = least(first + grid.per_outer, grid.outer);
   const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
-  const coordinates kept = locate(operands.kept, output);
+  constexpr int inputs = program_operands<Program>::inputs, places = inputs > 0 ? inputs : 1;
+  std::int64_t begin[places] = {};
+  for (int s = 0; s < inputs; ++s) begin[s] = from * operands.step[s];
+  if constexpr (inputs > 0) add_offsets(operands.kept, output, begin);
   fold_position<reduce_inputs_of<Program>> at{operands, {}, {}};
   auto state = program_accumulator<Program, F>::empty();
   for (std::int64_t o = first + (row >> grid.inner_bits); o < last; o += outer_step) {
-    const coordinates outer = locate(operands.outer, o);
-    for (int s = 0; s < program_operands<Program>::inputs; ++s)
-      at.start[s] = offset(operands.kept, kept, s) + offset(operands.outer, outer, s) + from * operands.step[s];
+    for (int s = 0; s < inputs; ++s) at.start[s] = begin[s];
+    if constexpr (inputs > 0) add_offsets(operands.outer, o, at.start);
     if constexpr (Lanes > 1)
       if (count > 0) fold_loads<Program>::begin(at);
     for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)

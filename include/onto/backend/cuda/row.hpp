@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
-// Row kernels on the GPU: the threads of a row go through all phases together, with the row in shared memory. Rows that
-// are too long for that, or too few, are done in pieces by many blocks, a launch for each fold of theirs.
+// Row kernels on the GPU: the threads of a row go through all phases together, with the row in their registers, or in
+// shared memory where it is longer or not read in packs. Rows that are too long for that, or too few, are done in
+// pieces by many blocks, a launch for each fold of theirs.
 #pragma once
 
 #include <onto/backend/cuda/block_fold.hpp>
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/row_phase.hpp>
+#include <onto/backend/cuda/row_registers.hpp>
 #include <onto/expr/named.hpp>
 
 namespace onto::detail {
@@ -26,42 +28,60 @@ class fold_turns {
   int turn_ = 0;
 };
 
+/// Goes over whole rows in shared memory.
+struct rows_in_shared_memory {
+  template <class RowProgram, class Stage, int Number>
+  __device__ ONTO_INLINE static auto part(const row_operands<RowProgram>& operands,
+                                          const row_thread_of<RowProgram>& t) {
+    return phase_part<RowProgram, Stage, Number, false>(operands, t);
+  }
+};
+/// Goes over them in registers.
+template <class RowProgram>
+struct rows_in_registers {
+  row_registers<RowProgram>& held;
+  template <class, class Stage, int Number>
+  __device__ ONTO_INLINE auto part(const row_operands<RowProgram>& operands, const row_thread_of<RowProgram>& t) const {
+    return register_row<RowProgram>::template phase_part<Stage, Number>(operands, t, held);
+  }
+};
+
 /// A phase of whole rows.
-template <class RowProgram, class Stage, int Number>
+template <class RowProgram, class Stage, int Number, class Rows>
 __device__ ONTO_INLINE void run_phase(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
-                                      fold_turns& turns, bool in_range) {
+                                      fold_turns& turns, bool in_range, const Rows& rows) {
   if constexpr (Stage::folds) {
     using accumulator_type = phase_accumulator<Stage>;
     auto state = accumulator_type::empty();
-    if (in_range) state = phase_part<RowProgram, Stage, Number, false>(operands, t);
+    if (in_range) state = rows.template part<RowProgram, Stage, Number>(operands, t);
     state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
     stage_end<RowProgram, Stage, Number>(operands, t, state, in_range && t.place == 0);
   } else if constexpr (Stage::gives) {
     if (in_range) stage_value<RowProgram, Stage, Number>(t);
   } else {
-    if (in_range) phase_part<RowProgram, Stage, Number, false>(operands, t);
+    if (in_range) rows.template part<RowProgram, Stage, Number>(operands, t);
   }
 }
 
-/// Where the partial result of a piece of a row is: beside those that are read together with it.
+/// The number of the partial result of a piece of a row: beside those that are read together with it. All blocks of the
+/// row read them, so they lie as close as they can.
 template <class RowProgram>
 ONTO_HD ONTO_INLINE std::int64_t partial_at(const row_operands<RowProgram>& operands, std::int64_t row,
                                             std::int64_t piece) {
   const row_grid& grid = operands.grid;
-  return (grid.neighbours_fold ? row * grid.pieces + piece : piece * operands.row_count + row) * partial_bytes;
+  return grid.neighbours_fold ? row * grid.pieces + piece : piece * operands.row_count + row;
 }
 
 /// Folds what the pieces of the row have folded.
 template <class Accumulator, class RowProgram>
 __device__ ONTO_INLINE typename Accumulator::state fold_pieces(const row_operands<RowProgram>& operands,
                                                                const row_thread_of<RowProgram>& t, fold_turns& turns,
-                                                               const char* partials, bool in_range) {
+                                                               const void* partials, bool in_range) {
   using words = state_words<typename Accumulator::state>;
   auto state = Accumulator::empty();
   const std::int64_t row = t.number - operands.first_row;
   for (int k = t.place; in_range && k < operands.grid.pieces; k += operands.grid.depth)
-    Accumulator::merge(state,
-                       device_load(reinterpret_cast<const words*>(partials + partial_at(operands, row, k))).state());
+    Accumulator::merge(state, device_load(static_cast<const words*>(partials) + partial_at(operands, row, k)).state());
   return fold_block<Accumulator>(state, turns.next(), operands.grid, t.thread);
 }
 
@@ -86,7 +106,7 @@ __device__ ONTO_INLINE void run_phase_of_pieces(const row_operands<RowProgram>& 
       if (in_range) state = phase_part<RowProgram, Stage, Number, true>(operands, t);
       state = fold_block<accumulator_type>(state, turns.next(), operands.grid, t.thread);
       if (in_range && t.place == 0)
-        device_store(reinterpret_cast<words*>(partials + partial_at(operands, row, piece)), words::of(state));
+        device_store(reinterpret_cast<words*>(partials) + partial_at(operands, row, piece), words::of(state));
     } else if (pass == mine + 1) {
       const auto state = fold_pieces<accumulator_type>(operands, t, turns, partials, in_range);
       stage_end<RowProgram, Stage, Number>(operands, t, state, speaks);
@@ -112,9 +132,11 @@ struct row_phases_of;
 template <int Inputs, int Scalars, class... Stages, int... Number>
 struct row_phases_of<row_program<Inputs, Scalars, Stages...>, std::integer_sequence<int, Number...>> {
   using row_program_type = row_program<Inputs, Scalars, Stages...>;
+  template <class Rows>
   __device__ ONTO_INLINE static void run(const row_operands<row_program_type>& operands,
-                                         row_thread_of<row_program_type>& t, fold_turns& turns, bool in_range) {
-    (run_phase<row_program_type, Stages, Number>(operands, t, turns, in_range), ...);
+                                         row_thread_of<row_program_type>& t, fold_turns& turns, bool in_range,
+                                         const Rows& rows) {
+    (run_phase<row_program_type, Stages, Number>(operands, t, turns, in_range, rows), ...);
   }
   __device__ ONTO_INLINE static void run_pieces(const row_operands<row_program_type>& operands,
                                                 row_thread_of<row_program_type>& t, fold_turns& turns, int pass,
@@ -144,8 +166,25 @@ __global__ void __launch_bounds__(most_row_threads)
     const bool in_range = row < operands.row_count;
     start_row(operands, t, in_range ? row : 0, 0);
     if (in_range) values_of::stage_all(operands, t, false);
-    row_phases_of<RowProgram>::run(operands, t, turns, in_range);
+    row_phases_of<RowProgram>::run(operands, t, turns, in_range, rows_in_shared_memory{});
   }
+}
+
+/// Rows that fit in registers. A block is done with its rows soon, so that others read meanwhile.
+template <class RowProgram>
+__global__ void __launch_bounds__(most_row_threads)
+    register_row_kernel(const __grid_constant__ row_operands<RowProgram> operands) {
+  const row_grid& grid = operands.grid;
+  const int thread = static_cast<int>(threadIdx.x);
+  char* const memory = dynamic_shared();
+  row_thread_of<RowProgram> t = row_thread_at(operands, memory, thread);
+  fold_turns turns(memory, grid);
+  const std::int64_t row = std::int64_t{blockIdx.x} * grid.width + grid.column(thread);
+  const bool in_range = row < operands.row_count;
+  start_row(operands, t, in_range ? row : 0, 0);
+  row_registers<RowProgram> held;
+  if (in_range) register_row<RowProgram>::hold(operands, t, held);
+  row_phases_of<RowProgram>::run(operands, t, turns, in_range, rows_in_registers<RowProgram>{held});
 }
 
 template <class RowProgram>
@@ -229,6 +268,13 @@ void cuda_row(gpu_context& context, const kernel_call& call, int axis) {
   if (operands.grid.split) {
     if (!call.workspace) throw internal_error("[onto.cuda] a row kernel was launched without its workspace");
     return run_split_rows(context, operands, static_cast<char*>(call.workspace));
+  }
+  if constexpr (row_facts<RowProgram>::packs_held() > 0) {
+    if (operands.grid.in_registers)
+      return launch(context.stream, "launching a row kernel", &register_row_kernel<RowProgram>,
+                    {grid_blocks(operands.blocks), static_cast<std::size_t>(shared_bytes_of(operands)),
+                     static_cast<unsigned>(operands.grid.threads())},
+                    operands);
   }
   launch(context.stream, "launching a row kernel", &whole_row_kernel<RowProgram>,
          {grid_blocks(operands.blocks), static_cast<std::size_t>(shared_bytes_of(operands)),

@@ -27,6 +27,7 @@ struct row_slot_table {
   bool needs[Stages][Slots]{};  // where a phase computes anew what others would keep for it
   bool column[Slots]{};         // read once for each row
   bool elements[Slots]{};       // read for each element of it
+  int readers[Slots]{};         // by so many phases
   bool staged[Slots]{};         // goes through shared memory
   int last[Slots]{};            // the last phase that loads it
   element type[Slots]{};        // inputs have the elements' own, kept values are computed ones
@@ -65,6 +66,7 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
       for (int s = 0; s < phases; ++s) {
         if (!t.loads[s][k]) continue;
         (columns[s] ? t.column : t.elements)[k] = true;
+        if (!columns[s]) ++t.readers[k];
         t.last[k] = s;
       }
       t.size[k] = size_of(k < Inputs ? t.type[k] : computed_as(t.type[k]));
@@ -88,6 +90,27 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
   static constexpr bool stores_fold() { return last_phase::folds; }
   static constexpr slot_table table = find();
   static constexpr int lanes = table.lanes;
+
+  /// Packs of each slot that a thread can hold in registers: 8 of one slot of 16 bytes, 4 of up to three; 0: there are
+  /// too many slots. What is kept takes the place of an input that is not read any more.
+  static constexpr int packs_held() {
+    int bytes = 0;
+    bool taken[slots > 0 ? slots : 1] = {};
+    for (int k = 0; k < slots; ++k) {
+      const bool kept = k >= Inputs;
+      if (!kept && table.readers[k] < 2) continue;
+      int place = 0;
+      while (place < Inputs &&
+             !(kept && table.readers[place] > 1 && !taken[place] && table.size[place] >= table.size[k] &&
+               table.last[place] <= program_type::phase_of_kept(k - Inputs)))
+        ++place;
+      if (place < Inputs)
+        taken[place] = true;
+      else
+        bytes += table.size[k] * lanes;
+    }
+    return bytes <= 16 ? 8 : bytes <= 48 ? 4 : 0;
+  }
 };
 
 // As variables, since device code may not call the functions, even for a constant.

@@ -10,13 +10,8 @@
 
 namespace onto::detail {
 
-/// Threads of the largest block of a row kernel, and of the smallest.
-inline constexpr std::int64_t most_row_threads = 512, fewest_row_threads = 128;
-/// Rows whose pieces are in the works at one time. It bounds a row kernel's workspace: 32 bytes for each piece and 8
-/// for each value that is given to a later phase, of so many rows; rows are in more than one piece where there are few.
-inline constexpr std::int64_t most_split_rows = 4096;
-/// Elements of a block from which few blocks are too few.
-inline constexpr std::int64_t worth_splitting = 1 << 14;
+/// Blocks of a launch that goes over its rows once.
+inline constexpr std::int64_t most_register_blocks = 1 << 24;
 /// Packs that a thread loads before it waits for any.
 inline constexpr int packs_ahead = 4;
 
@@ -37,6 +32,7 @@ struct row_grid : thread_grid {
   int steps = 1;               // packs of a thread that are in shared memory at a time; of whole rows, all
   std::int64_t packs = 1;      // and of the block
   bool split = false;
+  bool in_registers = false;  // whole rows, with nothing of them in shared memory
 };
 
 constexpr std::int64_t shared_bytes_of(const row_grid& g, std::int64_t bytes) {
@@ -67,10 +63,35 @@ constexpr row_grid arrange_whole_rows(const row_shape& s) {
   return g;
 }
 
+/// Rows that are read in packs, of which each thread holds so many in registers. *Returns* a grid that is not
+/// `in_registers` where rows are too long for that.
+constexpr row_grid arrange_register_rows(const row_shape& s, int packs) {
+  constexpr std::int64_t usual_threads = 128;
+  row_grid g;
+  const std::int64_t all = divide_up(s.count, s.lanes);
+  // A few threads read together what lies together.
+  std::int64_t depth =
+      greatest(power_of_two_from(divide_up(all, greatest(packs, 1))), least(power_of_two_from(all), 8));
+  if (packs == 0 || depth > most_row_threads) return g;
+  const auto threads = [&] { return greatest(depth, usual_threads); };
+  while (divide_up(s.rows, threads() / depth) < enough_blocks && depth < most_row_threads && depth < all) depth *= 2;
+  static_cast<thread_grid&>(g) = thread_grid(threads() / depth, depth, true);
+  g.blocks = divide_up(s.rows, g.width);
+  g.per_piece = s.count;
+  g.steps = packs;
+  g.packs = 0;
+  g.in_registers = true;
+  return g;
+}
+
+/// Whether there are enough blocks of whole rows, or too little to share.
+constexpr bool is_worth_whole(const row_shape& s, const row_grid& g) {
+  return g.blocks > few_blocks / 2 || s.count * g.width < worth_splitting;
+}
+
 /// Whether whole rows fit into shared memory, and there are enough of them or too little to share.
 constexpr bool fits_whole(const row_shape& s, const row_grid& g, std::int64_t most_shared) {
-  return s.count <= longest_piece && shared_bytes_of(g, s.bytes) <= most_shared &&
-         (g.blocks > few_blocks / 2 || s.count * g.width < worth_splitting);
+  return s.count <= longest_piece && shared_bytes_of(g, s.bytes) <= most_shared && is_worth_whole(s, g);
 }
 
 /// `bytes`: of shared memory for each pack of a thread, where nothing is kept.

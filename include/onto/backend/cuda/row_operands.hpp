@@ -43,9 +43,6 @@ struct row_operands : row_inputs<row_facts<RowProgram>::inputs, row_facts<RowPro
   std::uint64_t* given;  // and what earlier launches found for each row
 };
 
-/// Bytes of a partial result.
-inline constexpr std::int64_t partial_bytes = 16;
-
 /// Where slots are in shared memory, for one pack of one thread. What whole rows keep takes the place of an input that
 /// is not read any more. *Returns* the bytes of all.
 template <class RowProgram>
@@ -105,7 +102,8 @@ std::int64_t whole_row_blocks(const row_operands<RowProgram>& r) {
   return least(r.grid.blocks, greatest(most, few_blocks));
 }
 
-/// `axis`: along which rows lie. *Preconditions* there are rows, and they have elements.
+/// `axis`: along which rows lie. `most_shared`: bytes of shared memory that a block may have; 0: rows are split.
+/// *Preconditions* there are rows, and they have elements.
 template <class RowProgram>
 row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std::int64_t most_shared) {
   using facts = row_facts<RowProgram>;
@@ -132,23 +130,26 @@ row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std:
     if (facts::table.elements[k] && facts::table.size[k] < smallest) smallest = facts::table.size[k];
   }
   std::int64_t bytes = assign_slots(r, true);
-  const std::int64_t sector = neighbours ? 1 : 32 / (smallest < 2 ? 2 : smallest);
+  const std::int64_t sector = neighbours ? 1 : least(32 / smallest, most_rows_together);
   const row_shape shape{r.row_count, r.count,      neighbours,
                         packed,      facts::lanes, static_cast<int>(least(power_of_two_from(r.row_count), sector)),
                         bytes};
-  r.grid = arrange_whole_rows(shape);
-  if (!fits_whole(shape, r.grid, most_shared)) {
+  r.grid = arrange_register_rows(shape, packed && most_shared > 0 ? facts::packs_held() : 0);
+  const bool in_registers =
+      r.grid.in_registers && is_worth_whole(shape, r.grid) && r.grid.blocks <= most_register_blocks;
+  if (!in_registers) r.grid = arrange_whole_rows(shape);
+  if (!in_registers && !fits_whole(shape, r.grid, most_shared)) {
     bytes = assign_slots(r, false);
     r.grid = arrange_split_rows(shape, bytes, most_shared);
   }
-  r.blocks = r.grid.split ? r.grid.blocks : whole_row_blocks(r);
+  r.blocks = r.grid.split || in_registers ? r.grid.blocks : whole_row_blocks(r);
   for (int k = 0; k < facts::slots; ++k) r.at[k] *= static_cast<int>(r.grid.packs);
   r.states_at = static_cast<int>(bytes * r.grid.packs);
   r.pack_step = packed ? facts::lanes : 1;
   r.lane_step = packed ? 1 : r.grid.depth;
   for (int k = 0; k <= inputs; ++k) r.in_packs[k] = packed && r.step[k] == 1;
   for (int k = 0; k < inputs; ++k) {
-    if (r.grid.split) r.same[k] = false;
+    if (r.grid.split || in_registers) r.same[k] = false;
     r.any_same = r.any_same || r.same[k];
   }
   return r;

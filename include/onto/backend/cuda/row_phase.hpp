@@ -56,12 +56,11 @@ ONTO_HD ONTO_INLINE row_thread_of<RowProgram> row_thread_at(const row_operands<R
 template <class RowProgram>
 ONTO_HD ONTO_INLINE void start_row(const row_operands<RowProgram>& operands, row_thread_of<RowProgram>& t,
                                    std::int64_t number, std::int64_t piece) {
-  const coordinates where = locate(operands.rows, number);
   t.number = number;
   t.begin = piece * operands.grid.per_piece;
   t.count = static_cast<int>(least(operands.grid.per_piece, t.length - t.begin));
-  for (int k = 0; k <= row_facts<RowProgram>::inputs; ++k)
-    t.start[k] = offset(operands.rows, where, k) + t.begin * operands.step[k];
+  for (int k = 0; k <= row_facts<RowProgram>::inputs; ++k) t.start[k] = t.begin * operands.step[k];
+  add_offsets(operands.rows, number, t.start);
 }
 
 /// Takes one lane of what was loaded of a row, and the scalars that phases gave for it.
@@ -173,9 +172,15 @@ struct row_values_of<RowProgram, std::integer_sequence<int, Slot...>, std::integ
                                                                               int step, int first) {
     loaded in{};
     (get_pack<RowProgram, Number, Slot, Anew>(operands, t, pack_of<Slot>(in), step, first), ...);
+    return of<Program, Number, Anew>(t, in, t.begin + first, operands.lane_step);
+  }
+  /// The same of what was loaded: element `first` of the row, and those `lane_step` apart.
+  template <class Program, int Number, bool Anew>
+  ONTO_HD ONTO_INLINE static lane_pack<computed_t<Program::result>, lanes> of(const row_thread_of<RowProgram>& t,
+                                                                              loaded& in, std::int64_t first,
+                                                                              int lane_step) {
     lane_pack<computed_t<Program::result>, lanes> out;
-    ((out.at[Lane] = lane<Program, Number, Anew>(
-          source{{{t.operands}, in, Lane}, t, t.begin + first + Lane * operands.lane_step}, in)),
+    ((out.at[Lane] = lane<Program, Number, Anew>(source{{{t.operands}, in, Lane}, t, first + Lane * lane_step}, in)),
      ...);
     return out;
   }

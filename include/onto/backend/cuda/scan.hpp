@@ -70,7 +70,9 @@ struct scan_layout {
   ONTO_HD std::int64_t place(int operand, std::int64_t k) const {
     if (plain[operand]) return k;
     const std::int64_t r = row(k);
-    return first[operand] + offset(rows, locate(rows, r), operand) + (k - r * length.divisor) * stride[operand];
+    std::int64_t start[] = {first[0], first[1]};
+    add_offsets(rows, r, start);
+    return start[operand] + (k - r * length.divisor) * stride[operand];
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <onto/backend/cuda/check.hpp>
 #include <onto/core/mutex.hpp>
+#include <onto/core/ref.hpp>
 #include <onto/runtime/work.hpp>
 
 #include <cstdint>
@@ -33,6 +34,24 @@ inline bool is_pinned(const void* memory, std::int64_t bytes) {
     if (status != cudaSuccess || found.type != cudaMemoryTypeHost) return false;
   }
   return true;
+}
+
+/// Host memory that is pinned as long as this is there.
+class pinned_host final : public counted {
+ public:
+  explicit pinned_host(void* memory) : memory_(memory) {}
+  ~pinned_host() override { cuda_ignore(cudaHostUnregister(memory_)); }
+
+ private:
+  void* memory_;
+};
+
+/// Pins host memory for all GPUs. *Returns* null where the system does not.
+inline ref<counted> pin_host(void* memory, std::int64_t bytes) {
+  const cudaError_t status = cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable);
+  if (status == cudaSuccess) return ref<counted>(ref<pinned_host>(new pinned_host(memory)));
+  cuda_ignore(status);
+  return {};
 }
 
 /// Between device memory and pinned memory, or of little from any.

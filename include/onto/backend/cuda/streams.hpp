@@ -103,6 +103,7 @@ class cuda_streams {
   /// Nothing is issued to the streams any more; what was is done, or kept in a graph.
   void close() noexcept {
     context.blas = {};
+    context.dnn = {};
     cudaStream_t* const all[] = {&context.stream, &fill_, &in_, &out_, &drain_};
     for (cudaStream_t* s : all) {
       if (*s) cuda_ignore(cudaStreamDestroy(*s));

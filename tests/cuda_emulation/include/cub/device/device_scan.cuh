@@ -15,11 +15,12 @@ namespace emulation {
 
 inline constexpr std::int64_t tile = 7;
 
-/// The bytes that the scan needs: of another number on each device, as policies differ with the architecture.
+/// The bytes that the scan needs, for tiles of at least 256 elements: of another number on each device, as policies
+/// differ with the architecture.
 inline cudaError_t bytes_needed(std::int64_t items, std::size_t state, std::size_t& bytes) {
   int device = 0;
   const cudaError_t status = cudaGetDevice(&device);
-  const std::int64_t tiles = (items + tile - 1) / tile;
+  const std::int64_t tiles = (items + 255) / 256;
   bytes = 256 * (1 + static_cast<std::size_t>(device)) + static_cast<std::size_t>(tiles) * (state + sizeof(int));
   return status;
 }

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations that go by numbers of elements, on the CPU: element by element over all threads; rows that are taken are
+// copied whole, and updates are gone through once.
+#pragma once
+
+#include <onto/backend/cpu/kernels.hpp>
+#include <onto/kernel/indexing.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace onto::detail {
+
+/// *Preconditions* the result has elements.
+inline indexed_call indexed_call_of(const kernel_call& call) {
+  indexed_call c{};
+  for (int k = 0; k < call.inputs; ++k) {
+    indexed_operand& o = c.in[k];
+    o.data = call.in[k].data;
+    o.type = call.in[k].type;
+    o.shape = call.shapes[k];
+    for (int d = 0; d < max_rank; ++d) o.stride[d] = call.in[k].stride[d];
+  }
+  const extents& result = call.shapes[call.inputs];
+  c.rank = result.rank;
+  c.size = result.size();
+  for (int d = 0; d < result.rank; ++d) c.extent[d] = index_divisor(result[d]);
+  return c;
+}
+
+struct host_access {
+  template <class T>
+  ONTO_HD ONTO_INLINE static T load(const T* p) {
+    return *p;
+  }
+};
+
+template <class Op, class T>
+void cpu_indexed(thread_pool& pool, const kernel_call& call) {
+  if (call.shapes[call.inputs].size() <= 0) return;
+  const indexed_call c = indexed_call_of(call);
+  using result = decltype(indexed_element<Op>::template at<T, host_access>(c, 0));
+  auto* const out = static_cast<result*>(call.out.data);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) out[lo] = indexed_element<Op>::template at<T, host_access>(c, lo);
+  };
+  split(pool, c.size, 1024, body);
+}
+
+/// The result of a take is (outer, numbers, inner): a number's row is copied whole where it is one.
+template <int Axis, class T>
+void cpu_take(thread_pool& pool, const kernel_call& call) {
+  const extents &numbers = call.shapes[0], &x = call.shapes[1];
+  if (call.shapes[2].size() <= 0) return;
+  constexpr int axis = Axis;
+  std::int64_t inner = 1;
+  bool whole = true;
+  for (int d = x.rank - 1; d > axis; --d) {
+    whole = whole && (x[d] == 1 || call.in[1].stride[d] == inner);
+    inner *= x[d];
+  }
+  const std::int64_t count = numbers.size();
+  whole = whole && (numbers.rank == 1 || is_contiguous(numbers, call.in[0].stride));
+  if (!whole) return cpu_indexed<op::take<Axis>, T>(pool, call);
+
+  const indexed_call c = indexed_call_of(call);
+  const indexed_operand& of = c.in[1];
+  const std::int64_t step = numbers.rank == 1 ? call.in[0].stride[0] : 1;
+  auto* const out = static_cast<T*>(call.out.data);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) {
+      std::int64_t outer = lo / count, offset = 0;
+      for (int d = axis - 1; d >= 0; --d) {
+        offset += outer % x[d] * of.stride[d];
+        outer /= x[d];
+      }
+      const std::int64_t i = nearest(number_at<host_access>(c.in[0], lo % count * step), x[axis]);
+      const T* const from = static_cast<const T*>(of.data) + offset + i * of.stride[axis];
+      if (inner == 1)
+        out[lo] = *from;
+      else
+        std::memcpy(static_cast<void*>(out + lo * inner), from, static_cast<std::size_t>(inner) * sizeof(T));
+    }
+  };
+  split(pool, c.size / inner, 1024 / inner + 1, body);
+}
+
+/// *Complexity* linear in the elements of the result and of the updates.
+template <class Op, class T>
+void cpu_scatter(thread_pool& pool, const kernel_call& call) {
+  if (call.shapes[call.inputs].size() <= 0) return;
+  using rule = scatter_rule<Op, T>;
+  using row_state = typename rule::state;
+  const indexed_call c = indexed_call_of(call);
+  const indexed_operand &numbers = c.in[0], &updates = c.in[rule::updates];
+  const std::int64_t rows = c.extent[0].divisor, inner = c.size / rows;
+  std::vector<row_state> states(static_cast<std::size_t>(c.size));
+  auto begin = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) {
+      row_state& s = states[static_cast<std::size_t>(lo)];
+      if constexpr (rule::base >= 0) {
+        const indexed_operand& x = c.in[rule::base];
+        const indexed_place p = place_of(c, lo);
+        s = rule::first(element_at<T, host_access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+      } else {
+        s = rule::none();
+      }
+    }
+  };
+  split(pool, c.size, 4096, begin);
+  // Each thread has columns of its own, so that the updates of an element keep their order.
+  auto columns = [&](std::int64_t lo, std::int64_t hi) {
+    std::vector<std::int64_t> offsets(static_cast<std::size_t>(hi - lo));
+    for (std::int64_t j = lo; j < hi; ++j)
+      offsets[static_cast<std::size_t>(j - lo)] = offset_in_row(updates, place_of(c, j), c.rank);
+    for (std::int64_t u = 0; u < numbers.shape[0]; ++u) {
+      const std::int64_t row = row_of<host_access>(numbers, u, rows, rule::wraps);
+      if (row < 0) continue;
+      row_state* const to = states.data() + row * inner;
+      const T* const from = static_cast<const T*>(updates.data) + u * updates.stride[0];
+      for (std::int64_t j = lo; j < hi; ++j) rule::add(to[j], from[offsets[static_cast<std::size_t>(j - lo)]]);
+    }
+  };
+  const std::int64_t work = numbers.shape[0] > 0 ? 65536 / numbers.shape[0] : inner;
+  split(pool, inner, work > 8 ? work : 8, columns);
+  auto* const out = static_cast<typename rule::result*>(call.out.data);
+  auto finish = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) out[lo] = rule::finish(states[static_cast<std::size_t>(lo)]);
+  };
+  split(pool, c.size, 4096, finish);
+}
+
+/// Where a result of these extents is, in order and without holes.
+inline indexed_operand dense_operand(const extents& shape) {
+  indexed_operand o{nullptr, element::float32, shape, {}};
+  std::int64_t step = 1;
+  for (int d = shape.rank - 1; d >= 0; --d) {
+    o.stride[d] = step;
+    step *= shape[d];
+  }
+  return o;
+}
+
+/// *Complexity* linear in the elements of the result and of the gradient.
+template <class Read, class T>
+void cpu_gather_gradient(thread_pool& pool, const kernel_call& call) {
+  const extents &x = call.shapes[1], &taken = call.shapes[2];
+  if (x.size() <= 0) return;
+  using rule = scatter_sum<T, T>;
+  std::vector<typename rule::state> states(static_cast<std::size_t>(x.size()), rule::none());
+  if (taken.size() > 0) {
+    const indexed_call c = indexed_call_of(call);
+    indexed_call read{{c.in[0], dense_operand(x)}, taken.rank, {}, taken.size()};
+    for (int d = 0; d < taken.rank; ++d) read.extent[d] = index_divisor(taken[d]);
+    // Threads share an axis along which no two elements were taken from one place: the last one, or the first.
+    const auto apart = [&](int d) {
+      const int axis = indexed_element<Read>::axis_of(call.shapes[0], d);
+      return axis == (d == 0 ? 0 : taken.rank - 1) && x[d] == taken[axis];
+    };
+    const bool by_last = apart(x.rank - 1), by_first = !by_last && apart(0);
+    const std::int64_t shared = by_last ? taken[taken.rank - 1] : by_first ? taken[0] : 1;
+    const std::int64_t blocks = by_last ? taken.size() / shared : 1, length = taken.size() / shared / blocks;
+    const indexed_operand& gradient = c.in[2];
+    // Neighbours were taken from neighbours where their numbers are the same.
+    const bool in_rows = by_last && indexed_element<Read>::takes_rows;
+    auto add = [&](std::int64_t first, std::int64_t count) {
+      const std::int64_t to = indexed_element<Read>::template offset<host_access>(read, first);
+      const indexed_place p = place_of(read, first);
+      std::int64_t from = 0;
+      for (int d = 0; d < taken.rank; ++d) from += p.at[d] * gradient.stride[d];
+      const std::int64_t step = taken.rank > 0 ? gradient.stride[taken.rank - 1] : 0;
+      for (std::int64_t j = 0; j < count; ++j)
+        rule::add(states[static_cast<std::size_t>(to + j)], static_cast<const T*>(gradient.data)[from + j * step]);
+    };
+    auto body = [&](std::int64_t lo, std::int64_t hi) {
+      for (std::int64_t block = 0; block < blocks; ++block) {
+        const std::int64_t begin = block * shared * length + lo * length, end = begin + (hi - lo) * length;
+        if (in_rows)
+          add(begin, end - begin);
+        else
+          for (std::int64_t k = begin; k < end; ++k) add(k, 1);
+      }
+    };
+    split(pool, shared, 4096 / (blocks * length) + 1, body);
+  }
+  auto* const out = static_cast<T*>(call.out.data);
+  auto finish = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) out[lo] = rule::finish(states[static_cast<std::size_t>(lo)]);
+  };
+  split(pool, x.size(), 4096, finish);
+}
+
+/// *Complexity* linear in the rows of both and the elements of the result.
+template <class Write, class T>
+void cpu_scatter_gradient(thread_pool& pool, const kernel_call& call) {
+  if (call.shapes[call.inputs].size() <= 0) return;
+  const indexed_call c = indexed_call_of(call);
+  const indexed_operand &numbers = c.in[0], &gradient = c.in[1];
+  const std::int64_t count = c.extent[0].divisor, rows = gradient.shape[0], inner = c.size / count;
+  std::vector<std::int64_t> row(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> last(indexed_element<op::scatter_gradient<Write>>::replaces ? static_cast<std::size_t>(rows)
+                                                                                        : 0);
+  for (std::int64_t u = 0; u < count; ++u) {
+    std::int64_t& to = row[static_cast<std::size_t>(u)];
+    to = row_of<host_access>(numbers, u, rows, scatter_rule<Write, T>::wraps);
+    if (!last.empty() && to >= 0) last[static_cast<std::size_t>(to)] = u;
+  }
+  auto* const out = static_cast<T*>(call.out.data);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    for (; lo < hi; ++lo) {
+      const std::int64_t from = row[static_cast<std::size_t>(lo)];
+      const bool there = from >= 0 && (last.empty() || last[static_cast<std::size_t>(from)] == lo);
+      for (std::int64_t j = lo * inner; j < (lo + 1) * inner; ++j)
+        out[j] = there ? element_at<T, host_access>(
+                             gradient, from * gradient.stride[0] + offset_in_row(gradient, place_of(c, j), c.rank))
+                       : T(0);
+    }
+  };
+  split(pool, count, 4096 / inner + 1, body);
+}
+
+template <class Op>
+struct cpu_indexing {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_indexed<Op, T>>};
+  }
+};
+template <class Op>
+struct cpu_scattering {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_scatter<Op, T>>};
+  }
+};
+
+template <int Axis>
+struct operation_kernels<op::take<Axis>, cpu_backend> {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_take<Axis, T>>};
+  }
+};
+template <int Axis>
+struct operation_kernels<op::take_along<Axis>, cpu_backend> : cpu_indexing<op::take_along<Axis>> {};
+template <int... Sizes>
+struct operation_kernels<op::dynamic_slice<Sizes...>, cpu_backend> : cpu_indexing<op::dynamic_slice<Sizes...>> {};
+template <>
+struct operation_kernels<op::update_slice, cpu_backend> : cpu_indexing<op::update_slice> {};
+template <bool Right>
+struct operation_kernels<op::searchsorted<Right>, cpu_backend> : cpu_indexing<op::searchsorted<Right>> {};
+template <int Axis>
+struct operation_kernels<op::extent<Axis>, cpu_backend> : cpu_indexing<op::extent<Axis>> {};
+template <bool Add>
+struct operation_kernels<op::scatter<Add>, cpu_backend> : cpu_scattering<op::scatter<Add>> {};
+template <int N>
+struct operation_kernels<op::segment_sum<N>, cpu_backend> : cpu_scattering<op::segment_sum<N>> {};
+template <>
+struct operation_kernels<op::slice_like, cpu_backend> : cpu_indexing<op::slice_like> {};
+template <class Read>
+struct operation_kernels<op::gather_gradient<Read>, cpu_backend> {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_gather_gradient<Read, T>>};
+  }
+};
+template <class Write>
+struct operation_kernels<op::scatter_gradient<Write>, cpu_backend> {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_scatter_gradient<Write, T>>};
+  }
+};
+
+}  // namespace onto::detail

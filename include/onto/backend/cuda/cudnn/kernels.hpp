@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// The kernels of convolutions on GPUs in programs that define ONTO_HAS_CUDNN and link cuDNN: its engines, and onto's
+// own kernels where it has none. <onto/convolution.hpp> includes this.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#if ONTO_CUDA && defined(ONTO_HAS_CUDNN)
+
+#include <onto/backend/cuda/convolution.hpp>
+#include <onto/backend/cuda/cudnn/convolution.hpp>
+#include <onto/backend/cuda/kernels.hpp>
+#include <onto/ops/convolution.hpp>
+
+namespace onto::detail {
+
+/// A convolution or one of its gradients: by cuDNN, or where it has no plan in the memory that there is, without it.
+/// *Throws* `resource_exhausted_error` or `internal_error` where cuDNN fails.
+template <convolution_part Part, class T>
+void cudnn_convolution(gpu_context& context, const kernel_call& call) {
+  if (!cudnn_convolve<Part>(context, call)) plain_cuda_convolution<Part, T>(context, call);
+}
+
+template <convolution_part Part>
+struct cudnn_convolutions {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_in_stream<&cudnn_convolution<Part, T>>, &cudnn_convolution_workspace<Part>, &no_least_workspace};
+  }
+};
+
+template <int... O>
+struct operation_kernels<op::convolution<O...>, cuda_backend> : cudnn_convolutions<convolution_part::forward> {};
+template <int... O>
+struct operation_kernels<op::convolution_image_gradient<O...>, cuda_backend>
+    : cudnn_convolutions<convolution_part::image_gradient> {};
+template <int... O>
+struct operation_kernels<op::transposed_convolution<O...>, cuda_backend>
+    : cudnn_convolutions<convolution_part::image_gradient> {};
+template <int... O>
+struct operation_kernels<op::convolution_filter_gradient<O...>, cuda_backend>
+    : cudnn_convolutions<convolution_part::filter_gradient> {};
+
+}  // namespace onto::detail
+
+#endif

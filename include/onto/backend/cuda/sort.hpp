@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sorts on the GPU: keys of the elements are written row after row, sorted by CUB's radix sorts, which keep the order
+// of equal keys, and made elements again. In short rows each element counts those before it. nvcc takes seconds to read
+// CUB: <onto/sort.hpp> includes this, and nothing else does.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#if ONTO_CUDA
+
+#include <onto/backend/cuda/access.hpp>
+#include <onto/backend/cuda/check.hpp>
+#include <onto/backend/cuda/context.hpp>
+#include <onto/backend/cuda/index.hpp>
+#include <onto/backend/cuda/kernels.hpp>
+#include <onto/backend/cuda/launch.hpp>
+#include <onto/kernel/sort.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace onto::detail {
+
+/// The rows along a sort's axis, in the operand (0) and in the result (1).
+struct sort_space {
+  index_divisor length;  // of a row
+  index_divisor count;   // of a row of the result
+  strided_space<2> rows;
+  std::int64_t stride[2] = {};  // along a row
+
+  ONTO_HD std::int64_t place(int operand, std::int64_t row, std::int64_t k) const {
+    std::int64_t start[2] = {};
+    add_offsets(rows, row, start);
+    return start[operand] + k * stride[operand];
+  }
+  std::int64_t size() const { return rows.size * length.divisor; }
+};
+
+ONTO_COLD inline sort_space sort_space_of(const kernel_call& call) {
+  sort_space s;
+  const int axis = sort_axis(*call.op, call.space.rank);
+  const operand_view operands[] = {call.in[0], call.out};
+  s.length = index_divisor(call.space[axis]);
+  s.count = index_divisor(call.shapes[1][axis]);
+  s.rows = collapse<2>(call.space, all_dimensions(call.space.rank) & ~(1u << axis), operands);
+  for (int k = 0; k < 2; ++k) s.stride[k] = operands[k].stride[axis];
+  return s;
+}
+
+/// What is known of a sort when it is compiled.
+template <class Rule, class T>
+struct cuda_sorting {
+  using rule = Rule;
+  using order = ordered<rule, T>;
+  using key = typename order::bits;
+  using result = std::conditional_t<rule::numbers, std::int64_t, T>;
+
+  ONTO_HD static key key_at(const sort_space& s, const T* in, std::int64_t row, std::int64_t k) {
+    return order::key(device_load(in + s.place(0, row, k)));
+  }
+  ONTO_HD static result result_of([[maybe_unused]] key x, [[maybe_unused]] std::int64_t number) {
+    if constexpr (rule::numbers)
+      return number;
+    else
+      return order::value(x);
+  }
+};
+
+/// In short rows: each element's place is the number of those before it.
+template <class Rule, class T>
+__global__ void __launch_bounds__(block_threads)
+    rank_kernel(const __grid_constant__ sort_space s, const T* in, typename cuda_sorting<Rule, T>::result* out) {
+  using how = cuda_sorting<Rule, T>;
+  const std::int64_t n = s.length.divisor, size = s.rows.size * n;
+  const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
+  for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < size; k += threads) {
+    const std::int64_t row = s.length.divide(k), mine = k - row * n;
+    const auto key = how::key_at(s, in, row, mine);
+    std::int64_t place = 0;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const auto other = how::key_at(s, in, row, j);
+      place += other < key || (other == key && j < mine) ? 1 : 0;
+    }
+    if (place < s.count.divisor) device_store(out + s.place(1, row, place), how::result_of(key, mine));
+  }
+}
+
+/// The keys of all rows, one after another, and the numbers of their elements.
+template <class Rule, class T>
+__global__ void __launch_bounds__(block_threads)
+    sort_keys_kernel(const __grid_constant__ sort_space s, const T* in, typename cuda_sorting<Rule, T>::key* keys,
+                     std::uint32_t* numbers) {
+  const std::int64_t n = s.length.divisor, size = s.rows.size * n;
+  const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
+  for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < size; k += threads) {
+    const std::int64_t row = s.length.divide(k), at = k - row * n;
+    device_store(keys + k, cuda_sorting<Rule, T>::key_at(s, in, row, at));
+    if (numbers) device_store(numbers + k, static_cast<std::uint32_t>(at));
+  }
+}
+
+/// The results of sorted rows.
+template <class Rule, class T>
+__global__ void __launch_bounds__(block_threads)
+    sorted_kernel(const __grid_constant__ sort_space s, const typename cuda_sorting<Rule, T>::key* keys,
+                  const std::uint32_t* numbers, typename cuda_sorting<Rule, T>::result* out) {
+  using how = cuda_sorting<Rule, T>;
+  const std::int64_t n = s.length.divisor, count = s.count.divisor, size = s.rows.size * count;
+  const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
+  for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < size; k += threads) {
+    const std::int64_t row = s.count.divide(k), at = k - row * count, from = row * n + at;
+    if constexpr (how::rule::numbers)
+      device_store(out + s.place(1, row, at), how::result_of({}, device_load(numbers + from)));
+    else
+      device_store(out + s.place(1, row, at), how::result_of(device_load(keys + from), 0));
+  }
+}
+
+/// Where rows of `length` elements begin, or end.
+struct row_edges {
+  int length, first;
+
+  template <class Index>
+  ONTO_HD int operator[](Index row) const {
+    return static_cast<int>(row) * length + first;
+  }
+};
+
+/// What a sort by CUB needs of the workspace: keys and numbers before and after, and CUB's own. Rows are sorted one
+/// after another, each by the whole GPU, where they are few; else a block sorts a row.
+template <class Rule, class T>
+class cub_sort {
+ public:
+  using how = cuda_sorting<Rule, T>;
+  using key = typename how::key;
+  static constexpr bool numbered = how::rule::numbers;
+  static constexpr std::int64_t rank_at_most = 64;  // elements of a row in which each counts those before it
+  static constexpr std::int64_t few_rows = 8;
+  static constexpr std::int64_t most_of_a_call = std::int64_t{1} << 30;  // elements: CUB counts those of rows in an int
+
+  explicit cub_sort(const kernel_call& call) : call_(call), s_(sort_space_of(call)) {}
+
+  bool empty() const { return s_.rows.size * s_.count.divisor <= 0; }
+  bool ranks() const { return s_.length.divisor <= rank_at_most; }
+
+  /// *Effects* asks CUB, for the device that is current.
+  std::size_t workspace() const {
+    if (empty() || ranks()) return 0;
+    std::size_t bytes = 0;
+    ask(nullptr, nullptr, bytes, 0, rows_of_a_call(), nullptr);
+    return 2 * keys_bytes() + 2 * numbers_bytes() + bytes;
+  }
+
+  void run(cudaStream_t stream) const {
+    if (empty()) return;
+    auto* const out = static_cast<typename how::result*>(call_.out.data);
+    const auto* const in = static_cast<const T*>(call_.in[0].data);
+    if (ranks()) return launch(stream, "a sort", &rank_kernel<Rule, T>, blocks(s_.size()), s_, in, out);
+    auto* const room = static_cast<char*>(call_.workspace);
+    if (!room) throw internal_error("[onto.cuda] a sort was launched without its workspace");
+    launch(stream, "a sort", &sort_keys_kernel<Rule, T>, blocks(s_.size()), s_, in, keys(room, 0), numbers(room, 0));
+    const std::size_t before = 2 * keys_bytes() + 2 * numbers_bytes();
+    const auto given = static_cast<std::size_t>(call_.workspace_bytes);
+    for (std::int64_t row = 0; row < s_.rows.size; row += rows_of_a_call()) {
+      std::size_t bytes = given > before ? given - before : 0;
+      ask(room, room + before, bytes, row, least(rows_of_a_call(), s_.rows.size - row), stream);
+    }
+    launch(stream, "a sort", &sorted_kernel<Rule, T>, blocks(s_.rows.size * s_.count.divisor), s_, keys(room, 1),
+           numbers(room, 1), out);
+  }
+
+ private:
+  static launch_shape blocks(std::int64_t threads) {
+    constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
+    return {grid_blocks(least(divide_up(threads, block_threads), most_blocks))};
+  }
+  static std::size_t padded(std::int64_t bytes) { return static_cast<std::size_t>(divide_up(bytes, 256) * 256); }
+  std::size_t keys_bytes() const { return padded(s_.size() * static_cast<std::int64_t>(sizeof(key))); }
+  std::size_t numbers_bytes() const {
+    return numbered ? padded(s_.size() * static_cast<std::int64_t>(sizeof(std::uint32_t))) : 0;
+  }
+  /// Before (0) and after (1).
+  key* keys(char* room, std::size_t which) const { return reinterpret_cast<key*>(room + which * keys_bytes()); }
+  std::uint32_t* numbers(char* room, std::size_t which) const {
+    if (!numbered) return nullptr;
+    return reinterpret_cast<std::uint32_t*>(room + 2 * keys_bytes() + which * numbers_bytes());
+  }
+  bool by_block() const { return s_.rows.size >= few_rows && s_.length.divisor <= most_of_a_call; }
+  std::int64_t rows_of_a_call() const {
+    return by_block() ? least(s_.rows.size, most_of_a_call / s_.length.divisor) : 1;
+  }
+
+  /// Asks CUB for a sort of some rows; where `workspace` is null, for the bytes that it needs.
+  void ask(char* room, void* workspace, std::size_t& bytes, std::int64_t row, std::int64_t rows,
+           cudaStream_t stream) const {
+    constexpr int bits = static_cast<int>(8 * sizeof(key));
+    const std::int64_t n = s_.length.divisor, first = row * n;
+    const key* const from = room ? keys(room, 0) + first : nullptr;
+    key* const to = room ? keys(room, 1) + first : nullptr;
+    [[maybe_unused]] const std::uint32_t* const number = room && numbered ? numbers(room, 0) + first : nullptr;
+    [[maybe_unused]] std::uint32_t* const sorted = room && numbered ? numbers(room, 1) + first : nullptr;
+    // CUB asks for the last error, which may be an earlier one of the program's: a launch is judged by its own.
+    (void)cudaGetLastError();
+    if (by_block()) {
+      const int length = static_cast<int>(n), count = static_cast<int>(rows);
+      const row_edges begins{length, 0}, ends{length, length};
+      if constexpr (numbered)
+        cuda_check(cub::DeviceSegmentedRadixSort::SortPairs(workspace, bytes, from, to, number, sorted, length * count,
+                                                            count, begins, ends, 0, bits, stream),
+                   "cub::DeviceSegmentedRadixSort::SortPairs");
+      else
+        cuda_check(cub::DeviceSegmentedRadixSort::SortKeys(workspace, bytes, from, to, length * count, count, begins,
+                                                           ends, 0, bits, stream),
+                   "cub::DeviceSegmentedRadixSort::SortKeys");
+    } else if constexpr (numbered) {
+      cuda_check(cub::DeviceRadixSort::SortPairs(workspace, bytes, from, to, number, sorted, n, 0, bits, stream),
+                 "cub::DeviceRadixSort::SortPairs");
+    } else {
+      cuda_check(cub::DeviceRadixSort::SortKeys(workspace, bytes, from, to, n, 0, bits, stream),
+                 "cub::DeviceRadixSort::SortKeys");
+    }
+  }
+
+  const kernel_call& call_;
+  sort_space s_;
+};
+
+/// Bytes of device memory that `cuda_sort` needs for the call on the device that is current.
+template <bool Descending, bool Numbers, class T>
+std::size_t cuda_sort_workspace(const kernel_call& call) {
+  return cub_sort<sorting<Descending, Numbers>, T>(call).workspace();
+}
+
+/// Sorts the call's operand along the axis that its operation names: the CPU's results.
+/// *Throws* `internal_error` where CUB cannot launch its kernels.
+template <bool Descending, bool Numbers, class T>
+void cuda_sort(gpu_context& context, const kernel_call& call) {
+  cub_sort<sorting<Descending, Numbers>, T>(call).run(context.stream);
+}
+
+template <bool Descending, bool Numbers>
+struct cuda_sort_kernels {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_in_stream<&cuda_sort<Descending, Numbers, T>>, &cuda_sort_workspace<Descending, Numbers, T>};
+  }
+};
+template <int Axis, bool Descending>
+struct operation_kernels<op::sort<Axis, Descending>, cuda_backend> : cuda_sort_kernels<Descending, false> {};
+template <int Axis, bool Descending, int Count>
+struct operation_kernels<op::argsort<Axis, Descending, Count>, cuda_backend> : cuda_sort_kernels<Descending, true> {};
+
+}  // namespace onto::detail
+
+#endif  // ONTO_CUDA

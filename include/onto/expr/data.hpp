@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSL-1.0
+// Data itself in an expression: `t + 2 * x` with a tensor, a vector, an array or a span. What has a name is referred
+// to, and read when the program runs; a temporary is kept.
+#pragma once
+
+#include <onto/expr/constant.hpp>
+#include <onto/expr/number.hpp>
+#include <onto/tensor/tensor_ref.hpp>
+
+#include <array>
+#include <iterator>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace onto {
+
+namespace detail {
+
+/// A type of data: its leaf, and how values and extents are found. `is_view`: it refers to memory and is copied itself.
+template <class X>
+struct data_traits {
+  static constexpr bool known = false;
+};
+
+template <class Data, bool View, class T, int... Dims>
+struct known_data {
+  static constexpr bool known = true, is_view = View;
+  using leaf = constant_node<text<>, T, Dims...>;
+  using ref = tensor_ref<T, Dims...>;
+
+  static const Data& at(const void* object) { return *static_cast<const Data*>(object); }
+  static const void* values(const void* object) { return std::data(at(object)); }
+  static extents shape(const void* object) {
+    if constexpr (std::is_same_v<Data, tensor<T, Dims...>>) expect_values(at(object));
+    return ref(at(object)).extent_values();
+  }
+  static void destroy(const void* object) { at(object).~Data(); }
+
+  static constexpr data_object referred{&values, &shape, nullptr};
+  static constexpr data_object kept{&values, &shape, &destroy};
+};
+
+template <class T, int... Dims>
+struct data_traits<tensor<T, Dims...>> : known_data<tensor<T, Dims...>, false, T, Dims...> {};
+template <class T, int... Dims>
+struct data_traits<tensor_ref<T, Dims...>> : known_data<tensor_ref<T, Dims...>, true, T, Dims...> {};
+template <tensor_element T, class Allocator>
+  requires(!std::is_same_v<T, bool>)
+struct data_traits<std::vector<T, Allocator>> : known_data<std::vector<T, Allocator>, false, T, dyn> {};
+template <tensor_element T, std::size_t N>
+struct data_traits<std::array<T, N>> : known_data<std::array<T, N>, false, T, static_cast<int>(N)> {};
+template <class T, std::size_t N>
+  requires(tensor_element<std::remove_const_t<T>>)
+struct data_traits<std::span<T, N>>
+    : known_data<std::span<T, N>, true, std::remove_const_t<T>, N == std::dynamic_extent ? dyn : static_cast<int>(N)> {
+};
+
+/// A tensor, `tensor_ref`, `std::vector`, `std::array` or `std::span` of elements.
+template <class X>
+concept data = !expression<X> && data_traits<X>::known;
+
+/// `x` itself, or the leaf that stands for data.
+template <class X>
+constexpr decltype(auto) leaf_of(X&& x) {
+  using value = std::remove_cvref_t<X>;
+  if constexpr (!data<value>) {
+    return static_cast<const value&>(x);
+  } else {
+    using traits = data_traits<value>;
+    constexpr bool keep = traits::is_view || !std::is_reference_v<X>;
+    state* s = new_state(0, keep ? static_cast<std::int64_t>(sizeof(value)) : 0, true);
+    state_ref held(s);
+    if constexpr (keep) {
+      s->object = ::new (const_cast<void*>(s->values)) value(static_cast<X&&>(x));
+      s->refers_to = &traits::kept;
+    } else {
+      s->object = &x;
+      s->refers_to = &traits::referred;
+    }
+    return typename traits::leaf(static_cast<state_ref&&>(held));
+  }
+}
+
+/// One of two is data, and the other may stand beside it.
+template <class L, class R>
+concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
+                         ((data<L> && (data<R> || expression<R> || scalar_value<R> || number_in_type<R>)) ||
+                          (data<R> && (expression<L> || scalar_value<L> || number_in_type<L>)));
+
+/// A tensor of rank 0, as most runs return it, is a number: beside numbers and alone it is computed with as C++ does.
+template <class X>
+inline constexpr bool is_number_tensor = false;
+template <class T>
+inline constexpr bool is_number_tensor<tensor<T>> = true;
+template <class T>
+inline constexpr bool is_number_tensor<tensor_ref<T>> = true;
+
+/// Data that is an operand without others.
+template <class X>
+concept data_alone = data<X> && !is_number_tensor<X>;
+
+template <class X>
+concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
+
+/// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
+template <class L, class R>
+concept data_operands = either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> &&
+    (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>);
+
+/// The same beside an expression: two tensors are compared as values.
+template <class L, class R>
+concept data_beside = data_operands<L, R> &&(expression<std::remove_cvref_t<L>> || expression<std::remove_cvref_t<R>>);
+
+}  // namespace detail
+
+}  // namespace onto

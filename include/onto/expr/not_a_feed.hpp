@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// What is given to a run and is no feed: more expressions, or data without the placeholder's name. Each is one
+// sentence.
+#pragma once
+
+#include <onto/expr/shape_check.hpp>
+#include <onto/expr/symbol.hpp>
+
+namespace onto::detail {
+
+// One struct a mistake: its name and arguments are what the compiler prints.
+template <class... X>
+struct several_are_fetched {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.run] several results are one list: sess.run(fetches(x, y), name = data)");
+};
+template <class... X>
+struct data_has_no_name {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
+};
+
+template <class... X>
+inline constexpr bool any_is_no_feed = !(std::is_base_of_v<feed_ref, X> && ...);
+
+template <class E, int... Dims>
+auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
+
+/// Reports the mistake in `run(e, x...)`. *Returns* what has the type of the result of `run(e)`.
+template <class E, class... X>
+auto report_no_feed() {
+  if constexpr ((expression<X> || ...))
+    static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
+  else
+    static_cast<void>(static_cast<typename data_has_no_name<E, X...>::reported*>(nullptr));
+  return decltype(tensor_of<E>(shape_of_t<E>{}))();
+}
+
+}  // namespace onto::detail

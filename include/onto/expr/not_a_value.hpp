@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+// What C++ does with values and cannot do with expressions: test them, index them, change them. Each is one sentence.
+#pragma once
+
+#include <onto/core/element.hpp>
+
+#include <type_traits>
+
+namespace onto {
+template <tensor_element T, int... Dims>
+class tensor;
+}
+
+namespace onto::detail {
+
+// One struct a mistake: its name and arguments are what the compiler prints.
+template <class To>
+struct expression_has_no_value_yet {
+  using reported = void;
+  static constexpr bool ok = sizeof(To) == 0;
+  static_assert(
+      ok,
+      "[onto.run] an expression has no value before it is run; take that of sess.run(e), choose by element with "
+      "where(condition, a, b), and write exp(x), not std::exp(x)");
+};
+template <class Index>
+struct expression_is_not_indexed {
+  using reported = void;
+  static constexpr bool ok = sizeof(Index) == 0;
+  static_assert(ok,
+                "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
+                "slice<begin, end>(x)");
+};
+template <class Operand>
+struct expression_does_not_change {
+  using reported = void;
+  static constexpr bool ok = sizeof(Operand) == 0;
+  static_assert(
+      ok, "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable");
+};
+
+/// The base of expressions: members that are never called in a program that compiles. They are members of one class,
+/// so that the types of expressions have none of them. That class is a template, so that none of them is compiled.
+template <class Value>
+struct no_value {
+  // One conversion to numbers, not one for each: of the overloads of std::exp that of double is then the best.
+  constexpr operator Value() const {
+    static_cast<void>(static_cast<typename expression_has_no_value_yet<Value>::reported*>(nullptr));
+    return Value{};
+  }
+
+  template <tensor_element T, int... Dims>
+  constexpr operator tensor<T, Dims...>() const {
+    static_cast<void>(static_cast<typename expression_has_no_value_yet<T>::reported*>(nullptr));
+    return {};
+  }
+
+  template <class Index>
+  constexpr auto operator[](const Index&) const {
+    return static_cast<typename expression_is_not_indexed<Index>::reported*>(nullptr);
+  }
+
+  /// Expressions of other types; those of one type are copied.
+  template <class X>
+  constexpr void operator=(const X&) {
+    changed<X>();
+  }
+  template <class X>
+  constexpr void operator+=(const X&) const {
+    changed<X>();
+  }
+  template <class X>
+  constexpr void operator-=(const X&) const {
+    changed<X>();
+  }
+  template <class X>
+  constexpr void operator*=(const X&) const {
+    changed<X>();
+  }
+  template <class X>
+  constexpr void operator/=(const X&) const {
+    changed<X>();
+  }
+  template <class X>
+  constexpr void operator%=(const X&) const {
+    changed<X>();
+  }
+
+  // An expression is no number to move a pointer by either: clang++ would take the first conversion for that.
+  template <class T>
+  friend void operator+(const no_value&, const T*) = delete;
+  template <class T>
+  friend void operator+(const T*, const no_value&) = delete;
+  template <class T>
+  friend void operator-(const T*, const no_value&) = delete;
+
+ private:
+  template <class X>
+  static constexpr void changed() {
+    static_cast<void>(static_cast<typename expression_does_not_change<X>::reported*>(nullptr));
+  }
+};
+
+using not_a_value = no_value<double>;
+
+}  // namespace onto::detail

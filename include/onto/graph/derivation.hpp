@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a derivative adds to a graph: operations on nodes that are there, each once. Gradients are kept as small as they
+// are: one that is the same along an axis has extent 1 there until something needs all of it.
+#pragma once
+
+#include <onto/graph/extent_origins.hpp>
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/generate.hpp>
+#include <onto/ops/matmul.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+class derivation {
+ public:
+  /// `visit`: of the gradient, from where the nodes' run-time state is found.
+  constexpr derivation(graph_builder& b, int visit) : b_(b), visit_(visit), extents_(b) {}
+
+  constexpr const graph_node& operator[](int n) const { return b_.nodes[n]; }
+  constexpr int operand(int n, int k) const { return b_.operands[b_.nodes[n].first + k]; }
+  constexpr element type_of(int n) const { return b_.nodes[n].type; }
+  constexpr const extents& shape_of(int n) const { return b_.nodes[n].shape; }
+  /// A scalar of a kernel, which is in no memory; and one that a derivation made.
+  constexpr bool is_scalar(int n) const { return b_.nodes[n].kind() == op_kind::scalar; }
+  constexpr bool is_number(int n) const { return b_.nodes[n].made >= 0 && is_scalar(n); }
+
+  /// The nodes from here on run where this one runs.
+  constexpr void run_with(int n) { with_ = n; }
+
+  /// An extent: of which leaf or other node it is, where it is not known. Two that are the same are equal for certain.
+  constexpr extent_source extent(int n, int axis) { return extents_.of(n, axis); }
+
+  /// A number as a scalar of a kernel.
+  constexpr int number(element type, double value) {
+    op_info o = made_operation(op_kind::scalar, "Scalar", {all_elements, all_elements});
+    o.attributes = 2;
+    o.attribute[0] = std::bit_cast<std::int64_t>(value);
+    return add_made(o, type, {}, nullptr, 0);
+  }
+  /// The number `n`, times or divided by an extent of a node.
+  constexpr int scaled(int n, const extent_source& e, bool divided) {
+    op_info o = *b_.nodes[n].op;
+    const double v = std::bit_cast<double>(o.attribute[0]);
+    if (e.is_known()) {
+      o.attribute[0] = std::bit_cast<std::int64_t>(divided ? v / e.value : v * e.value);
+    } else {
+      o.attribute[o.attributes++] = static_cast<std::int64_t>(e.id);
+      o.attribute[o.attributes++] = e.axis | (divided ? 64 : 0);
+      ++o.attribute[1];
+    }
+    return add_made(o, type_of(n), {}, nullptr, 0);
+  }
+  /// The number of elements of node `n` along the axes in `set`, or 1 divided by it.
+  constexpr int count_of(int n, unsigned set, bool divided) {
+    int c = number(type_of(n), 1);
+    for (int k = 0; k < shape_of(n).rank; ++k)
+      if (set >> k & 1u) c = scaled(c, extent(n, k), divided);
+    return c;
+  }
+
+  /// An operation that is a type, over nodes: those that are there already, and products of numbers, are not made
+  /// again.
+  constexpr int apply(const op_info& op, element type, const int* list, int count) {
+    if (count == 2 && is_operation<op::mul>(&op)) {
+      for (int k = 0; k < 2; ++k)
+        if (is_number(list[k])) return multiply_by(list[k], list[1 - k], op, list);
+    } else if (count == 1 && is_operation<op::neg>(&op) && is_number(list[0])) {
+      return product(number(type, -1), list[0]);
+    }
+    extents shapes[max_operands];
+    for (int k = 0; k < count; ++k) shapes[k] = shape_of(list[k]);
+    return add_node(op, -1, type, op.infer(shapes, count).shape, list, count);
+  }
+  template <class Op>
+  constexpr int apply(element type, int a) {
+    return apply(op_info_of<Op>, type, &a, 1);
+  }
+  template <class Op>
+  constexpr int apply(element type, int a, int b) {
+    const int list[] = {a, b};
+    return apply(op_info_of<Op>, type, list, 2);
+  }
+  template <class Op>
+  constexpr int apply(element type, int a, int b, int c) {
+    const int list[] = {a, b, c};
+    return apply(op_info_of<Op>, type, list, 3);
+  }
+  constexpr int add(int a, int b) { return apply<op::add>(type_of(a), a, b); }
+  constexpr int multiply(int a, int b) { return apply<op::mul>(type_of(a), a, b); }
+
+  /// Whether `c`, which broadcasts to node `n`, has less than its extent along axis `axis` of that.
+  constexpr bool lacks(int c, int n, int axis) const {
+    const int own = axis - (shape_of(n).rank - shape_of(c).rank);
+    return own < 0 || (shape_of(c)[own] == 1 && shape_of(n)[axis] != 1);
+  }
+  constexpr bool lacks_any(int c, int n) const {
+    for (int k = 0; k < shape_of(n).rank; ++k)
+      if (lacks(c, n, k)) return true;
+    return false;
+  }
+
+  /// `c`, which broadcasts to node `n`, in all of its shape.
+  constexpr int stretch(int c, int n) {
+    const extents to = shape_of(n);
+    if (is_scalar(c)) {
+      // One element, so that nothing is computed for its shape alone.
+      if (b_.nodes[n].is_leaf() || to.rank == 0) return apply<op::fill_like>(type_of(c), n, c);
+      c = one_element(c);
+    }
+    if (!lacks_any(c, n)) return c;
+    op_info o = view_operation(view_kind::broadcast, "BroadcastTo", to.rank);
+    for (int k = 0; k < to.rank; ++k) {
+      if (lacks(c, n, k))
+        set_extent(o, k, extent(n, k));
+      else
+        o.attribute[2 + k] = to[k] == dyn ? dyn : to[k];
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+
+  /// The sum of `c`, which broadcasts to node `n`, over the axes of `n` in `set`: what it lacks is a factor.
+  constexpr int sum_axes(int c, int n, unsigned set, bool keep) {
+    const int lead = shape_of(n).rank - shape_of(c).rank;
+    unsigned own = 0, lacking = 0;
+    for (int k = 0; k < shape_of(n).rank; ++k) {
+      if (!(set >> k & 1u)) continue;
+      if (lacks(c, n, k)) lacking |= 1u << k;
+      if (k >= lead) own |= 1u << (k - lead);
+    }
+    const int factor = lacking ? count_of(n, lacking, false) : -1;
+    if (!is_scalar(c) && own != 0) {
+      c = add_fold(fold::sum, c, own, keep);
+    }
+    return factor < 0 ? c : multiply(c, factor);
+  }
+
+  /// The gradient of an operand: what is the gradient in the shape of node `n`, summed to that of `o`, which broadcasts
+  /// to it. It may lack axes of `o`.
+  constexpr int sum_to(int c, int n, int o) {
+    const extents full = shape_of(n), to = shape_of(o);
+    const int lead = full.rank - to.rank;
+    unsigned sure = 0;
+    bool perhaps = false, drops = false, keeps = false;
+    for (int k = 0; k < full.rank; ++k) {
+      if (k < lead || (to[k - lead] == 1 && full[k] != 1)) {
+        sure |= 1u << k;
+        (k < lead ? drops : keeps) = true;
+      } else if (to[k - lead] == dyn && full[k] != 1 && !(extent(n, k) == extent(o, k - lead))) {
+        perhaps = true;
+      }
+    }
+    if (is_scalar(c) && !perhaps) return sure ? sum_axes(c, n, sure, true) : c;
+    if (perhaps && lacks_any(c, n)) c = stretch(c, n);
+    if (sure != 0) {
+      const int rank = shape_of(c).rank;
+      c = sum_axes(c, n, sure, keeps);
+      if (keeps && drops && rank > to.rank) c = without_first(c, rank - to.rank);
+    }
+    return perhaps ? sum_to_extents(c, o) : c;
+  }
+
+  /// Axes of extent 1 put in where `set`, of an operand of `rank` dimensions, says that a reduction took them away.
+  constexpr int put_in(int c, unsigned set, int rank) {
+    if (is_scalar(c) || set == 0) return c;
+    op_info o = view_operation(view_kind::reshape, "Reshape", rank);
+    extents to;
+    int own = 0;
+    for (int k = 0; k < rank; ++k) {
+      o.attribute[2 + k] = set >> k & 1u ? 1 : same_as_axis(own);
+      to.push_back(set >> k & 1u ? 1 : shape_of(c)[own++]);
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+
+  /// `c` with the elements of another shape, that of node `n`.
+  constexpr int reshape_to(int c, int n) {
+    if (is_scalar(c)) return c;
+    const extents to = shape_of(n);
+    op_info o = view_operation(view_kind::reshape, "Reshape", to.rank);
+    int open = 0;
+    for (int k = 0; k < to.rank; ++k) open += to[k] == dyn ? 1 : 0;
+    for (int k = 0; k < to.rank; ++k) {
+      if (to[k] != dyn)
+        o.attribute[2 + k] = to[k];
+      else if (open == 1)
+        o.attribute[2 + k] = dyn;
+      else
+        set_extent(o, k, extent(n, k));
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+  /// A matrix: all axes but the last one are rows.
+  constexpr int as_rows(int c) {
+    const extents x = shape_of(c);
+    op_info o = view_operation(view_kind::reshape, "Reshape", 2);
+    o.attribute[2] = dyn;
+    o.attribute[3] = same_as_axis(x.rank - 1);
+    const extents to = reshaped_to(o, x);
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+
+  /// Axis `k` of the result is axis `axes[k]` of `c`.
+  constexpr int permute(int c, const int* axes) {
+    const int rank = shape_of(c).rank;
+    op_info o = view_operation(view_kind::permute, "Transpose", rank);
+    extents to;
+    for (int k = 0; k < rank; ++k) {
+      o.attribute[2 + k] = axes[k];
+      to.push_back(shape_of(c)[axes[k]]);
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+  /// Matrices transposed.
+  constexpr int transpose(int c) {
+    const int rank = shape_of(c).rank;
+    int axes[max_rank]{};
+    for (int k = 0; k < rank; ++k) axes[k] = k;
+    axes[rank - 2] = rank - 1;
+    axes[rank - 1] = rank - 2;
+    return permute(c, axes);
+  }
+
+  /// The elements `begin`, `begin + step`, ... before `end` along an axis.
+  constexpr int slice(int c, int axis, std::int64_t begin, std::int64_t end, std::int64_t step = 1) {
+    op_info o = view_operation(view_kind::slice, "StridedSlice", 0);
+    o.attribute[1] = axis + 1;
+    o.attributes = 2 + 3 * (axis + 1);
+    for (int k = 0; k <= axis; ++k) {
+      o.attribute[2 + 3 * k] = k == axis ? begin : 0;
+      o.attribute[3 + 3 * k] = k == axis ? end : to_end;
+      o.attribute[4 + 3 * k] = k == axis ? step : 1;
+    }
+    return add_made(o, type_of(c), sliced(o.attribute + 2, axis + 1, shape_of(c)).shape, &c, 1);
+  }
+
+  constexpr int concat(const int* parts, int count, int axis) {
+    op_info o = made_operation(op_kind::concat, "Concat", {all_elements, all_elements});
+    o.attributes = 1;
+    o.attribute[0] = axis;
+    extents shapes[max_operands];
+    for (int k = 0; k < count; ++k) shapes[k] = shape_of(parts[k]);
+    return add_made(o, type_of(parts[0]), infer_made_concat(o, shapes, count).shape, parts, count);
+  }
+
+  /// The part of `c`, as long as a concatenation `n` along `axis`, that is operand `k`'s: where only the run knows it.
+  constexpr int part_of_concat(int c, int n, int k, int axis) {
+    op_info o = made_operation(op_kind::concat, "ConcatGrad", {all_elements, all_elements});
+    o.attributes = 2;
+    o.attribute[0] = axis;
+    int list[max_operands]{c, operand(n, k)};
+    for (int j = 0; j < k; ++j) list[2 + j] = operand(n, j);
+    return add_made(o, type_of(c), shape_of(list[1]), list, 2 + k);
+  }
+
+  /// `step` - 1 zeros between neighbours along an axis.
+  constexpr int spread(int c, int axis, std::int64_t step) {
+    const extents x = shape_of(c);
+    int part = put_in(c, 1u << (axis + 1), x.rank + 1);
+    const int none = apply<op::zeros_like>(type_of(c), part);
+    int parts[max_operands]{part};
+    const int count = step < max_operands ? static_cast<int>(step) : max_operands;
+    for (int k = 1; k < count; ++k) parts[k] = none;
+    part = concat(parts, count, axis + 1);
+    op_info o = view_operation(view_kind::reshape, "Reshape", x.rank);
+    extents to = x;
+    to[axis] = x[axis] * count;
+    for (int k = 0; k < x.rank; ++k) o.attribute[2 + k] = k == axis ? to[k] : same_as_axis(k < axis ? k : k + 1);
+    return slice(add_made(o, type_of(c), to, &part, 1), axis, 0, (x[axis] - 1) * step + 1);
+  }
+  /// A fold of `c` over axes; folded ones may stay, with an extent of 1.
+  constexpr int add_fold(fold f, int c, unsigned axes, bool keep) {
+    op_info o = fold_operation(f, keep);
+    for (int k = 0; k < shape_of(c).rank; ++k)
+      if (axes >> k & 1u) o.attribute[o.attributes++] = k;
+    o.attribute[2] = o.attributes - 3;
+    return add_made(o, type_of(c), infer_made_reduction(o, {{}, nullptr, false}, shape_of(c)).shape, &c, 1);
+  }
+
+  /// That an operation has no derivative here.
+  constexpr int refuse(int n) {
+    if (n >= 0 && b_.underived.empty()) b_.underived = b_.nodes[n].op->name;
+    return -1;
+  }
+
+ private:
+  static constexpr op_info view_operation(view_kind kind, std::string_view name, int rank) {
+    op_info o = made_operation(op_kind::view, name, {all_elements, all_elements});
+    o.attributes = 2 + rank;
+    o.attribute[0] = static_cast<std::int64_t>(kind);
+    o.attribute[1] = rank;
+    return o;
+  }
+  static constexpr op_info fold_operation(fold f, bool keep) {
+    op_info o = made_operation(op_kind::reduce, name_of(f), {floating_elements, floating_elements});
+    o.attributes = 3;
+    o.attribute[0] = static_cast<std::int64_t>(f);
+    o.attribute[1] = keep;
+    return o;
+  }
+  static constexpr extents reshaped_to(const op_info& o, const extents& x) {
+    const int dims[] = {static_cast<int>(o.attribute[2]), static_cast<int>(o.attribute[3])};
+    return reshaped(dims, 2, x).shape;
+  }
+  static constexpr void set_extent(op_info& o, int axis, const extent_source& e) {
+    if (e.is_known()) {
+      o.attribute[2 + axis] = e.value;
+      return;
+    }
+    const int others = (o.attributes - 2 - static_cast<int>(o.attribute[1])) / 2;
+    o.attribute[2 + axis] = made_extent - others;
+    add_source(o, e);
+  }
+
+  /// The product of two numbers.
+  constexpr int product(int a, int b) {
+    op_info o = *b_.nodes[a].op;
+    const op_info& more = *b_.nodes[b].op;
+    o.attribute[0] =
+        std::bit_cast<std::int64_t>(std::bit_cast<double>(o.attribute[0]) * std::bit_cast<double>(more.attribute[0]));
+    for (int k = 2; k < more.attributes; ++k) o.attribute[o.attributes++] = more.attribute[k];
+    o.attribute[1] += more.attribute[1];
+    return add_made(o, type_of(a), {}, nullptr, 0);
+  }
+  constexpr bool has_room(int a, int b) const {
+    return b_.nodes[a].op->attributes + b_.nodes[b].op->attributes <= max_attributes;
+  }
+  constexpr int multiply_by(int number, int x, const op_info& op, const int* list) {
+    const op_info& o = *b_.nodes[number].op;
+    if (is_number(x) && has_room(number, x)) return product(number, x);
+    if (o.attributes == 2 && std::bit_cast<double>(o.attribute[0]) == 1) return x;
+    if (b_.nodes[x].made < 0 && b_.nodes[x].runs_with >= 0 && is_operation<op::mul>(b_.nodes[x].op))
+      for (int k = 0; k < 2; ++k)
+        if (is_number(operand(x, k)) && has_room(number, operand(x, k)))
+          return multiply(product(number, operand(x, k)), operand(x, 1 - k));
+    return add_node(op, -1, type_of(x), shape_of(x), list, 2);
+  }
+
+  /// A scalar as a tensor of rank 0.
+  constexpr int one_element(int c) {
+    switch (type_of(c)) {
+      case element::float64: return apply<op::fill<double>>(element::float64, c);
+      case element::float16: return apply<op::fill<half>>(element::float16, c);
+      case element::bfloat16: return apply<op::fill<bfloat16>>(element::bfloat16, c);
+      default: return apply<op::fill<float>>(element::float32, c);
+    }
+  }
+
+  constexpr int without_first(int c, int count) {
+    const extents x = shape_of(c);
+    op_info o = view_operation(view_kind::reshape, "Reshape", x.rank - count);
+    extents to;
+    for (int k = count; k < x.rank; ++k) {
+      o.attribute[2 + k - count] = same_as_axis(k);
+      to.push_back(x[k]);
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+
+  /// The sum over the axes along which, at run time, node `o` has extent 1 and `c` more.
+  constexpr int sum_to_extents(int c, int o) {
+    op_info r = fold_operation(fold::sum, true);
+    r.attribute[2] = folds_to_extents;
+    for (int k = 0; k < shape_of(o).rank; ++k) add_source(r, extent(o, k));
+    return add_made(r, type_of(c), shape_of(o), &c, 1);
+  }
+  constexpr int add_made(op_info o, element type, const extents& shape, const int* list, int count) {
+    o.hash = hash_of_made(o);
+    int made = 0;
+    while (made < b_.made.size() && b_.made[made]->hash != o.hash) ++made;
+    if (made == b_.made.size()) b_.made.push_back(new op_info(o));
+    return add_node(*b_.made[made], made, type, shape, list, count);
+  }
+
+  constexpr int add_node(const op_info& op, int made, element type, const extents& shape, const int* list, int count) {
+    std::uint64_t key = hash_mix(hash_mix(0x64657269, op.hash), static_cast<std::uint64_t>(type));
+    for (int k = 0; k < count; ++k) key = hash_mix(key, static_cast<std::uint64_t>(list[k]));
+    if (op.kind != op_kind::scalar) key = graph_builder::key_of(key, b_.nodes[with_].request);
+    graph_node n;
+    n.op = &op;
+    n.id = key;
+    n.type = type;
+    n.shape = shape;
+    n.visit = visit_;
+    n.made = made;
+    n.runs_with = with_;
+    n.count = count;
+    return b_.derived(n, list);
+  }
+
+  graph_builder& b_;
+  int visit_;
+  extent_origins extents_;
+  int with_ = 0;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

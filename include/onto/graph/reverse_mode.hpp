@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSL-1.0
+// Gradients: reverse mode automatic differentiation (backpropagation) of the lowered graph. From the loss down, each
+// node's gradient is the sum of what its consumers give it.
+#pragma once
+
+#include <onto/graph/structural_derivatives.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+class reverse_pass {
+ public:
+  constexpr reverse_pass(graph_builder& b, int visit, const derivative_rules& rules)
+      : b_(b), d_(b, visit), rules_(rules) {}
+
+  /// *Returns* the gradient of node `loss` by node `of`, in the shape of that.
+  constexpr int run(int loss, int of) {
+    if (b_.overflow || b_.broken) return of;
+    find_needed(loss, of);
+    if (!needed_[loss]) {
+      b_.unreached = true;
+      return of;
+    }
+    find_recomputed(loss);
+    for (int n = 0; n <= loss; ++n) gradient_.push_back({});
+    d_.run_with(loss);
+    gradient_[loss].node = d_.number(d_.type_of(loss), 1);
+    for (int n = loss; n > of; --n)
+      if (needed_[n] && gradient_[n].node >= 0) pass(n);
+    if (!b_.underived.empty() || b_.overflow) return of;
+    if (gradient_[of].node < 0) {
+      b_.unreached = true;
+      return of;
+    }
+    d_.run_with(of);
+    return d_.stretch(gradient_[of].node, of);
+  }
+
+ private:
+  /// The gradient of a node so far. It counts only where `condition` holds, if there is one: beyond, it is 0 whatever
+  /// else it is multiplied by, so that no NaN comes from what a `where` did not take.
+  struct gradient {
+    int node = -1;
+    int condition = -1;
+  };
+
+  /// Which nodes change with `of`, as far as the loss is a function of them that has a derivative.
+  constexpr void find_needed(int loss, int of) {
+    for (int n = 0; n <= loss; ++n) {
+      bool any = n == of;
+      for (int k = 0; k < b_.nodes[n].count && n > of && !any; ++k) any = needed_[d_.operand(n, k)];
+      const derivative_rule r = rules_.find(b_.nodes[n].op->hash);
+      needed_.push_back(any && is_floating(d_.type_of(n)) && (n == of || r.kind != derivative_kind::flat));
+    }
+  }
+
+  constexpr bool is_recomputed(int n) const {
+    const derivative_rule r = rules_.find(b_.nodes[n].op->hash);
+    return r.kind == derivative_kind::recomputed;
+  }
+
+  /// Finds what is computed again: what is needed by nothing but a `recompute`, or by others that are computed again.
+  constexpr void find_recomputed(int loss) {
+    growing_list<bool> inside, outside;  // whether it is needed there
+    for (int n = 0; n <= loss; ++n) {
+      again_.push_back(kept);
+      inside.push_back(false);
+      outside.push_back(false);
+    }
+    for (int n = loss; n >= 0; --n) {
+      const graph_node& x = b_.nodes[n];
+      const bool marked = is_recomputed(n);
+      const bool again = inside[n] && !outside[n] && !marked && !x.is_leaf() && x.kind() != op_kind::assign;
+      if (again) again_[n] = not_yet;
+      for (int k = 0; k < x.count; ++k) (again || marked ? inside : outside)[d_.operand(n, k)] = true;
+    }
+  }
+
+  /// The node whose value and operands a derivative reads: `n`, or the same computed again.
+  constexpr int read_from(int n) {
+    if (n >= again_.size() || again_[n] == kept) return n;
+    if (again_[n] == not_yet) {
+      graph_node again = b_.nodes[n];
+      again.id = hash_mix(0x616761696e, again.id);
+      again.name = {};
+      again.runs_with = n;
+      int list[max_operands]{};
+      for (int k = 0; k < again.count; ++k) {
+        list[k] = read_from(d_.operand(n, k));
+        again.id = hash_mix(again.id, static_cast<std::uint64_t>(list[k]));
+      }
+      again_[n] = b_.derived(again, list);
+    }
+    return again_[n];
+  }
+
+  constexpr void pass(int n) {
+    const derivative_rule r = rules_.find(b_.nodes[n].op->hash);
+    const gradient g = gradient_[n];
+    const int from = read_from(n);
+    d_.run_with(n);
+    const op_kind kind = b_.nodes[n].kind();
+    const bool map = kind == op_kind::map;
+    for (int k = 0; k < b_.nodes[n].count; ++k) {
+      const int o = d_.operand(n, k);
+      if (o >= gradient_.size() || !needed_[o]) continue;
+      gradient part{-1, map ? g.condition : -1};
+      if (r.kind == derivative_kind::rule)
+        part.node = r.apply(d_, from, k, map ? g.node : d_.stretch(g.node, n));
+      else if (is_structural(kind))
+        part.node = derive_structural(d_, from, k, g.node);
+      else
+        part.node = d_.refuse(n);
+      if (part.node < 0) continue;
+      if (is_operation<op::where>(b_.nodes[n].op)) {
+        part = {part.node, both(g, d_.operand(from, 0), k == 1)};
+      } else if (part.condition >= 0 && part.node != g.node) {
+        part.node = only_where(part);
+      }
+      if (map || kind == op_kind::generator) {
+        const int whole = part.node;
+        part.node = d_.sum_to(part.node, n, o);
+        if (part.node != whole || !(d_.shape_of(n) == d_.shape_of(o))) part.condition = -1;
+      }
+      collect(o, part);
+    }
+  }
+
+  constexpr int only_where(const gradient& g) {
+    const element type = d_.type_of(g.node);
+    return d_.apply<op::where>(type, g.condition, g.node, d_.number(type, 0));
+  }
+
+  /// The condition of a gradient, and that of the `where` that it comes to.
+  constexpr int both(const gradient& g, int condition, bool holds) {
+    if (!holds) condition = d_.apply<op::logical_not>(element::boolean, condition);
+    return g.condition < 0 ? condition : d_.apply<op::logical_and>(element::boolean, g.condition, condition);
+  }
+
+  constexpr void collect(int o, const gradient& part) {
+    gradient& sum = gradient_[o];
+    if (sum.node < 0) {
+      sum = part;
+      return;
+    }
+    if (!b_.nodes[o].is_leaf()) d_.run_with(o);
+    sum = {d_.add(sum.node, part.node)};
+  }
+
+  graph_builder& b_;
+  derivation d_;
+  const derivative_rules& rules_;
+  static constexpr int kept = -1, not_yet = -2;
+
+  growing_list<bool> needed_;
+  growing_list<int> again_;  // per node: `kept`, or the node that computes it again
+  growing_list<gradient> gradient_;
+};
+
+/// Adds the gradient of one node by another to a graph.
+constexpr int derive_gradient(graph_builder& b, int visit, const node_facts& facts, const place& scope, int loss,
+                              int of, const derivative_rules& rules) {
+  return b.leave_gradient(visit, facts, scope, reverse_pass(b, visit, rules).run(loss, of), rules);
+}
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations that go by numbers of elements: what an element of the result is. The same on every backend; `Access`
+// loads.
+#pragma once
+
+#include <onto/core/config.hpp>
+#include <onto/kernel/index_divisor.hpp>
+#include <onto/kernel/scan.hpp>
+#include <onto/ops/indexing.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace onto::detail {
+
+/// An operand with strides of its own.
+struct indexed_operand {
+  const void* data;
+  element type;
+  extents shape;
+  std::int64_t stride[max_rank];
+};
+
+/// A call: its operands, and the extents of the result, which is contiguous.
+struct indexed_call {
+  static constexpr int most_operands = 3;
+  indexed_operand in[most_operands];
+  int rank;
+  index_divisor extent[max_rank];
+  std::int64_t size;
+};
+
+/// An element of a result, one number per dimension.
+struct indexed_place {
+  std::int64_t at[max_rank];
+};
+ONTO_HD ONTO_INLINE indexed_place place_of(const indexed_call& c, std::int64_t k) {
+  indexed_place p{};
+  for (int d = c.rank - 1; d > 0; --d) {
+    const std::int64_t q = c.extent[d].divide(k);
+    p.at[d] = k - q * c.extent[d].divisor;
+    k = q;
+  }
+  p.at[0] = k;
+  return p;
+}
+
+template <class T, class Access>
+ONTO_HD ONTO_INLINE T element_at(const indexed_operand& o, std::int64_t offset) {
+  return Access::load(static_cast<const T*>(o.data) + offset);
+}
+
+/// A number of an element, of any type of integers.
+template <class Access>
+ONTO_HD ONTO_INLINE std::int64_t number_at(const indexed_operand& o, std::int64_t offset) {
+  switch (o.type) {
+    case element::int8: return element_at<std::int8_t, Access>(o, offset);
+    case element::uint8: return element_at<std::uint8_t, Access>(o, offset);
+    case element::int16: return element_at<std::int16_t, Access>(o, offset);
+    case element::uint16: return element_at<std::uint16_t, Access>(o, offset);
+    case element::int32: return element_at<std::int32_t, Access>(o, offset);
+    case element::uint32: return element_at<std::uint32_t, Access>(o, offset);
+    case element::uint64: {
+      const auto n = element_at<std::uint64_t, Access>(o, offset);
+      return n >> 63 != 0 ? most_count : static_cast<std::int64_t>(n);
+    }
+    default: return element_at<std::int64_t, Access>(o, offset);
+  }
+}
+
+/// Numbers below 0 count from the end.
+ONTO_HD ONTO_INLINE constexpr std::int64_t from_end(std::int64_t i, std::int64_t n) { return i < 0 ? i + n : i; }
+ONTO_HD ONTO_INLINE constexpr std::int64_t clamped(std::int64_t i, std::int64_t most) {
+  return i < 0 ? 0 : i > most ? most : i;
+}
+/// What is read of `n` elements.
+ONTO_HD ONTO_INLINE constexpr std::int64_t nearest(std::int64_t i, std::int64_t n) {
+  return clamped(from_end(i, n), n - 1);
+}
+
+/// The element `k` of a result: `template <class T, class Access> static R at(const indexed_call&, std::int64_t k)`,
+/// for operands of type `T`. Axes of operations are counted from the front.
+template <class Op>
+struct indexed_element;
+
+template <int Axis>
+struct indexed_element<op::take<Axis>> {
+  /// Which element is taken for the element `k` of the result.
+  template <class Access>
+  ONTO_HD static std::int64_t offset(const indexed_call& c, std::int64_t k) {
+    const indexed_operand &numbers = c.in[0], &x = c.in[1];
+    constexpr int axis = Axis;
+    const int count = numbers.shape.rank;
+    const indexed_place p = place_of(c, k);
+    std::int64_t number = 0, offset = 0;
+    for (int d = 0; d < count; ++d) number += p.at[axis + d] * numbers.stride[d];
+    for (int d = 0; d < x.shape.rank; ++d)
+      if (d != axis) offset += p.at[d < axis ? d : d + count - 1] * x.stride[d];
+    return offset + nearest(number_at<Access>(numbers, number), x.shape.dims[axis]) * x.stride[axis];
+  }
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    return element_at<T, Access>(c.in[1], offset<Access>(c, k));
+  }
+  static constexpr bool takes_rows = true;
+  /// The axis of a result for the elements of one axis of what it is taken from; -1 for that along which it is taken.
+  ONTO_HD static constexpr int axis_of(const extents& numbers, int d) {
+    return d < Axis ? d : d > Axis ? d + numbers.rank - 1 : -1;
+  }
+};
+
+template <int Axis>
+struct indexed_element<op::take_along<Axis>> {
+  template <class Access>
+  ONTO_HD static std::int64_t offset(const indexed_call& c, std::int64_t k) {
+    const indexed_operand &numbers = c.in[0], &x = c.in[1];
+    constexpr int axis = Axis;
+    const indexed_place p = place_of(c, k);
+    std::int64_t number = 0, offset = 0;
+    for (int d = 0; d < c.rank; ++d) {
+      if (numbers.shape.dims[d] != 1) number += p.at[d] * numbers.stride[d];
+      if (d != axis && x.shape.dims[d] != 1) offset += p.at[d] * x.stride[d];
+    }
+    return offset + nearest(number_at<Access>(numbers, number), x.shape.dims[axis]) * x.stride[axis];
+  }
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    return element_at<T, Access>(c.in[1], offset<Access>(c, k));
+  }
+  static constexpr bool takes_rows = false;
+  ONTO_HD static constexpr int axis_of(const extents&, int d) { return d == Axis ? -1 : d; }
+};
+
+/// Where a box of `extent` begins along an axis: all of it is inside.
+template <class Access>
+ONTO_HD ONTO_INLINE std::int64_t start_of(const indexed_operand& starts, int axis, std::int64_t n,
+                                          std::int64_t extent) {
+  return clamped(from_end(number_at<Access>(starts, axis * starts.stride[0]), n), n - extent);
+}
+
+template <int... Sizes>
+struct indexed_element<op::dynamic_slice<Sizes...>> {
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    const indexed_operand& x = c.in[1];
+    const indexed_place p = place_of(c, k);
+    std::int64_t offset = 0;
+    for (int d = 0; d < c.rank; ++d)
+      offset += (p.at[d] + start_of<Access>(c.in[0], d, x.shape.dims[d], c.extent[d].divisor)) * x.stride[d];
+    return element_at<T, Access>(x, offset);
+  }
+};
+
+template <>
+struct indexed_element<op::slice_like> : indexed_element<op::dynamic_slice<>> {};
+
+template <>
+struct indexed_element<op::update_slice> {
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    const indexed_operand &x = c.in[1], &update = c.in[2];
+    const indexed_place p = place_of(c, k);
+    std::int64_t old = 0, offset = 0;
+    bool inside = true;
+    for (int d = 0; d < c.rank; ++d) {
+      const std::int64_t at = p.at[d] - start_of<Access>(c.in[0], d, x.shape.dims[d], update.shape.dims[d]);
+      inside = inside && at >= 0 && at < update.shape.dims[d];
+      old += p.at[d] * x.stride[d];
+      offset += at * update.stride[d];
+    }
+    return inside ? element_at<T, Access>(update, offset) : element_at<T, Access>(x, old);
+  }
+};
+
+/// How updates of a row come together: they are put in its place, or summed up. `base`: the operand whose rows they are
+/// for, or -1; `updates`: the operand they are in. `Result` is what comes out.
+template <class Op, class T>
+struct scatter_rule;
+template <class T>
+struct scatter_rule<op::scatter<false>, T> {
+  static constexpr int base = 1, updates = 2;
+  static constexpr bool wraps = true;
+  using result = T;
+  struct state {
+    T value;
+  };
+  ONTO_HD static state first(T x) { return {x}; }
+  ONTO_HD static void add(state& s, T x) { s.value = x; }
+  ONTO_HD static T finish(const state& s) { return s.value; }
+};
+template <class T, class Result>
+struct scatter_sum {
+  using rule = scanning<fold::sum, computed_of<T>>;
+  using result = Result;
+  struct state {
+    typename rule::term kept, lost;
+  };
+  ONTO_HD static typename rule::term term_of(T x) {
+    return static_cast<typename rule::term>(static_cast<computed_of<T>>(x));
+  }
+  ONTO_HD static state none() { return {rule::empty(), {}}; }
+  ONTO_HD static state first(T x) { return {term_of(x), {}}; }
+  ONTO_HD static void add(state& s, T x) { rule::add(s.kept, s.lost, term_of(x)); }
+  ONTO_HD static Result finish(const state& s) { return static_cast<Result>(rule::finish(s.kept, s.lost)); }
+};
+template <class T>
+struct scatter_rule<op::scatter<true>, T> : scatter_sum<T, T> {
+  static constexpr int base = 1, updates = 2;
+  static constexpr bool wraps = true;
+};
+template <int N, class T>
+struct scatter_rule<op::segment_sum<N>, T> : scatter_sum<T, element_t<summed_as(element_of<T>)>> {
+  static constexpr int base = -1, updates = 1;
+  static constexpr bool wraps = false;
+};
+
+/// The row that number `k` is of, or -1.
+template <class Access>
+ONTO_HD ONTO_INLINE std::int64_t row_of(const indexed_operand& numbers, std::int64_t k, std::int64_t rows, bool wraps) {
+  const std::int64_t i = number_at<Access>(numbers, k * numbers.stride[0]);
+  const std::int64_t row = wraps ? from_end(i, rows) : i;
+  return row < rows && row >= 0 ? row : -1;
+}
+
+/// From the first element of an operand's row to the one that belongs to a place of the result.
+ONTO_HD ONTO_INLINE std::int64_t offset_in_row(const indexed_operand& o, const indexed_place& p, int rank) {
+  std::int64_t offset = 0;
+  for (int d = 1; d < rank; ++d) offset += p.at[d] * o.stride[d];
+  return offset;
+}
+
+/// Each element looks for its updates, in their order: so it is the same whatever else runs.
+template <class Op>
+struct scattered_element {
+  template <class T, class Access>
+  ONTO_HD static auto at(const indexed_call& c, std::int64_t k) {
+    using rule = scatter_rule<Op, T>;
+    const indexed_operand &numbers = c.in[0], &updates = c.in[rule::updates];
+    const indexed_place p = place_of(c, k);
+    typename rule::state s{};
+    if constexpr (rule::base >= 0) {
+      const indexed_operand& x = c.in[rule::base];
+      s = rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+    } else {
+      s = rule::none();
+    }
+    const std::int64_t rows = c.extent[0].divisor, count = numbers.shape.dims[0];
+    const std::int64_t offset = offset_in_row(updates, p, c.rank);
+    for (std::int64_t u = 0; u < count; ++u)
+      if (row_of<Access>(numbers, u, rows, rule::wraps) == p.at[0])
+        rule::add(s, element_at<T, Access>(updates, u * updates.stride[0] + offset));
+    return rule::finish(s);
+  }
+};
+template <bool Add>
+struct indexed_element<op::scatter<Add>> : scattered_element<op::scatter<Add>> {};
+template <int N>
+struct indexed_element<op::segment_sum<N>> : scattered_element<op::segment_sum<N>> {};
+
+/// Each element looks for those that it was taken for, in their order: among all whose places along its other axes
+/// are its own.
+template <class Read>
+struct indexed_element<op::gather_gradient<Read>> {
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    using rule = scatter_sum<T, T>;
+    const indexed_operand &numbers = c.in[0], &gradient = c.in[2];
+    const indexed_place own = place_of(c, k);
+    indexed_call taken{{numbers, c.in[1]}, gradient.shape.rank, {}, 0};
+    for (int d = 0; d < taken.rank; ++d) taken.extent[d] = index_divisor(gradient.shape.dims[d]);
+    // Elements are compared by where they would be if all that was read were in order, without holes.
+    std::int64_t element = 0, dense = 1;
+    bool fixed[max_rank]{};
+    indexed_place at{};
+    for (int d = c.rank - 1; d >= 0; --d) {
+      taken.in[1].stride[d] = dense;
+      element += own.at[d] * dense;
+      dense *= c.extent[d].divisor;
+      const int axis = indexed_element<Read>::axis_of(numbers.shape, d);
+      if (axis < 0 || c.extent[d].divisor != gradient.shape.dims[axis]) continue;
+      fixed[axis] = true;
+      at.at[axis] = own.at[d];
+    }
+    std::int64_t count = 1;
+    for (int d = 0; d < taken.rank; ++d) count *= fixed[d] ? 1 : gradient.shape.dims[d];
+    typename rule::state s = rule::none();
+    for (std::int64_t u = 0; u < count; ++u) {
+      std::int64_t left = u, place = 0, offset = 0, step = 1;
+      for (int d = taken.rank - 1; d >= 0; --d) {
+        const std::int64_t n = gradient.shape.dims[d];
+        if (!fixed[d]) {
+          at.at[d] = left % n;
+          left /= n;
+        }
+        place += at.at[d] * step;
+        offset += at.at[d] * gradient.stride[d];
+        step *= n;
+      }
+      if (indexed_element<Read>::template offset<Access>(taken, place) == element)
+        rule::add(s, element_at<T, Access>(gradient, offset));
+    }
+    return rule::finish(s);
+  }
+};
+
+/// The last of the rows that were put to one place is what is there.
+template <class Write>
+struct indexed_element<op::scatter_gradient<Write>> {
+  static constexpr bool replaces = std::is_same_v<Write, op::scatter<false>>;
+
+  template <class T, class Access>
+  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
+    const indexed_operand &numbers = c.in[0], &gradient = c.in[1];
+    constexpr bool wraps = scatter_rule<Write, T>::wraps;
+    const indexed_place p = place_of(c, k);
+    const std::int64_t rows = gradient.shape.dims[0], row = row_of<Access>(numbers, p.at[0], rows, wraps);
+    if (row < 0) return T(0);
+    if constexpr (replaces)
+      for (std::int64_t u = p.at[0] + 1; u < numbers.shape.dims[0]; ++u)
+        if (row_of<Access>(numbers, u, rows, wraps) == row) return T(0);
+    return element_at<T, Access>(gradient, row * gradient.stride[0] + offset_in_row(gradient, p, c.rank));
+  }
+};
+
+template <bool Right>
+struct indexed_element<op::searchsorted<Right>> {
+  /// NaN comes last.
+  template <class T>
+  ONTO_HD static bool comes_before(T a, T b) {
+    return a < b || (a == a && b != b);
+  }
+  template <class T, class Access>
+  ONTO_HD static std::int64_t at(const indexed_call& c, std::int64_t k) {
+    using number = computed_of<T>;
+    const indexed_operand &sorted = c.in[0], &values = c.in[1];
+    const indexed_place p = place_of(c, k);
+    std::int64_t offset = 0;
+    for (int d = 0; d < c.rank; ++d) offset += p.at[d] * values.stride[d];
+    const auto value = static_cast<number>(element_at<T, Access>(values, offset));
+    std::int64_t first = 0, count = sorted.shape.dims[0];
+    while (count > 0) {
+      const std::int64_t half = count / 2;
+      const auto there = static_cast<number>(element_at<T, Access>(sorted, (first + half) * sorted.stride[0]));
+      if (Right ? !comes_before(value, there) : comes_before(there, value)) {
+        first += half + 1;
+        count -= half + 1;
+      } else {
+        count = half;
+      }
+    }
+    return first;
+  }
+};
+
+template <int Axis>
+struct indexed_element<op::extent<Axis>> {
+  template <class T, class Access>
+  ONTO_HD static std::int64_t at(const indexed_call& c, std::int64_t) {
+    return c.in[0].shape.dims[Axis];
+  }
+};
+
+}  // namespace onto::detail

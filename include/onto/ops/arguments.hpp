@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+// Words that were given their axes in the wrong place, and words whose header is not included: each is one sentence.
+#pragma once
+
+#include <onto/expr/shape_check.hpp>
+#include <onto/ops/operation_base.hpp>
+
+#include <cstddef>
+
+namespace onto {
+
+namespace op {
+struct maximum;
+struct minimum;
+}  // namespace op
+
+namespace detail {
+
+// One struct a mistake, as in shape_check.hpp.
+template <class... X>
+struct axis_is_an_argument : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
+                "slice<0, 2>(x), concat<1>(x, y)");
+};
+template <class Op, class... X>
+struct axes_or_two : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
+                "minimum(x, y)");
+};
+template <class T>
+struct extents_are_arguments : mistake {
+  static constexpr bool ok = sizeof(T) == 0;
+  static_assert(ok, "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>()");
+};
+template <class... X>
+struct operands_are_a_list : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] operands have types of their own and make no list: concat<1>(x, y), stack(x, y)");
+};
+/// What `{x, y}` becomes where operands are expected.
+struct list_of_operands {
+  template <expression First, expression... More>
+    requires(sizeof...(More) > 0)
+  constexpr list_of_operands(const First&, const More&...) {
+    static_cast<void>(static_cast<typename operands_are_a_list<First, More...>::result*>(nullptr));
+  }
+};
+template <class... X>
+struct scans_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok, "[onto.include] cumsum, cumprod, cummax and cummin are in a header of their own: #include <onto/scan.hpp>");
+};
+template <class... X>
+struct sorts_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok, "[onto.include] sort, argsort, top_k and unique are in a header of their own: #include <onto/sort.hpp>");
+};
+
+template <class I>
+concept run_time_integer = std::is_integral_v<I> || number_in_type<I>;
+
+}  // namespace detail
+
+template <expression E, detail::operand X>
+constexpr auto sum(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto sum(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto prod(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto min(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto max(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto mean(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto prod(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto min(const E&, const X&) {
+  return typename detail::axes_or_two<op::minimum, E, X>::result{};
+}
+template <detail::scalar_value S, expression E>
+constexpr auto min(S, const E&) {
+  return typename detail::axes_or_two<op::minimum, S, E>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto max(const E&, const X&) {
+  return typename detail::axes_or_two<op::maximum, E, X>::result{};
+}
+template <detail::scalar_value S, expression E>
+constexpr auto max(S, const E&) {
+  return typename detail::axes_or_two<op::maximum, S, E>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto mean(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto any(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto all(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto argmin(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto argmax(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto softmax(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::operand X>
+constexpr auto log_softmax(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto reshape(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto transpose(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto permute(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto slice(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto squeeze(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto expand_dims(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+template <expression E, std::size_t N>
+constexpr auto reshape(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto transpose(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression E, std::size_t N>
+constexpr auto permute(const E&, const int (&)[N]) {
+  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+}
+template <expression First, expression Second, detail::run_time_integer I>
+constexpr auto concat(const First&, const Second&, I) {
+  return typename detail::axis_is_an_argument<First, I>::result{};
+}
+template <int... Axis>
+constexpr ill_formed concat(const detail::list_of_operands&) {
+  return {};
+}
+template <int... Axis>
+constexpr ill_formed stack(const detail::list_of_operands&) {
+  return {};
+}
+template <class T = float, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto zeros(I...) { return typename detail::extents_are_arguments<T>::result{}; }
+template <class T = float, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto ones(I...) { return typename detail::extents_are_arguments<T>::result{}; }
+template <class T = float, std::size_t N>
+constexpr auto zeros(const int (&)[N]) {
+  return typename detail::extents_are_arguments<T>::result{};
+}
+template <class T = float, std::size_t N>
+constexpr auto ones(const int (&)[N]) {
+  return typename detail::extents_are_arguments<T>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto cumsum(const E&, const More&...) {
+  return typename detail::scans_have_a_header<E, More...>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto cumprod(const E&, const More&...) {
+  return typename detail::scans_have_a_header<E, More...>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto cummax(const E&, const More&...) {
+  return typename detail::scans_have_a_header<E, More...>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto cummin(const E&, const More&...) {
+  return typename detail::scans_have_a_header<E, More...>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto sort(const E&, const More&...) {
+  return typename detail::sorts_have_a_header<E, More...>::result{};
+}
+template <int... Axis, expression E, class... More>
+constexpr auto argsort(const E&, const More&...) {
+  return typename detail::sorts_have_a_header<E, More...>::result{};
+}
+template <int... K, expression E, class... More>
+constexpr auto top_k(const E&, const More&...) {
+  return typename detail::sorts_have_a_header<E, More...>::result{};
+}
+template <int... Capacity, expression E, class... More>
+constexpr auto unique(const E&, const More&...) {
+  return typename detail::sorts_have_a_header<E, More...>::result{};
+}
+
+}  // namespace onto

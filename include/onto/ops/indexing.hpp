@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSL-1.0
+// Elements by number: read (take, take_along_axis, dynamic_slice), written (scatter, update_slice), brought together
+// (segment_sum, bincount, histogram), found (searchsorted), and an extent as a value. Programs say them with
+// <onto/indexing.hpp>, which brings the kernels too. A number below 0 counts from the end; what then lies outside is
+// the nearest there is where elements are read, and nothing where they are written: no program has undefined behaviour.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
+#include <onto/ops/generate.hpp>
+#include <onto/ops/indexing_gradients.hpp>
+#include <onto/ops/logic.hpp>
+#include <onto/ops/view.hpp>
+
+namespace onto {
+
+struct right_t {
+  explicit right_t() = default;
+};
+
+/// After equal elements, not before: `searchsorted(sorted, x, right)`.
+inline constexpr right_t right{};
+
+namespace op {
+
+/// Numbers and what they are of. Attribute: the axis.
+template <int Axis>
+struct take : detail::by_number<all_elements> {
+  static constexpr std::string_view name = "GatherV2";
+  static constexpr int attribute_count = 1;
+  static constexpr std::int64_t attribute[attribute_count] = {Axis};
+  static constexpr inferred infer(const extents* x, int) { return detail::taken(Axis, x[0], x[1]); }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto numbers, auto x) {
+    return make<gather_gradient<take>>(numbers, x, g);
+  }
+};
+
+template <int Axis>
+struct take_along : detail::by_number<all_elements> {
+  static constexpr std::string_view name = "TakeAlongAxis";
+  static constexpr inferred infer(const extents* x, int) { return detail::taken_along(Axis, x[0], x[1]); }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto numbers, auto x) {
+    return make<gather_gradient<take_along>>(numbers, x, g);
+  }
+};
+
+struct update_slice;
+
+/// Where the slice begins, and what it is of.
+template <int... Sizes>
+struct dynamic_slice : detail::by_number<all_elements> {
+  static constexpr std::string_view name = "DynamicSlice";
+  static constexpr inferred infer(const extents* x, int) {
+    const extents box(shape<Sizes...>{});
+    return {box, detail::placed(x[0], x[1], box)};
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto starts, auto x) {
+    return make<update_slice>(starts, make<zeros_like>(x), g);
+  }
+};
+
+/// Where the update begins, what is updated, the update.
+struct update_slice : detail::by_number<all_elements> {
+  static constexpr std::string_view name = "DynamicUpdateSlice";
+  static constexpr inferred infer(const extents* x, int) { return {x[1], detail::placed(x[0], x[1], x[2])}; }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto starts, auto, auto update) {
+    if constexpr (K == 1)
+      return make<update_slice>(starts, g, make<zeros_like>(update));
+    else
+      return make<slice_like>(starts, g, update);
+  }
+};
+
+/// Numbers, what is updated, the updates: put in its place, or added to it.
+template <bool Add>
+struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
+  static constexpr std::string_view name = Add ? "ScatterAdd" : "ScatterUpdate";
+  static constexpr inferred infer(const extents* x, int) { return {x[1], detail::scattered(x[0], x[1], x[2])}; }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto numbers, auto, auto updates) {
+    if constexpr (K == 2)
+      return make<scatter_gradient<scatter>>(numbers, g);
+    else if constexpr (Add)
+      return g;
+    else
+      return make<scatter>(numbers, g, make<zeros_like>(updates));
+  }
+  static constexpr auto into_zeros(auto numbers, auto x, auto updates) {
+    return make<scatter>(numbers, make<zeros_like>(x), updates);
+  }
+};
+
+/// Numbers of segments, and the elements of each.
+template <int N>
+struct segment_sum : detail::by_number<numeric_elements> {
+  static constexpr std::string_view name = "SegmentSum";
+  static constexpr element result(element, element x) { return summed_as(x); }
+  static constexpr inferred infer(const extents* x, int) {
+    inferred r{x[1], detail::scattered(x[0], x[1], x[1])};
+    if (r.fault == shape_fault::none) r.shape[0] = N;
+    return r;
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto numbers, auto) {
+    return make<scatter_gradient<segment_sum>>(numbers, g);
+  }
+  static constexpr auto into_zeros(auto numbers, auto, auto x) { return make<segment_sum>(numbers, x); }
+};
+
+/// What is sorted, and what is looked for in it.
+template <bool Right>
+struct searchsorted {
+  static constexpr op_kind kind = op_kind::own_kernel;
+  static constexpr std::string_view name = "SearchSorted";
+  static constexpr int cost = 20;
+  static constexpr kernel_set kernels{numeric_elements, numeric_elements};
+  static constexpr inferred infer(const extents* x, int) {
+    return {x[1], x[0].rank == 1 ? shape_fault::none : shape_fault::rank};
+  }
+  static constexpr detail::element_check check(element sorted, element x) {
+    return detail::check_same(numeric_elements, sorted, x);
+  }
+  static constexpr element result(element, element) { return element::int64; }
+};
+
+template <int Axis>
+struct extent : detail::keeps_element<all_elements> {
+  static constexpr op_kind kind = op_kind::own_kernel;
+  static constexpr std::string_view name = "Shape";
+  static constexpr int cost = 0;
+  static constexpr inferred infer(const extents* x, int) {
+    return {extents{}, normalize_axis(Axis, x[0].rank) < 0 ? shape_fault::axis : shape_fault::none};
+  }
+  static constexpr element result(element) { return element::int64; }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <expression E>
+constexpr auto flattened(const E& x) {
+  if constexpr (E::facts.shape.rank == 1)
+    return x;
+  else
+    return reshape<dyn>(x);
+}
+
+/// The axes of numbers of elements as one, before the others.
+template <class Numbers, class E, int... K>
+constexpr auto join_first(const E& x, std::integer_sequence<int, K...>) {
+  constexpr int count = Numbers::facts.shape.rank;
+  if constexpr (count == 1)
+    return x;
+  else
+    return make<op::reshape<dyn, same_as_axis(count + K)...>>(x);
+}
+template <class Numbers, class E>
+constexpr auto join_first(const E& x) {
+  constexpr int rest = E::facts.shape.rank - Numbers::facts.shape.rank;
+  if constexpr (rest < 0)
+    return typename too_few_dimensions<op::segment_sum<0>, shape_of_t<Numbers>, shape_of_t<E>>::result{};
+  else
+    return join_first<Numbers>(x, std::make_integer_sequence<int, rest>{});
+}
+
+}  // namespace detail
+
+/// The elements of those numbers along an axis: `take<0>(table, i)`. Without an axis, of all elements in row-major
+/// order. *Mandates* integers as numbers, an axis the operand has, and an element to take. *Returns* (a..., i..., b...)
+/// for an operand (a..., n, b...) and numbers (i...). A number outside takes the nearest element, as in JAX's `x[i]`.
+template <int Axis, expression E, expression I>
+constexpr auto take(const E& x, const I& numbers) {
+  static_assert(E::facts.shape.rank + I::facts.shape.rank <= max_rank + 1,
+                "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
+  return make<op::take<detail::axis_in<Axis, E>>>(numbers, x);
+}
+template <expression E, expression I>
+constexpr auto take(const E& x, const I& numbers) {
+  return take<0>(detail::flattened(x), numbers);
+}
+
+/// `take` under TensorFlow's name; along the first axis unless another is named.
+template <int Axis = 0, expression E, expression I>
+constexpr auto gather(const E& x, const I& numbers) {
+  return take<Axis>(x, numbers);
+}
+
+/// The rows of a table: `take<0>(table, numbers)`.
+template <expression E, expression I>
+constexpr auto embedding(const E& table, const I& numbers) {
+  return take<0>(table, numbers);
+}
+
+/// For each number the element in its own row: `take_along_axis<1>(x, i)` is `x(r, i(r, c))` at (r, c). PyTorch's
+/// `gather`. *Mandates* as many dimensions, whose extents broadcast but for the axis.
+template <int Axis, expression E, expression I>
+constexpr auto take_along_axis(const E& x, const I& numbers) {
+  return make<op::take_along<detail::axis_in<Axis, E>>>(numbers, x);
+}
+
+/// A part of these extents that begins at numbers known when the program runs: `dynamic_slice<2, 3>(x, starts)`, where
+/// `starts` has a number an axis. A part that would reach beyond the end begins earlier, as in JAX.
+/// *Mandates* an extent an axis, none greater than the operand's.
+template <int... Sizes, expression E, expression I>
+constexpr auto dynamic_slice(const E& x, const I& starts) {
+  return make<op::dynamic_slice<Sizes...>>(starts, x);
+}
+
+/// `x` with `update` in it, which begins at numbers known when the program runs, as `dynamic_slice`: JAX's
+/// `dynamic_update_slice`. *Mandates* an update of as many dimensions, none longer than the operand's.
+template <expression E, expression U, expression I>
+constexpr auto update_slice(const E& x, const U& update, const I& starts) {
+  return make<op::update_slice>(starts, x, update);
+}
+
+/// `x` with rows of those numbers replaced: `x(numbers(k), ...)` by `updates(k, ...)`, the last one where several have
+/// one number. *Mandates* integers as numbers, and updates (i..., b...) for numbers (i...) and an operand (n, b...).
+template <expression E, expression I, expression U>
+constexpr auto scatter(const E& x, const I& numbers, const U& updates) {
+  return make<op::scatter<false>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
+}
+
+/// `x` with updates added to its rows, all of them where several have one number; each sum is kept as `sum` keeps it.
+template <expression E, expression I, expression U>
+constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
+  return make<op::scatter<true>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
+}
+
+/// The sums of the rows of `x` that have one number: `segment_sum<10>(x, numbers)` has 10. Numbers outside, below 0
+/// too, are left out. *Returns* (N, b...) of the type of `sum`, for rows (i..., b...) and numbers (i...).
+template <int N, expression E, expression I>
+constexpr auto segment_sum(const E& x, const I& numbers) {
+  return make<op::segment_sum<N>>(detail::flattened(numbers), detail::join_first<I>(x));
+}
+
+/// How often each number of 0 to `N - 1` is there, as int64; others are left out.
+template <int N, expression I>
+constexpr auto bincount(const I& numbers) {
+  return segment_sum<N>(cast<std::int64_t>(ones_like(detail::flattened(numbers))), detail::flattened(numbers));
+}
+
+/// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with
+/// `right`. NaN is the greatest. *Mandates* a vector, and elements of one type.
+template <expression S, expression E>
+constexpr auto searchsorted(const S& sorted, const E& x) {
+  return make<op::searchsorted<false>>(sorted, x);
+}
+template <expression S, expression E>
+constexpr auto searchsorted(const S& sorted, const E& x, right_t) {
+  return make<op::searchsorted<true>>(sorted, x);
+}
+
+/// How many elements are in each of `N` bins of equal width from `first` to `last`, as int64; a bin has its lower edge,
+/// the last one both. What lies outside, and NaN, is left out. *Mandates* a floating-point type.
+template <int N, expression E, class L, class R>
+  requires((detail::scalar_value<L> || detail::number_in_type<L>)&&(detail::scalar_value<R> ||
+                                                                    detail::number_in_type<R>))
+constexpr auto histogram(const E& x, L first, R last) {
+  using T = typename E::element_type;
+  const auto values = detail::flattened(x);
+  const auto edges = linspace<T, N + 1>(first, last);
+  const auto bin = searchsorted(edges, values, right) - c<1>;
+  return bincount<N>(where(values == detail::lift<E>(last), c<N - 1>, bin));
+}
+
+/// The extent of an axis as a value, int64: a constant where it is in the type, so that `x` need not run.
+template <int Axis, expression E>
+constexpr auto extent(const E& x) {
+  constexpr int axis = normalize_axis(Axis, E::facts.shape.rank);
+  if constexpr (axis >= 0 && E::facts.shape[axis < 0 ? 0 : axis] != dyn) {
+    return fill<std::int64_t>(c<E::facts.shape[axis]>);
+  } else {
+    return make<op::extent<detail::axis_in<Axis, E>>>(x);
+  }
+}
+
+}  // namespace onto

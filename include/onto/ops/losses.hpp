@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSL-1.0
+// Losses: cross entropies of classes, the mean squared error, Huber's. They are made of other operations.
+#pragma once
+
+#include <onto/ops/activation.hpp>
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
+#include <onto/ops/like.hpp>
+#include <onto/ops/logic.hpp>
+#include <onto/ops/matrix.hpp>
+#include <onto/ops/reduce.hpp>
+#include <onto/ops/softmax.hpp>
+
+#include <type_traits>
+
+namespace onto {
+
+/// What becomes of the losses of single examples: their mean, their sum, or they stay as they are.
+enum class reduction : unsigned char { mean, sum, none };
+
+namespace detail {
+
+template <onto::reduction R, class E>
+constexpr auto reduce_losses(const E& each) {
+  if constexpr (any_ill_formed<E>)
+    return ill_formed{};
+  else if constexpr (R == onto::reduction::mean)
+    return mean(each);
+  else if constexpr (R == onto::reduction::sum)
+    return sum(each);
+  else
+    return each;
+}
+
+template <class Scores, class Labels>
+struct labels_do_not_fit : mistake {
+  static constexpr bool ok = sizeof(Scores) == 0;
+  static_assert(
+      ok,
+      "[onto.shape] softmax_cross_entropy: labels are numbers of classes, of the scores' shape without the last "
+      "axis, or shares of the scores' shape and element type");
+};
+
+/// Where the last axis has the class that its label names.
+template <class Scores, class Labels>
+constexpr auto is_class(const Scores& scores, const Labels& labels) {
+  constexpr extents e = Scores::facts.shape;
+  constexpr int classes = e[e.rank - 1];
+  if constexpr (classes != dyn)
+    return one_hot<classes, bool>(labels);
+  else
+    return iota_like<-1, typename Labels::element_type>(scores) == expand_dims<-1>(labels);
+}
+
+}  // namespace detail
+
+/// The cross entropy of `softmax(scores)` over the last axis. `labels`: integers, the right class of each row, or
+/// shares of the scores' shape that sum to 1. Of a number that is no class the loss is 0. *Returns* the mean over rows;
+/// `softmax_cross_entropy<reduction::none>(scores, labels)` one number each.
+template <reduction R = reduction::mean, expression Scores, expression Labels>
+constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels) {
+  if constexpr (detail::any_ill_formed<Scores, Labels>) {
+    return ill_formed{};
+  } else if constexpr (is_floating(Labels::facts.type) && Labels::facts.shape.rank == Scores::facts.shape.rank) {
+    return detail::reduce_losses<R>(-sum<-1>(labels * log_softmax(scores)));
+  } else if constexpr (!is_floating(Labels::facts.type) && Labels::facts.type != element::boolean &&
+                       Labels::facts.shape.rank + 1 == Scores::facts.shape.rank) {
+    return detail::reduce_losses<R>(-sum<-1>(where(detail::is_class(scores, labels), log_softmax(scores),
+                                                   detail::number_of<0, detail::number_kind::integer>::value)));
+  } else {
+    return typename detail::labels_do_not_fit<detail::shape_of_t<Scores>, detail::shape_of_t<Labels>>::result{};
+  }
+}
+
+/// The cross entropy of `sigmoid(scores)`, each a probability of its own, and `targets` from 0 to 1.
+template <reduction R = reduction::mean, expression Scores, expression Targets>
+constexpr auto sigmoid_cross_entropy(const Scores& scores, const Targets& targets) {
+  return detail::reduce_losses<R>(softplus(scores) - scores * targets);
+}
+
+/// The mean of `(x - y)^2`.
+template <reduction R = reduction::mean, detail::operand X, detail::operand Y>
+  requires detail::operands<X, Y>
+constexpr auto mean_squared_error(const X& x, const Y& y) { return detail::reduce_losses<R>(square(x - y)); }
+
+/// Huber's loss of `d = x - y`: `d^2 / 2` where `abs(d)` is at most `delta`, `delta * (abs(d) - delta / 2)` beyond.
+template <reduction R = reduction::mean, detail::operand X, detail::operand Y,
+          class Delta = detail::static_number<detail::literal_bits(1.0), detail::number_kind::floating>>
+  requires detail::operands<X, Y>
+constexpr auto huber(const X& x, const Y& y, const Delta& delta = {}) {
+  const auto far = abs(x - y);
+  const auto near = minimum(far, delta);
+  return detail::reduce_losses<R>(near * (far - 0.5_c * near));  // no choice, whose gradient would be two
+}
+
+}  // namespace onto

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSL-1.0
+// What depends on an element's place: the triangles of matrices, and numbers written as rows with a single 1.
+#pragma once
+
+#include <onto/ops/operation_base.hpp>
+#include <onto/ops/view.hpp>
+
+namespace onto {
+
+namespace op {
+
+/// The lower triangle of matrices, or the upper one, with `K` diagonals more. A generator that has an operand: an
+/// element's place in a matrix of `N` rows and `M` columns is its index.
+template <bool Lower, int K, int N, int M>
+struct triangle : detail::keeps_element<all_elements> {
+  static constexpr op_kind kind = op_kind::generator;
+  static constexpr std::string_view name = Lower ? "Tril" : "Triu";
+  static constexpr int cost = 2;
+
+  static constexpr inferred infer(const extents* operands, int) {
+    return {operands[0], operands[0].rank < 2 ? shape_fault::rank : shape_fault::none};
+  }
+  template <class T>
+  ONTO_HD static T at(std::int64_t index, T x) {
+    constexpr std::int64_t columns = M > 0 ? M : 1, rows = N > 0 ? N : 1;
+    const std::int64_t column = index % columns, row = index / columns % rows;
+    return (Lower ? column - row <= K : column - row >= K) ? x : T(0);
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto) {
+    return make<triangle>(g);
+  }
+};
+
+/// Rows of `N` elements of type `To`: 1 at the operand's number, else 0. The operand's last extent is 1.
+template <class To, int N>
+struct one_hot {
+  static constexpr op_kind kind = op_kind::generator;
+  static constexpr std::string_view name = "OneHot";
+  static constexpr int cost = 2;
+  static constexpr kernel_set kernels{integer_elements, integer_elements};
+
+  static constexpr inferred infer(const extents* operands, int) {
+    inferred r{operands[0]};
+    if (r.shape.rank < 1) return {r.shape, shape_fault::rank};
+    r.shape[r.shape.rank - 1] = N;
+    return r;
+  }
+  static constexpr detail::element_check check(element x) { return detail::check_same(integer_elements, x); }
+  static constexpr element result(element) { return element_of<To>; }
+
+  template <class T, class I>
+  ONTO_HD static T at(std::int64_t index, I x) {
+    constexpr std::int64_t columns = N > 0 ? N : 1;
+    return T(x >= I(0) && static_cast<std::int64_t>(x) == index % columns ? 1 : 0);
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+template <class Op, class Shape>
+struct matrices_need_extents : mistake {
+  static constexpr bool ok = sizeof(Op) > 99;
+  static_assert(ok,
+                "[onto.shape] tril, triu: the last two extents have to be in the type; feed a placeholder with them");
+};
+
+template <bool Lower, int K, class E>
+constexpr auto triangle_of(const E& x) {
+  constexpr extents e = E::facts.shape;
+  if constexpr (e.rank < 2) {
+    return make<op::triangle<Lower, K, 1, 1>>(x);
+  } else if constexpr (e[e.rank - 2] == dyn || e[e.rank - 1] == dyn) {
+    return typename matrices_need_extents<op::triangle<Lower, K, 1, 1>, shape_of_t<E>>::result{};
+  } else {
+    return make<op::triangle<Lower, K, e[e.rank - 2], e[e.rank - 1]>>(x);
+  }
+}
+
+}  // namespace detail
+
+/// The lower triangle of a matrix, or of each of the last two dimensions; 0 above the `K`-th diagonal right of the main
+/// one: `tril(x)`, `tril<-1>(x)` without the diagonal. *Mandates* at least 2 dimensions, of which the last two are in
+/// the type.
+template <int K = 0, expression E>
+constexpr auto tril(const E& x) {
+  return detail::triangle_of<true, K>(x);
+}
+
+/// The upper triangle, 0 below the `K`-th diagonal right of the main one, as `tril`.
+template <int K = 0, expression E>
+constexpr auto triu(const E& x) {
+  return detail::triangle_of<false, K>(x);
+}
+
+/// Each number as a row of `N` elements, 1 at that place and 0 elsewhere; all 0 for a number that is none of 0 to
+/// `N - 1`: `one_hot<10>(labels)`, `one_hot<10, double>(labels)`. *Mandates* integers. *Returns* (..., N).
+template <int N, tensor_element T = float, expression E>
+constexpr auto one_hot(const E& x) {
+  static_assert(N >= 0, "[onto.shape] one_hot: a row has 0 elements or more");
+  return make<op::one_hot<T, N>>(expand_dims<-1>(x));
+}
+
+}  // namespace onto

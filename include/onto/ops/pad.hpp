@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// A tensor with a value around it.
+#pragma once
+
+#include <onto/ops/generate.hpp>
+#include <onto/ops/rearrange.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace onto {
+
+/// How many elements `pad` puts before and after those of an axis.
+template <int Before, int After = Before>
+struct padding {
+  static_assert(Before >= 0 && After >= 0, "[onto.shape] pad: a width is 0 or more; slice takes elements away");
+  static constexpr int before = Before, after = After;
+};
+
+namespace detail {
+
+/// The value of a padding, `Width` elements of it along an axis of `x`.
+template <int Width, int Axis, class E, class V, int... K>
+constexpr auto fill_beside(const E& x, const V& value, std::integer_sequence<int, K...> axes) {
+  constexpr extents e = E::facts.shape;
+  using T = typename E::element_type;
+  if constexpr (((K == Axis || e[K] != dyn) && ...)) {
+    return generate<op::fill<T, (K == Axis ? Width : e[K])...>>(shape<(K == Axis ? Width : e[K])...>{}, value);
+  } else {  // as the first elements along the axis, one by one
+    const auto first = slice_axis<Axis, range<0, 1>>(x);
+    return stretch_axis<Axis, Width>(make<op::fill_like>(first, value), axes);
+  }
+}
+
+template <int Axis, class E, class V>
+constexpr auto pad_axes(const E& x, const V&) {
+  return x;
+}
+template <int Axis, class First, class... More, class E, class V>
+constexpr auto pad_axes(const E& x, const V& value) {
+  if constexpr (any_ill_formed<E>) {
+    return ill_formed{};
+  } else {
+    constexpr auto axes = std::make_integer_sequence<int, E::facts.shape.rank>{};
+    const auto padded = [&] {
+      if constexpr (First::before > 0 && First::after > 0)
+        return concat<Axis>(fill_beside<First::before, Axis>(x, value, axes), x,
+                            fill_beside<First::after, Axis>(x, value, axes));
+      else if constexpr (First::before > 0)
+        return concat<Axis>(fill_beside<First::before, Axis>(x, value, axes), x);
+      else if constexpr (First::after > 0)
+        return concat<Axis>(x, fill_beside<First::after, Axis>(x, value, axes));
+      else
+        return x;
+    }();
+    return pad_axes<Axis + 1, More...>(padded, value);
+  }
+}
+
+}  // namespace detail
+
+/// The operand with a value around it: `pad<padding<1, 2>, padding<0>>(x, value)`, a padding an axis; those after them
+/// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes. An axis that is padded and
+/// has extent 0, where other extents are not in the type, is refused when the program runs.
+template <class... Paddings, expression E, class S>
+  requires(sizeof...(Paddings) > 0 && (detail::scalar_value<S> || detail::number_in_type<S>))
+constexpr auto pad(const E& x, S value) {
+  if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
+    return typename detail::too_few_dimensions<op::concat<0>, detail::shape_of_t<E>>::result{};
+  } else {
+    return detail::pad_axes<0, Paddings...>(x, detail::lift<E>(value));
+  }
+}
+template <class... Paddings, expression E>
+  requires(sizeof...(Paddings) > 0)
+constexpr auto pad(const E& x) {
+  if constexpr (std::is_same_v<typename E::element_type, bool>)
+    return pad<Paddings...>(x, false);
+  else
+    return pad<Paddings...>(x, detail::static_number<0, detail::number_kind::integer>{});
+}
+
+}  // namespace onto

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// What is made of reductions: variance, standard deviation, norm, the logarithm of a sum of exponentials.
+#pragma once
+
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
+#include <onto/ops/logic.hpp>
+#include <onto/ops/rearrange.hpp>
+#include <onto/ops/reduce.hpp>
+#include <onto/ops/rounding.hpp>
+#include <onto/ops/unary.hpp>
+
+#include <type_traits>
+
+namespace onto {
+
+namespace detail {
+
+/// The axes that are left of `rank` when these are taken out, as extents of a reshape.
+template <int... Axes, class E, class M>
+constexpr auto without_axes(const E&, const M& m) {
+  constexpr int rank = E::facts.shape.rank;
+  constexpr unsigned folded = sizeof...(Axes) == 0 ? ~0u : ((1u << normalize_axis(Axes, rank)) | ... | 0u);
+  constexpr auto kept = [] {
+    extents r;
+    for (int k = 0; k < rank; ++k)
+      if ((folded >> k & 1u) == 0) r.push_back(same_as_axis(k));
+    return r;
+  }();
+  return [&]<std::size_t... K>(std::index_sequence<K...>) { return make<op::reshape<kept.dims[K]...>>(m); }
+  (std::make_index_sequence<static_cast<std::size_t>(kept.rank)>{});
+}
+
+template <bool Keep, int... Axes, class E>
+constexpr auto logsumexp_as(const E& x) {
+  constexpr static_number<0, number_kind::integer> zero{};
+  const auto greatest = max<Axes...>(x, keep_extents);
+  if constexpr (any_ill_formed<std::remove_cv_t<decltype(greatest)>>) {
+    return ill_formed{};
+  } else {
+    // Of infinity alone a difference is no number: then nothing is taken off.
+    const auto shift = where(greatest - greatest == zero, greatest, zero);
+    const auto logarithm = log(sum<Axes...>(exp(x - shift), keep_extents)) + shift;
+    if constexpr (Keep)
+      return logarithm;
+    else
+      return without_axes<Axes...>(x, logarithm);
+  }
+}
+
+}  // namespace detail
+
+/// The mean of the squared distances from the mean, over all axes or the named ones. Of a sample of n, times n / (n -
+/// 1). *Mandates* a floating-point type, and axes as `sum`. The distances are taken before they are squared: nothing
+/// cancels.
+template <int... Axes, expression E>
+constexpr auto var(const E& x) {
+  return mean<Axes...>(square(x - mean<Axes...>(x, keep_extents)));
+}
+template <int... Axes, expression E>
+constexpr auto var(const E& x, keep_extents_t keep) {
+  return mean<Axes...>(square(x - mean<Axes...>(x, keep_extents)), keep);
+}
+
+/// The standard deviation, the root of `var`: NumPy's `std`, which in C++ is a namespace.
+template <int... Axes, expression E>
+constexpr auto stddev(const E& x) {
+  return sqrt(var<Axes...>(x));
+}
+template <int... Axes, expression E>
+constexpr auto stddev(const E& x, keep_extents_t keep) {
+  return sqrt(var<Axes...>(x, keep));
+}
+
+/// The root of the sum of squares over all axes or the named ones: a vector's length, a matrix's Frobenius norm. Other
+/// norms are written as they are defined: `sum(abs(x))`, `max(abs(x))`. *Mandates* a floating-point type, and axes as
+/// `sum`.
+template <int... Axes, expression E>
+constexpr auto norm(const E& x) {
+  return sqrt(sum<Axes...>(square(x)));
+}
+template <int... Axes, expression E>
+constexpr auto norm(const E& x, keep_extents_t keep) {
+  return sqrt(sum<Axes...>(square(x), keep));
+}
+
+/// `log(sum(exp(x)))` over all axes or the named ones, with the greatest element taken off first, so that nothing
+/// overflows. *Mandates* a floating-point type, an element, and axes as `sum`.
+template <int... Axes, expression E>
+constexpr auto logsumexp(const E& x) {
+  return detail::logsumexp_as<false, Axes...>(x);
+}
+template <int... Axes, expression E>
+constexpr auto logsumexp(const E& x, keep_extents_t) {
+  return detail::logsumexp_as<true, Axes...>(x);
+}
+
+}  // namespace onto

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a run fills in of a kernel's call: where operands and results are, and the scalars.
+#pragma once
+
+#include <onto/expr/state.hpp>
+#include <onto/graph/made_operation.hpp>
+#include <onto/session/bound_call.hpp>
+
+namespace onto::detail {
+
+/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
+/// factors.
+inline double factor_of(element type, std::uint64_t bits) {
+  switch (computed_as(type)) {
+    case element::float32: return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));
+    case element::float64: return __builtin_bit_cast(double, bits);
+    default:
+      fail<internal_error>(message("[onto.matmul] a product of ") << name_of(type) << " has no factors in its kernel");
+  }
+}
+
+/// A number in the bits of the type that a kernel computes in.
+inline std::uint64_t bits_of_number(element type, double v) {
+  if (!is_floating(type)) return static_cast<std::uint64_t>(static_cast<std::int64_t>(v));
+  if (computed_as(type) == element::float64) return __builtin_bit_cast(std::uint64_t, v);
+  return __builtin_bit_cast(std::uint32_t, static_cast<float>(v));
+}
+
+/// Where the values and leaves of a run are.
+struct call_addresses {
+  const graph_view& g;
+  const host_slot* address;     // per value
+  const host_slot* leaf;        // per node
+  const state* const* scalars;  // per node: the state of a scalar
+  const extents* shapes;        // per node, or null: as the graph has them
+
+  void* address_of(int value, int node, std::int64_t offset) const {
+    return static_cast<char*>((value >= 0 ? address[value] : leaf[node]).data) + offset;
+  }
+
+  /// Fills in call `number` of a step.
+  void fill(bound_call& c, const plan_step& step, int number) const {
+    for (int i = 0; i < c.call.inputs; ++i)
+      c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
+    c.call.in = c.views;
+    c.call.out.data = static_cast<char*>(address[step.value].data) + c.out_offset;
+    for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = address[step.value + 1 + i].data;
+    c.call.continues = number > 0;
+    set_scalars(c);
+  }
+
+ private:
+  double factor(int node) const {
+    if (node < 0) return 1;
+    if (g[node].made >= 0) return made_number(*g[node].op, {g, shapes, shapes != nullptr});
+    const std::uint64_t bits =
+        g[node].is_literal() ? static_cast<std::uint64_t>(g[node].op->attribute[0]) : scalars[node]->scalar;
+    return factor_of(g[node].type, bits);
+  }
+
+  void set_scalars(bound_call& c) const {
+    if (c.call.op->kind == op_kind::matmul) {
+      c.call.form.alpha = c.alpha_sign * (c.scalar_count ? factor(c.scalars[0]) : 1);
+      c.call.form.beta = c.beta_sign * (c.scalar_count ? factor(c.scalars[1]) : 1);
+      return;
+    }
+    for (int k = 0; k < c.scalar_count; ++k) {
+      const int node = c.scalars[k];
+      c.bits[k] = g[node].made >= 0 ? bits_of_number(g[node].type, factor(node)) : scalars[node]->scalar;
+    }
+  }
+};
+
+}  // namespace onto::detail

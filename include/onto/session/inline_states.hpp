@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSL-1.0
+// What a program that runs without a session takes of its process: threads, and no device but the CPU, whatever a guard
+// may ask for.
+#pragma once
+
+#include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/expr/state.hpp>
+#include <onto/graph/graph.hpp>
+#if ONTO_DEFINITIONS
+#include <onto/core/arena.hpp>
+#include <onto/core/message.hpp>
+#endif
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// The threads of all that is evaluated without a session.
+ONTO_RUNTIME thread_pool& host_threads();
+
+/// *Throws* `invalid_argument_error` where an operation was written under a guard that asks for another device than
+/// `cpu<0>`. `fetched`: the states of what is fetched.
+ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched);
+
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME thread_pool& host_threads() {
+  static thread_pool threads(0);
+  return threads;
+}
+
+ONTO_COLD ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched) {
+  arena memory;
+  auto** const at = memory.make<const state*>(g.visit_count);
+  for (int v = 0; v < g.visit_count; ++v) {
+    const graph_visit& visit = g.visits[v];
+    const state* const above = visit.parent < 0 ? nullptr : at[visit.parent];
+    at[v] = visit.parent < 0                            ? fetched[visit.child]
+            : above && visit.child < above->child_count ? above->children[visit.child]
+                                                        : nullptr;
+    if (!at[v] || !at[v]->guard) continue;
+    const scope_step step{at[v]->guard, {}};
+    scope_request asked;
+    step.guard->combine(&step, 1, asked);
+    const bool here = !asked.where.is_set() || (asked.where.kind == device_kind::cpu && asked.where.index <= 0);
+    if (asked.foreign || !here)
+      fail<invalid_argument_error>(message("[onto.run] evaluate runs on cpu<0>, and a device_guard asks for ")
+                                   << asked.text << "; write session sess; sess.run(e)");
+  }
+}
+#endif
+
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: BSL-1.0
+// A program that is one kernel over operands of one shape, all next to each other: its loop, called where the program
+// stands. What the operands are is found while compiling.
+#pragma once
+
+#include <onto/session/feeds.hpp>
+#include <onto/session/inline_states.hpp>
+#include <onto/session/kernels.hpp>
+#include <onto/session/typed_run.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+namespace onto::detail {
+
+/// Whether two shapes may be the same.
+constexpr bool may_equal(const extents& a, const extents& b) {
+  if (a.rank != b.rank) return false;
+  for (int k = 0; k < a.rank; ++k)
+    if (a.dims[k] != b.dims[k] && a.dims[k] != dyn && b.dims[k] != dyn) return false;
+  return true;
+}
+
+/// The node over whose shape a kernel runs: the root, or what it folds.
+constexpr int looped_node(const graph_view& g, int root) {
+  return g[root].kind() == op_kind::reduce ? g.operand(root, 0) : root;
+}
+
+/// Whether a program is one loop over its leaves: a map, or a map of which all values are folded. Nothing is broadcast
+/// as far as types tell, converted when it is loaded, or seen through a view.
+constexpr bool is_one_loop(const graph_view& g, const kernel_partition& p) {
+  if (g.count == 0 || g.fetch_count != 1 || g.count != g.written) return false;  // the last: of a loss alone
+  const int root = g.fetches[0];
+  if (p.kernel_of[root] != root || is_row_kernel(g, p, root)) return false;
+  const bool folds = g[root].kind() == op_kind::reduce;
+  if (folds ? !folds_all(*g[root].op) : !g[root].is_map()) return false;
+  const extents& space = g[looped_node(g, root)].shape;
+  for (int n = 0; n < g.count; ++n) {
+    const graph_node& x = g[n];
+    if (is_half_precision(x.type) || x.made >= 0) return false;
+    if (x.kind() == op_kind::scalar || (folds && n == root)) continue;
+    if (!may_equal(x.shape, space) || (x.kind() == op_kind::generator && !x.shape.is_static())) return false;
+    if (!x.is_leaf() && (!x.is_map() || p.kernel_of[n] != root || p.path_of[n] >= 0 || p.result[n])) return false;
+  }
+  return true;
+}
+
+/// Where a loop finds what it loads: in a feed, or in the state that a visit comes to.
+struct loop_source {
+  int node = -1;
+  int feed = -1;
+};
+
+inline namespace ONTO_ABI {
+
+/// The loop of a program, if it is one.
+template <class E, bool WellFormed = graph_of<E>::well_formed>
+struct one_loop_facts {
+  static constexpr bool possible = false;
+};
+template <class E>
+struct one_loop_facts<E, true> {
+  using typed = graph_of<E>;
+  static constexpr bool values_decide = typed::lowered::sizes.values_decide;
+  static constexpr bool typed_is = is_one_loop(typed::view, fused<typed>::value);
+  static constexpr int root = typed::view.fetches[0];
+  static constexpr int sizes = element_sizes(typed::view);
+
+  static constexpr int count_operations(const graph_view& g) {
+    int operations = 0;
+    for (int n = 0; n < g.count; ++n) operations += g[n].is_leaf() ? 0 : 1;
+    return operations;
+  }
+  /// How the kernel evaluates what may be several nodes: per use, it is right whatever their values are, and where it
+  /// computes nothing again the results are the same.
+  static constexpr evaluation find_how() {
+    if constexpr (typed_is && values_decide)
+      return count_operations(graph_apart<E>::view) == count_operations(typed::view)
+                 ? evaluation::per_use
+                 : evaluations<typed>::value.whole[root];
+    else
+      return evaluation::once;
+  }
+  static constexpr evaluation how = find_how();
+  static constexpr bool apart = how == evaluation::per_use;
+
+  /// The graph whose nodes are the kernel's operands.
+  using graph = typename std::conditional_t<apart, std::type_identity<graph_apart<E>>, std::type_identity<typed>>::type;
+  static constexpr bool find_possible() {
+    if constexpr (apart)
+      return is_one_loop(graph::view, fused<graph>::value);
+    else
+      return typed_is;
+  }
+  static constexpr bool possible = find_possible();
+};
+
+}  // namespace ONTO_ABI
+
+// For the vectors that the file was compiled for.
+inline namespace ONTO_VECTOR_ABI {
+
+/// The loop itself, and one run of it.
+template <class E>
+struct one_loop : one_loop_facts<E> {
+  using facts = one_loop_facts<E>;
+  using typed = typename facts::typed;
+  using graph = typename facts::graph;
+  static constexpr int nodes = graph::view.count;
+  static constexpr int visits = graph::view.visit_count;
+  static constexpr int root = graph::view.fetches[0];
+  static constexpr bool folds = graph::view[root].kind() == op_kind::reduce;
+  static constexpr extents space = graph::view[looped_node(graph::view, root)].shape;
+  static constexpr bool merges = facts::values_decide && !facts::apart;  // right where states that meet are the same
+
+  using table = op_table<typename E::ops>;
+  using code = kernel_program<typed, table, facts::root, extent_of_kernel::whole, facts::how>;
+  using program = decltype(code::template make<true>());
+  using value = element_t<program::result>;
+  using copied = kernel_copies<facts::sizes, false>;  // as the session's kernel
+  static constexpr bool packs = has_packs && program::packable;
+  static constexpr int cost = program_cost(program{}) + (folds ? 1 : 0);
+
+  // ---- what is loaded -------------------------------------------------------------------------------------
+
+  struct operand_list {
+    int inputs[nodes + 1]{};
+    int scalars[nodes + 1]{};
+    int input_count = 0;
+    int scalar_count = 0;
+    bool same_code = false;
+  };
+  static constexpr int most_loads = nodes + graph::lowered::sizes.operands + 1;
+  static constexpr operand_list find_operands() {
+    kernel_instruction lines[2 * nodes + most_loads + 2]{};
+    int registers[nodes]{}, loaded[most_loads]{}, paths[most_loads]{}, given[most_loads]{};
+    for (int n = 0; n < nodes; ++n) registers[n] = -1;
+    kernel_operands o{loaded, paths, 0, given, 0};
+    const int count = kernel_codegen(graph::view, fused<graph>::value, root, table::hashes, table::count,
+                                     {lines, registers}, o, evaluation::once)
+                          .run();
+    operand_list l;
+    l.input_count = o.input_count;
+    l.scalar_count = o.scalar_count;
+    for (int k = 0; k < o.input_count; ++k) l.inputs[k] = loaded[k];
+    for (int k = 0; k < o.scalar_count; ++k) l.scalars[k] = given[k];
+    l.same_code = kernel_key(lines, count, -1, false) == kernel_key(code::value.lines, code::value.count, -1, false);
+    return l;
+  }
+  static constexpr operand_list operands = find_operands();
+  static constexpr int inputs = operands.input_count;
+  static constexpr int scalars = operands.scalar_count;
+
+  /// Whether all shapes are in the types.
+  static constexpr bool find_static() {
+    bool all = space.is_static();
+    for (int k = 0; k < inputs; ++k) all = all && graph::view[operands.inputs[k]].shape.is_static();
+    return all;
+  }
+  static constexpr bool is_static = find_static();
+
+  static constexpr bool in_registers() {
+    if constexpr (!folds)
+      return true;
+    else
+      return packs && folds_in_registers<fold_of(*graph::view[root].op), value>;
+  }
+  /// Whether values that the program holds are looked for.
+  static constexpr bool find_states() {
+    bool any = scalars > 0 || merges;
+    for (int k = 0; k < inputs; ++k) any = any || graph::view[operands.inputs[k]].kind() == op_kind::constant;
+    return any;
+  }
+  static constexpr bool has_states = find_states();
+  static constexpr bool supported = operands.same_code && in_registers() && !(is_static && space.size() == 0);
+  /// Whether nothing but missing values keeps it from running.
+  static constexpr bool is_certain = is_static && !merges;
+
+  // ---- one run --------------------------------------------------------------------------------------------
+
+  const void* in[inputs + 1];
+  std::uint64_t bits[scalars + 1];
+  std::int64_t total;
+  std::conditional_t<is_static, const extents*, extents> shape;  // where it is not static
+
+  template <class... Symbols>
+  static constexpr int feed_of(int node) {
+    constexpr std::uint64_t ids[] = {Symbols::facts.id..., 0};
+    int f = 0;
+    while (f < static_cast<int>(sizeof...(Symbols)) && ids[f] != graph::view[node].id) ++f;
+    return f;
+  }
+
+  /// Finds the operands. *Returns* whether they are what the loop is for: there, and of one shape.
+  template <class... Symbols>
+  ONTO_INLINE bool gather(const state* fetched, const feed<Symbols>&... feeds) {
+    const feed_ref* const list[] = {&feeds..., nullptr};
+    const state* at[visits];
+    if constexpr (has_states) {
+      if (!find_states_at(at, fetched, std::make_integer_sequence<int, visits>{})) return false;
+    } else if (fetched) {
+      expect_host_guards(graph::view, &fetched);
+    }
+    if constexpr (is_static) {
+      shape = &space;
+      total = space.size();
+    }
+    return take_inputs<Symbols...>(list, at, std::make_integer_sequence<int, inputs>{}) &&
+           take_scalars(at, std::make_integer_sequence<int, scalars>{});
+  }
+
+  /// Says which operand has no values, where gathering all of them failed.
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE void throw_missing() const {
+    for (int k = 0; k < inputs; ++k)
+      if (!in[k] && graph::view[operands.inputs[k]].kind() == op_kind::placeholder)
+        throw_fed_nothing(graph::view[operands.inputs[k]]);
+    throw_moved_from();
+  }
+
+  ONTO_INLINE const extents& result_shape() const {
+    if constexpr (folds || is_static)
+      return graph::view[root].shape;
+    else
+      return shape;
+  }
+
+  /// Whether a result at `out` would lie in what is still to be read.
+  ONTO_INLINE bool overlaps(const void* out) const {
+    if constexpr (folds) return false;
+    const auto begin = reinterpret_cast<std::uintptr_t>(out);
+    bool any = false;
+    for (int k = 0; k < inputs; ++k) {
+      const auto from = reinterpret_cast<std::uintptr_t>(in[k]);
+      const auto size = static_cast<std::uintptr_t>(size_of(graph::view[operands.inputs[k]].type));
+      const auto n = static_cast<std::uintptr_t>(total);
+      if (begin == from && size == sizeof(value)) continue;  // each element is read before it is written
+      any = any || (begin < from + n * size && from < begin + n * sizeof(value));
+    }
+    return any;
+  }
+
+  /// Runs the loop. A long one is the kernel's, on all threads.
+  ONTO_INLINE void run(void* out) const {
+    if constexpr (folds)
+      fold_all(out);
+    else
+      map_all(out);
+  }
+
+ private:
+  template <int... V>
+  static ONTO_INLINE bool find_states_at(const state** at, const state* fetched, std::integer_sequence<int, V...>) {
+    bool plain = true;
+    std::uintptr_t guarded = 0;
+    ((at[V] = state_at<V>(at, fetched), guarded |= guard_at<V>(at)), ...);
+    if constexpr (merges) ((plain = plain && (graph::view.visits[V].same_as < 0 || at[V] == at[same_as<V>()])), ...);
+    if (guarded) expect_host_guards(graph::view, &fetched);
+    return plain;
+  }
+  template <int V>
+  static constexpr int same_as() {
+    return graph::view.visits[V].same_as < 0 ? V : graph::view.visits[V].same_as;
+  }
+  /// Whether there is a state wherever there are values.
+  template <int V>
+  static constexpr bool has_state() {
+    return graph::view.visits[V].node >= 0 && graph::view[graph::view.visits[V].node].holds_values;
+  }
+  template <int V>
+  static ONTO_INLINE std::uintptr_t guard_at(const state* const* at) {
+    if constexpr (has_state<V>())
+      return reinterpret_cast<std::uintptr_t>(at[V]->guard);
+    else
+      return at[V] ? reinterpret_cast<std::uintptr_t>(at[V]->guard) : 0;
+  }
+  template <int V>
+  static ONTO_INLINE const state* state_at(const state* const* at, const state* fetched) {
+    constexpr int parent = graph::view.visits[V].parent, child = graph::view.visits[V].child;
+    if constexpr (parent < 0)
+      return fetched;
+    else if constexpr (has_state<V>())
+      return at[parent]->children[child];
+    else
+      return at[parent] && child < at[parent]->child_count ? at[parent]->children[child] : nullptr;
+  }
+
+  template <class... Symbols, int... K>
+  ONTO_INLINE bool take_inputs([[maybe_unused]] const feed_ref* const* list, [[maybe_unused]] const state* const* at,
+                               std::integer_sequence<int, K...>) {
+    bool all = true;
+    ((all = take_input<K, Symbols...>(list, at) && all), ...);
+    return all;
+  }
+  template <int K, class... Symbols>
+  ONTO_INLINE bool take_input([[maybe_unused]] const feed_ref* const* list, [[maybe_unused]] const state* const* at) {
+    constexpr int node = operands.inputs[K];
+    if constexpr (graph::view[node].kind() == op_kind::placeholder) {
+      const feed_ref& f = *list[feed_of<Symbols...>(node)];
+      in[K] = f.data;
+      if constexpr (!is_static) return f.data && takes<K>(f.shape);
+    } else {
+      const state& s = *at[graph::view[node].visit];
+      in[K] = values_of(s);
+      if constexpr (!is_static) return in[K] && takes<K>(shape_of(s));
+    }
+    return in[K] != nullptr;
+  }
+  /// Whether an operand's shape is that of those before it, and of the types.
+  template <int K>
+  ONTO_INLINE bool takes(const extents& given) {
+    constexpr const extents& declared = graph::view[operands.inputs[K]].shape;
+    bool same = given.rank == declared.rank;
+    for (int k = 0; k < declared.rank; ++k) {
+      if (declared.dims[k] != dyn) same = same && given.dims[k] == declared.dims[k];
+      if (space.dims[k] != dyn) same = same && given.dims[k] == space.dims[k];
+      if (K > 0) same = same && given.dims[k] == shape.dims[k];
+    }
+    if (K > 0) return same;
+    shape = given;
+    total = 1;
+    for (int k = 0; k < declared.rank; ++k) total *= given.dims[k];  // of what is in memory
+    return same;
+  }
+
+  template <int... K>
+  ONTO_INLINE bool take_scalars([[maybe_unused]] const state* const* at, std::integer_sequence<int, K...>) {
+    ((bits[K] = at[graph::view[operands.scalars[K]].visit]->scalar), ...);
+    return !folds || total > 0;
+  }
+
+  ONTO_INLINE void map_all(void* out) const {
+    constexpr std::int64_t most = map_grain(cost);
+    if constexpr (is_static && space.size() <= 64) {
+      if constexpr (space.size() > 0) run_short(out);
+    } else if (total <= most) {
+      if (total > 0) chosen_span<program, packs>()({in, out, 0, total, bits});
+    } else if constexpr (!is_static || space.size() > most) {
+      run_kernel(out, &cpu_map<program, packs, copied, true>);
+    }
+  }
+  ONTO_INLINE void run_short(void* out) const {
+    using body = short_span_body<program, packs, space.size()>;
+    if constexpr (vector_sets == vector_bytes)
+      body::template run<vector_bytes>(in, out, bits);
+    else
+      body::variants::chosen()(in, out, bits);
+  }
+
+  ONTO_INLINE void fold_all(void* out) const {
+    constexpr fold f = fold_of(*graph::view[root].op);
+    constexpr std::int64_t most = 2 * map_grain(cost);
+    if (total < most) {
+      using rule = accumulator<f, value>;
+      typename rule::state folded = rule::empty();
+      fold_body<program, f>::variants::chosen()({in, 1, total, bits, 0, &folded});
+      *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
+    } else if constexpr (!is_static || space.size() >= most) {
+      run_kernel(out, &cpu_reduce<program, f, copied>);
+    }
+  }
+
+  /// The kernel as a session calls it.
+  ONTO_NOINLINE void run_kernel(void* out, void (*kernel)(thread_pool&, const kernel_call&)) const {
+    operand_view views[inputs + 1];
+    kernel_call c;
+    if constexpr (is_static)
+      c.space = space;
+    else
+      c.space = shape;
+    for (int k = 0; k < inputs; ++k) {
+      views[k].data = const_cast<void*>(in[k]);
+      views[k].type = graph::view[operands.inputs[k]].type;
+      contiguous_strides(c.space, views[k].stride);
+    }
+    c.inputs = inputs;
+    c.in = views;
+    c.out.data = out;
+    c.out.type = graph::view[root].type;
+    if (!folds) contiguous_strides(c.space, c.out.stride);
+    c.scalars = bits;
+    c.op = graph::view[root].op;
+    kernel(host_threads(), c);
+  }
+};
+
+}  // namespace ONTO_VECTOR_ABI
+
+}  // namespace onto::detail

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+// Results in memory of the caller's: a tensor, a tensor_ref, or elements without a shape, a span or a vector.
+#pragma once
+
+#include <onto/core/message.hpp>
+#include <onto/session/typed_run.hpp>
+#include <onto/tensor/tensor_ref.hpp>
+
+#include <span>
+#include <tuple>
+#include <type_traits>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto {
+
+namespace detail {
+
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_output(const extents& given, const extents& result) {
+  fail<invalid_argument_error>(message("[onto.run]")
+                               << " an output of shape " << given << " is given for a result of shape " << result
+                               << "; give one of that shape, or as many elements");
+}
+
+}  // namespace detail
+}  // namespace onto
+ONTO_END_RUNS_ONCE
+
+namespace onto {
+namespace detail {
+
+template <class T, int... Dims>
+ONTO_NOINLINE void take_shape(tensor<T, Dims...>& out, const extents& result) {
+  if (!may_agree(result, tensor<T, Dims...>::declared)) throw_output(tensor<T, Dims...>::declared, result);
+  out = tensor<T, Dims...>(uninitialized, result);
+}
+
+/// A tensor takes the result's shape; it keeps its memory where it has it.
+template <class T, int... Dims>
+ONTO_INLINE void* memory_for(tensor<T, Dims...>& out, const extents& result) {
+  bool same = out.size() == static_cast<std::size_t>(result.size());
+  for (std::size_t k = 0; k < sizeof...(Dims); ++k) same = same && out.shape()[k] == result.dims[k];
+  if (!same) take_shape(out, result);
+  return out.data();
+}
+template <class T, int... Dims>
+ONTO_INLINE void* memory_for(const tensor_ref<T, Dims...>& out, const extents& result) {
+  if (!(out.extent_values() == result)) throw_output(out.extent_values(), result);
+  return const_cast<T*>(out.data());
+}
+template <class Range>
+  requires(!is_tensor<Range>)
+ONTO_INLINE void* memory_for(Range& out, const extents& result) {
+  if constexpr (laid_out<Range> && !has_no_gaps<Range>) {
+    const tensor_ref<std::remove_pointer_t<decltype(out.data())>, dyn, dyn> rows(out);
+    if (!(rows.extent_values() == result)) throw_output(rows.extent_values(), result);
+  } else if (static_cast<std::size_t>(std::size(out)) != static_cast<std::size_t>(result.size())) {
+    extents given;
+    given.push_back(static_cast<int>(std::size(out)));
+    throw_output(given, result);
+  }
+  return std::data(out);
+}
+
+}  // namespace detail
+}  // namespace onto
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto {
+namespace detail {
+
+template <class Result, class Out>
+inline constexpr bool takes_result = requires(Out& out) {
+  requires std::is_same_v<decltype(std::data(out)), typename Result::element_type*>;
+  std::size(out);
+  requires has_no_gaps<Out> || row_major_matrix<Out, typename Result::element_type>;
+};
+template <class T, int... Result, int... Dims>
+inline constexpr bool takes_result<tensor<T, Result...>, tensor<T, Dims...>> = may_agree(shape<Result...>{},
+                                                                                         shape<Dims...>{});
+template <class T, int... Result, int... Dims>
+inline constexpr bool takes_result<tensor<T, Result...>, tensor_ref<T, Dims...>> = may_agree(shape<Result...>{},
+                                                                                             shape<Dims...>{});
+
+template <class Result, class Out>
+struct output_takes_no_result {
+  using reported = void;
+  static constexpr bool ok = sizeof(Out) == 0;
+  static_assert(
+      ok,
+      "[onto.run] the output has another element type or shape than the result, is constant, or does not lie row by "
+      "row; give a tensor of the result's type, or a span of its elements");
+};
+
+/// Outputs, one for each fetch: pointers to what has a name, copies of views.
+template <class... Out>
+struct output_list {
+  std::tuple<Out...> of;
+};
+
+template <class Out>
+inline constexpr bool is_view = false;
+template <class T, int... Dims>
+inline constexpr bool is_view<tensor_ref<T, Dims...>> = true;
+template <class T, std::size_t N>
+inline constexpr bool is_view<std::span<T, N>> = true;
+
+/// How an output is kept until the run.
+template <class Out>
+using kept_output = std::conditional_t<is_view<std::remove_cvref_t<Out>>, std::remove_cvref_t<Out>, Out&>;
+
+template <class>
+inline constexpr bool is_tuple = false;
+template <class... Out>
+inline constexpr bool is_tuple<std::tuple<Out...>> = true;
+
+/// The outputs that were given as `Outputs`: one, or a tuple of them.
+template <class Outputs>
+auto outputs_of(std::remove_reference_t<Outputs>& outputs) {
+  using given = std::remove_cvref_t<Outputs>;
+  static_assert(std::is_lvalue_reference_v<Outputs> || is_view<given> || is_tuple<given>,
+                "[onto.run] the output is a temporary, and the result would be lost; give it a name");
+  if constexpr (is_tuple<given>)
+    return std::apply(
+        [](auto&... each) {
+          return output_list<kept_output<std::remove_reference_t<decltype(each)>>...>{
+              std::tuple<kept_output<std::remove_reference_t<decltype(each)>>...>(each...)};
+        },
+        outputs);
+  else
+    return output_list<kept_output<std::remove_reference_t<Outputs>>>{
+        std::tuple<kept_output<std::remove_reference_t<Outputs>>>(outputs)};
+}
+
+inline namespace ONTO_ABI {
+
+/// A run whose results go into outputs.
+template <class... E>
+struct run_into_outputs {
+  using typed = typed_run<E...>;
+
+  template <class Core, class Outputs, class... Symbols>
+  static void run(Core& core, repeated_run* kept, const state* const* states, Outputs& outputs,
+                  const feed<Symbols>&... feeds) {
+    using given = decltype(Outputs::of);
+    constexpr bool one_each = std::tuple_size_v<given> == sizeof...(E);
+    static_assert(one_each, "[onto.run] there is one output for each fetch; give several as std::tie(a, b)");
+    if constexpr (one_each) {
+      constexpr int misfit = first_misfit<given>(std::make_index_sequence<sizeof...(E)>{});
+      if constexpr (misfit >= 0) {
+        using result = std::tuple_element_t<static_cast<std::size_t>(misfit), typename typed::results>;
+        using out = std::remove_reference_t<std::tuple_element_t<static_cast<std::size_t>(misfit), given>>;
+        static_cast<void>(static_cast<typename output_takes_no_result<result, out>::reported*>(nullptr));
+      } else {
+        typed::issue(core, kept, states, &memory<Outputs>, &outputs, true, feeds...);
+      }
+    }
+  }
+
+ private:
+  /// The first output that does not take its result, or -1.
+  template <class Given, std::size_t... K>
+  static constexpr int first_misfit(std::index_sequence<K...>) {
+    int k = 0;
+    const bool all = ((takes_result<std::tuple_element_t<K, typename typed::results>,
+                                    std::remove_reference_t<std::tuple_element_t<K, Given>>> &&
+                       (++k, true)) &&
+                      ...);
+    return all ? -1 : k;
+  }
+
+  template <class Outputs>
+  static void* memory(void* context, int fetch, const extents& shape) {
+    void* found = nullptr;
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (void)((static_cast<int>(K) == fetch
+                  ? (found = memory_for(std::get<K>(static_cast<Outputs*>(context)->of), shape), true)
+                  : false) ||
+             ...);
+    }
+    (std::make_index_sequence<sizeof...(E)>{});
+    return found;
+  }
+};
+
+}  // namespace ONTO_ABI
+
+}  // namespace detail
+
+}  // namespace onto
+
+ONTO_END_RUNS_ONCE

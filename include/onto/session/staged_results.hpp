@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// Memory for results. Where a program writes into memory that it also reads, the result is staged in other memory until
+// the run is over.
+#pragma once
+
+#include <onto/session/bound_program.hpp>
+#include <onto/session/feeds.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// What a run reads and writes in the caller's memory.
+struct host_memory {
+  const graph_view& g;
+  const extents* shapes;                          // per node
+  const host_slot* leaf;                          // per node
+  host_slot* results;                             // per fetch
+  const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
+};
+
+class staged_results {
+ public:
+  /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
+  staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
+    for (int k = 0; k < g_.fetch_count; ++k) b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
+    for (int k = 0; r.into_outputs && k < g_.fetch_count; ++k) stage(k);
+  }
+  staged_results(const staged_results&) = delete;
+  staged_results& operator=(const staged_results&) = delete;
+  ~staged_results() {
+    while (first_) {
+      staged* next = first_->next;
+      std::free(first_);
+      first_ = next;
+    }
+  }
+
+  /// The run is over: what was staged goes where it belongs.
+  void deliver() {
+    for (staged* s = first_; s; s = s->next) std::memcpy(s->target, s + 1, static_cast<std::size_t>(s->bytes));
+  }
+
+ private:
+  struct alignas(64) staged {
+    staged* next;
+    void* target;
+    std::int64_t bytes;
+  };
+
+  std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
+
+  static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
+    const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
+    return a_bytes > 0 && b_bytes > 0 && first < second + static_cast<std::uintptr_t>(b_bytes) &&
+           second < first + static_cast<std::uintptr_t>(a_bytes);
+  }
+
+  void stage(int fetch) {
+    void* const out = b_.results[fetch].data;
+    const std::int64_t bytes = bytes_of(g_.fetches[fetch]);
+    for (int k = 0; k < fetch; ++k)
+      if (overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
+        fail<invalid_argument_error>(
+            message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+    for (staged* s = first_; s; s = s->next)
+      if (overlap(out, bytes, s->target, s->bytes))
+        fail<invalid_argument_error>(
+            message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+    bool is_read = false;
+    for (int n = 0; n < g_.count && !is_read; ++n)
+      is_read =
+          g_[n].is_leaf() && !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
+    if (!is_read) return;
+    void* const memory = std::aligned_alloc(64, (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64);
+    if (!memory) throw std::bad_alloc();
+    first_ = ::new (memory) staged{first_, out, bytes};
+    b_.results[fetch].data = first_ + 1;
+  }
+
+  host_memory b_;
+  const graph_view& g_;
+  staged* first_ = nullptr;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

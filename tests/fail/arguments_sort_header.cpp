@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sorts have a header of their own.
+// FAIL: \[onto\.include\] sort, argsort, top_k and unique are in a header of their own: #include <onto/sort\.hpp>
+#ifdef ONTO_TWIN
+#include <onto/sort.hpp>
+#else
+#include <onto/onto.hpp>
+#endif
+
+constexpr auto x = onto::placeholder<"x", float, 2, 3>;
+
+const auto y = sort(x);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// And where a run is prepared.
+// FAIL: \[onto\.feed\] data is fed to a placeholder
+#include <onto/onto.hpp>
+
+using namespace onto;
+
+constexpr auto x = placeholder<"x", float, 2, 3>;
+constexpr auto y = placeholder<"y", float, 2, 3>;
+const tensor<float, 2, 3> X{{1, 2, 3}, {4, 5, 6}};
+
+#ifdef ONTO_TWIN
+auto result(session& sess) { return sess.prepare(exp(x))(x = X); }
+#else
+auto result(session& sess) { return sess.prepare(exp(x))(X); }
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSL-1.0
+// Convolutions, pooling and their gradients on the GPU: what the CPU computes, in every layout, with strides, padding,
+// dilation and groups, of views and of half precision, where groups have many channels, few, or one.
+#include <onto/convolution.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "catch.hpp"
+#include "gpu.hpp"
+
+using namespace onto;
+
+namespace {
+
+template <class T>
+inline constexpr auto x = placeholder<"x", T, dyn, dyn, dyn, dyn>;
+template <class T>
+inline constexpr auto w = placeholder<"w", T, dyn, dyn, dyn, dyn>;
+
+template <class T>
+tensor<T, dyn, dyn, dyn, dyn> numbers(std::array<int, 4> e, std::size_t seed) {
+  tensor<T, dyn, dyn, dyn, dyn> t({e[0], e[1], e[2], e[3]});
+  for (T& v : t) v = static_cast<T>(static_cast<float>(gpu_test::number(seed++)));
+  return t;
+}
+
+template <class Expression, class... Feeds>
+bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
+  const auto wanted = sess.run(on<cpu<0>>(e), feeds...);
+  const auto got = sess.run(on<gpu<0>>(e), feeds...);
+  using T = typename Expression::element_type;
+  const double eps = sizeof(T) == 8 ? 1e-12 : sizeof(T) == 4 ? 1e-5 : std::is_same_v<T, onto::half> ? 2e-3 : 2e-2;
+  double most = 0;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const double v = std::abs(static_cast<double>(static_cast<float>(wanted.data()[k])));
+    most = v > most ? v : most;
+  }
+  bool same = got.shape() == wanted.shape();
+  for (std::size_t k = 0; same && k < wanted.size(); ++k)
+    same = std::abs(static_cast<double>(got.data()[k]) - static_cast<double>(wanted.data()[k])) <= eps * most;
+  return same;
+}
+
+/// A convolution and its gradients.
+template <class T, class F>
+void check(session& sess, F convolve, std::array<int, 4> image, std::array<int, 4> filter) {
+  const auto X = numbers<T>(image, 7), W = numbers<T>(filter, 11);
+  INFO(name_of(element_of<T>) << " " << image[0] << " " << image[1] << " " << image[2] << " " << image[3]);
+  const auto y = convolve(x<T>, w<T>);
+  CHECK(same_on_gpu(sess, y, x<T> = X, w<T> = W));
+  CHECK(same_on_gpu(sess, gradient(sum(y * y), x<T>), x<T> = X, w<T> = W));
+  CHECK(same_on_gpu(sess, gradient(sum(y * y), w<T>), x<T> = X, w<T> = W));
+}
+
+template <class T, class F>
+void check_image(session& sess, F f) {
+  const auto X = numbers<T>({2, 7, 9, 3}, 5);
+  CHECK(same_on_gpu(sess, f(x<T>), x<T> = X));
+  CHECK(same_on_gpu(sess, gradient(sum(square(f(x<T>))), x<T>), x<T> = X));
+}
+
+}  // namespace
+
+TEST_CASE("convolutions on the GPU are those of the CPU", "[gpu][convolution]") {
+  session sess;
+  const auto plain = [](const auto& a, const auto& b) { return conv2d<same>(a, b); };
+  check<float>(sess, plain, {2, 9, 8, 3}, {3, 3, 3, 70});  // tiles, two of them beside each other
+  check<float>(sess, plain, {1, 5, 6, 20}, {3, 2, 20, 9});
+  check<double>(sess, plain, {2, 5, 4, 9}, {2, 3, 9, 12});
+  check<onto::half>(sess, plain, {2, 5, 4, 3}, {3, 3, 3, 9});
+  check<bfloat16>(sess, plain, {1, 4, 4, 3}, {3, 3, 3, 9});
+  check<float>(sess, plain, {2, 50, 45, 1}, {3, 3, 1, 2});  // sums of 4096 terms and more: a block for each
+  check<float>(sess,
+               [](const auto& a, const auto& b) { return conv2d<strides<2, 3>, padding<1, 2>, dilation<2, 1>>(a, b); },
+               {2, 11, 9, 4}, {3, 2, 4, 10});
+  check<float>(sess, [](const auto& a, const auto& b) { return conv2d<nchw, groups<2>, strides<2>, same>(a, b); },
+               {2, 6, 7, 8}, {18, 3, 3, 2});
+  check<float>(sess, [](const auto& a, const auto& b) { return depthwise_conv2d<same>(a, b); }, {2, 6, 5, 12},
+               {3, 3, 12, 2});
+  check<float>(sess,
+               [](const auto& a, const auto& b) { return conv2d(permute<0, 2, 1, 3>(a), permute<1, 0, 2, 3>(b)); },
+               {2, 6, 5, 4}, {2, 3, 4, 8});
+  check<float>(sess, [](const auto& a, const auto& b) { return conv2d_transpose<strides<2>, same>(a, b); },
+               {2, 4, 5, 9}, {3, 3, 10, 9});
+}
+
+TEST_CASE("pooling on the GPU is that of the CPU", "[gpu][convolution]") {
+  session sess;
+  check_image<float>(sess, [](const auto& a) { return max_pool2d<window<3>, strides<2>, same>(a); });
+  check_image<double>(sess, [](const auto& a) { return max_pool2d<window<2>, nchw>(a); });
+  check_image<onto::half>(sess, [](const auto& a) { return avg_pool2d<window<2>>(a); });
+  check_image<float>(sess, [](const auto& a) { return avg_pool2d<window<3, 2>, strides<1, 2>, padding<1, 0>>(a); });
+  const auto X = numbers<float>({1, 6, 6, 2}, 3);
+  const auto g = gradient(sum(square(max_pool2d<window<3>, strides<2>>(x<float>))), x<float>);
+  CHECK(same_on_gpu(sess, gradient(sum(square(g)), x<float>), x<float> = X));
+}

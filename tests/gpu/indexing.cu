@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations that go by numbers of elements, on the GPU: what the CPU computes, of every kind of element, with numbers
+// outside, of views, in sessions and prepared.
+#include <onto/indexing.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "catch.hpp"
+#include "gpu.hpp"
+
+using namespace onto;
+
+namespace {
+
+template <class T>
+inline constexpr auto x = placeholder<"x", T, dyn, dyn>;
+template <class T>
+inline constexpr auto u = placeholder<"u", T, dyn, dyn>;
+template <class I>
+inline constexpr auto i = placeholder<"i", I, dyn>;
+inline constexpr auto at = placeholder<"at", std::int64_t, 2>;
+
+template <class T>
+tensor<T, dyn, dyn> numbers(int rows, int columns, std::size_t n) {
+  tensor<T, dyn, dyn> t({rows, columns});
+  for (T& v : t) v = static_cast<T>(gpu_test::number(n++) * (std::is_integral_v<T> ? 50 : 1.25));
+  return t;
+}
+
+/// The same bits: each element of the result is computed alike.
+template <class Expression, class... Feeds>
+bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
+  return sess.run(on<gpu<0>>(e), feeds...) == sess.run(on<cpu<0>>(e), feeds...);
+}
+
+template <class T, class I>
+void check_numbers(session& sess, int rows, int columns) {
+  const auto X = numbers<T>(rows, columns, 3), U = numbers<T>(9, columns, 70);
+  tensor<I, 9> N{0, 2, 1, 2, 7, 90, 1, 0, 2};
+  if (std::is_signed_v<I>) N(4) = static_cast<I>(-1);
+  if (std::is_signed_v<I>) N(6) = static_cast<I>(-90);
+  INFO(name_of(element_of<T>) << " by " << name_of(element_of<I>) << " (" << rows << ", " << columns << ")");
+  CHECK(same_on_gpu(sess, take<0>(x<T>, i<I>), x<T> = X, i<I> = N));
+  CHECK(same_on_gpu(sess, take<1>(x<T>, reshape<3, 3>(i<I>)), x<T> = X, i<I> = N));
+  CHECK(same_on_gpu(sess, take<0>(transpose(x<T>), flip(i<I>)), x<T> = X, i<I> = N));
+  CHECK(same_on_gpu(sess, take_along_axis<0>(x<T>, expand_dims<1>(i<I>)), x<T> = X, i<I> = N));
+  CHECK(same_on_gpu(sess, scatter(x<T>, i<I>, u<T>), x<T> = X, i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, scatter_add(x<T>, i<I>, u<T>), x<T> = X, i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, scatter_add(flip(x<T>), i<I>, flip<1>(u<T>)), x<T> = X, i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, segment_sum<3>(u<T>, i<I>), i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, bincount<8>(i<I>), i<I> = N));
+  CHECK(same_on_gpu(sess, searchsorted(reshape<dyn>(slice<0, 1>(x<T>)), u<T>), x<T> = X, u<T> = U));
+  CHECK(same_on_gpu(sess, dynamic_slice<1, 2>(x<T>, at), x<T> = X, at = tensor<std::int64_t, 2>{rows, -3}));
+  CHECK(same_on_gpu(sess, update_slice(x<T>, slice<range<0, 1>, range<0, 2>>(u<T>), at), x<T> = X, u<T> = U,
+                    at = tensor<std::int64_t, 2>{-1, 1}));
+}
+
+}  // namespace
+
+TEST_CASE("operations by number agree with the CPU's", "[gpu]") {
+  session sess;
+  check_numbers<float, std::int32_t>(sess, 5, 7);
+  check_numbers<double, std::int64_t>(sess, 3, 40);
+  check_numbers<onto::half, std::uint8_t>(sess, 1, 6);
+  check_numbers<std::int16_t, std::int16_t>(sess, 4, 3);
+  check_numbers<std::uint64_t, std::uint64_t>(sess, 4, 3);
+}
+
+TEST_CASE("an extent and a histogram agree with the CPU's", "[gpu]") {
+  session sess;
+  const auto X = numbers<float>(30, 50, 1);
+  CHECK(same_on_gpu(sess, extent<0>(x<float>) * 2, x<float> = X));
+  CHECK(same_on_gpu(sess, histogram<10>(x<float>, -1, 1), x<float> = X));
+}
+
+TEST_CASE("a prepared operation by number runs again and again", "[gpu]") {
+  session sess;
+  auto step = sess.prepare(on<gpu<0>>(take<0>(x<float> * 2.f, i<int>) + 1.f));
+  for (int round = 0; round < 5; ++round) {
+    tensor<float, dyn, dyn> X({3, 2});
+    for (int k = 0; k < 6; ++k) X.data()[k] = static_cast<float>(k + round);
+    const auto got = step(x<float> = X, i<int> = tensor<int, 2>{2, -3});
+    CHECK(got(0, 1) == static_cast<float>(2 * (5 + round) + 1));
+    CHECK(got(1, 0) == static_cast<float>(2 * round + 1));
+  }
+}

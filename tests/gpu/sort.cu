@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sorts on the GPU: the CPU's results, bit for bit, of every element type, along any axis of any view, in short rows
+// and long ones, few and many.
+#include <onto/sort.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "catch.hpp"
+#include "gpu.hpp"
+
+using namespace onto;
+
+namespace {
+
+template <class T>
+inline constexpr auto x = placeholder<"x", T, dyn, dyn, dyn>;
+inline constexpr auto line = placeholder<"line", float, dyn>;
+
+/// Numbers of which some are equal; of floating point some are none.
+template <class T>
+tensor<T, dyn, dyn, dyn> numbers(int a, int b, int c) {
+  tensor<T, dyn, dyn, dyn> t({a, b, c});
+  std::size_t k = 7;
+  for (T& v : t) {
+    ++k;
+    if constexpr (std::is_same_v<T, bool>) {
+      v = k * k % 3 == 0;
+    } else {
+      v = static_cast<T>(static_cast<int>(k * 7919 % 61) - 30);
+      if constexpr (!std::is_integral_v<T>) {
+        if (k % 11 == 0) v = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+        if (k % 17 == 0) v = static_cast<T>(-0.0f);
+        if (k % 23 == 0) v = static_cast<T>(-std::numeric_limits<float>::infinity());
+      }
+    }
+  }
+  return t;
+}
+
+template <class Expression, class... Feeds>
+bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
+  const auto wanted = sess.run(on<cpu<0>>(e), feeds...);
+  const auto got = sess.run(on<gpu<0>>(e), feeds...);
+  return got.shape() == wanted.shape() &&
+         (got.size() == 0 || std::memcmp(got.data(), wanted.data(), got.size() * sizeof(*got.data())) == 0);
+}
+
+template <class T>
+void check_type(session& sess, int a, int b, int c) {
+  const auto X = numbers<T>(a, b, c);
+  INFO(name_of(element_of<T>) << " (" << a << ", " << b << ", " << c << ")");
+  CHECK(same_on_gpu(sess, sort(x<T>), x<T> = X));
+  CHECK(same_on_gpu(sess, argsort<1>(x<T>, descending), x<T> = X));
+}
+
+template <class T>
+void check_axes(session& sess, int a, int b, int c) {
+  const auto X = numbers<T>(a, b, c);
+  INFO(name_of(element_of<T>) << " (" << a << ", " << b << ", " << c << ")");
+  CHECK(same_on_gpu(sess, sort<0>(x<T>, descending), x<T> = X));
+  CHECK(same_on_gpu(sess, argsort(x<T>), x<T> = X));
+  CHECK(same_on_gpu(sess, sort<1>(permute<2, 0, 1>(x<T>)), x<T> = X));
+  CHECK(same_on_gpu(sess, argsort<2>(flip(x<T>)), x<T> = X));
+}
+
+}  // namespace
+
+TEST_CASE("a sort of each type agrees with the CPU's", "[gpu]") {
+  session sess;
+  check_type<float>(sess, 3, 5, 67);
+  check_type<double>(sess, 10, 70, 5);
+  check_type<onto::half>(sess, 2, 9, 66);
+  check_type<bfloat16>(sess, 5, 65, 3);
+  check_type<std::int8_t>(sess, 3, 4, 130);
+  check_type<std::uint8_t>(sess, 9, 70, 2);
+  check_type<std::int16_t>(sess, 2, 3, 65);
+  check_type<std::uint16_t>(sess, 1, 4, 90);
+  check_type<std::int32_t>(sess, 3, 7, 80);
+  check_type<std::uint32_t>(sess, 3, 70, 8);
+  check_type<std::int64_t>(sess, 3, 7, 80);
+  check_type<std::uint64_t>(sess, 2, 7, 8);
+  check_type<bool>(sess, 2, 66, 8);
+}
+
+TEST_CASE("sorts go along any axis of any view", "[gpu]") {
+  session sess;
+  check_axes<float>(sess, 4, 6, 5);    // short rows
+  check_axes<float>(sess, 70, 2, 3);   // long and few along axis 0
+  check_axes<double>(sess, 3, 5, 66);  // long and many along axis 2
+  check_axes<std::int16_t>(sess, 1, 1, 1);
+  check_axes<float>(sess, 0, 3, 70);
+  check_axes<float>(sess, 70, 0, 4);
+}
+
+TEST_CASE("the greatest k and distinct values agree with the CPU's", "[gpu]") {
+  session sess;
+  for (const int n : {9, 70}) {
+    const auto X = numbers<float>(3, 4, n);
+    CHECK(same_on_gpu(sess, top_k<5>(x<float>).values, x<float> = X));
+    CHECK(same_on_gpu(sess, top_k<5>(x<float>).indices, x<float> = X));
+    CHECK(same_on_gpu(sess, top_k<3, 0>(x<float>).indices, x<float> = X));
+    CHECK(same_on_gpu(sess, unique<100>(x<float>).values, x<float> = X));
+    CHECK(same_on_gpu(sess, unique<7>(x<float>).counts, x<float> = X));
+    CHECK(same_on_gpu(sess, unique<7>(x<float>).found, x<float> = X));
+  }
+}
+
+TEST_CASE("a long sort agrees with the CPU's", "[gpu]") {
+  session sess;
+#if defined(ONTO_CUDA_EMULATION)
+  constexpr int n = 5000;
+#else
+  constexpr int n = 10'000'000;
+#endif
+  tensor<float, dyn> X({n});
+  for (int k = 0; k < n; ++k) X(k) = static_cast<float>(gpu_test::number(static_cast<std::size_t>(k)));
+  CHECK(same_on_gpu(sess, sort(line), line = X));
+  CHECK(same_on_gpu(sess, argsort(line, descending), line = X));
+}
+
+TEST_CASE("a prepared sort runs again and again between maps", "[gpu]") {
+  session sess;
+  constexpr auto e = on<gpu<0>>(sort<0>(x<float> * 2_c) + 1.0_c);
+  auto step = sess.prepare(e);
+  for (int round = 0; round < 5; ++round) {
+    tensor<float, dyn, dyn, dyn> X({80, 1, 2});
+    for (int k = 0; k < 80; ++k) X(k, 0, 0) = X(k, 0, 1) = static_cast<float>((k * 7 + round) % 80);
+    const auto got = step(x<float> = X);
+    CHECK(got(0, 0, 1) == 1);
+    CHECK(got(79, 0, 0) == 159);
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSL-1.0
+// Data itself in expressions: what has a name is read when the program runs, a temporary is kept.
+#include <cmath>
+#include <onto/onto.hpp>
+
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, dyn>;
+constexpr auto w = variable<"w", float, 2>;
+using row = tensor<float, dyn>;
+
+row made(float first, float second) { return {first, second}; }
+
+// Operators on the standard's own types alone are not ours.
+template <class L, class R>
+concept can_add = requires(const L& l, const R& r) {
+  l + r;
+};
+static_assert(!can_add<std::vector<float>, std::vector<float>>);
+static_assert(!can_add<std::vector<float>, float>);
+static_assert(can_add<std::vector<float>, decltype(x)>);
+static_assert(can_add<row, float>);
+static_assert(!can_add<row, const char*>);
+static_assert(!can_add<row, std::vector<bool>>);
+
+// The element type and static extents are in the type.
+using four = std::array<int, 4>&;
+static_assert(decltype(detail::leaf_of(std::declval<four>()))::facts.shape == extents(shape<4>{}));
+static_assert(decltype(detail::leaf_of(std::declval<four>()))::facts.type == element::int32);
+
+}  // namespace
+
+TEST_CASE("Tensors, vectors, arrays and spans stand in expressions", "[data]") {
+  session sess;
+  const row t{1, 2};
+  const std::vector<float> v{3, 4};
+  const std::array<float, 2> a{5, 6};
+  const std::span<const float> s(v);
+  CHECK(sess.run(t + 2 * x, x = {10, 20}) == row{21, 42});
+  CHECK(sess.run(x * v, x = {10, 20}) == row{30, 80});
+  CHECK(sess.run(a - x, x = {1, 1}) == tensor<float, 2>{4, 5});
+  CHECK(sess.run(s / t) == row{3, 2});
+  CHECK(sess.run(0.5 * t) == row{0.5f, 1});
+  CHECK(sess.run(t * 3_c) == row{3, 6});
+  CHECK(sess.run(maximum(t, 1.5)) == row{1.5f, 2});
+  CHECK(sess.run(where(x > t, v, 0), x = {2, 2}) == row{3, 0});
+  CHECK(sess.run(concat<0>(t, v)) == row{1, 2, 3, 4});
+  CHECK(sess.run(tensor_ref<float, dyn>(v) * x, x = {1, 2}) == row{3, 8});
+}
+
+TEST_CASE("Functions take data", "[data]") {
+  session sess;
+  const tensor<float, 2, 2> m{{1, 2}, {3, 4}};
+  CHECK(sess.run(matmul(m, m)) == tensor<float, 2, 2>{{7, 10}, {15, 22}});
+  CHECK(sess.run(transpose(m)) == tensor<float, 2, 2>{{1, 3}, {2, 4}});
+  CHECK(sess.run(sum<1>(m)) == tensor<float, 2>{3, 7});
+  CHECK(sess.run(max<0>(m, keep_extents)) == tensor<float, 1, 2>{{3, 4}});
+  CHECK(sess.run(cast<int>(sqrt(square(m)))) == tensor<int, 2, 2>{{1, 2}, {3, 4}});
+  CHECK(sess.run(slice<1, 2>(m)) == tensor<float, 1, 2>{{3, 4}});
+  CHECK(sess.run(reshape<4>(m)) == tensor<float, 4>{1, 2, 3, 4});
+}
+
+TEST_CASE("Data with a name is read when the program runs", "[data]") {
+  session sess;
+  row t{1, 2};
+  const auto e = x + t;
+  const auto step = sess.prepare(e);
+  CHECK(sess.run(e, x = {0, 0}) == row{1, 2});
+  t(1) = 5;
+  CHECK(sess.run(e, x = {0, 0}) == row{1, 5});
+  CHECK(step(x = {1, 0}) == row{2, 5});
+  t = row{7, 8, 9};  // other memory, and another shape
+  CHECK(sess.run(e, x = {0, 0, 0}) == row{7, 8, 9});
+  CHECK(step(x = {1, 0, 0}) == row{8, 8, 9});
+  CHECK_THROWS_AS(step(x = {1, 0}), invalid_argument_error);
+}
+
+TEST_CASE("A temporary is kept as long as the expression", "[data]") {
+  session sess;
+  const auto e = [] { return x * made(2, 3) + std::vector<float>{1, 1}; }();
+  CHECK(sess.run(e, x = {1, 1}) == row{3, 4});
+  const auto copy = e;
+  CHECK(sess.run(copy, x = {2, 2}) == row{5, 7});
+  CHECK(sess.run(made(1, 2) * made(3, 4)) == row{3, 8});
+  CHECK(sess.run(exp(made(0, 0))) == row{1, 1});
+}
+
+TEST_CASE("Two tensors of equal type and values are two, one used twice is one", "[data]") {
+  session sess{{.simulated_gpus = 1}};
+  row t{1, 2}, u{1, 2};
+  const auto apart = (x + t) * (x + u), once = (x + t) * (x + t);
+  CHECK(sess.run(apart, x = {1, 1}) == row{4, 9});
+  const auto step = sess.prepare(apart);
+  CHECK(step(x = {1, 1}) == row{4, 9});
+  u = {0, 0};
+  CHECK(sess.run(apart, x = {1, 1}) == row{2, 3});
+  CHECK(step(x = {1, 1}) == row{2, 3});
+  CHECK(sess.run(once, x = {1, 1}) == row{4, 9});
+}
+
+TEST_CASE("A tensor that was moved from is refused", "[data]") {
+  session sess;
+  tensor<float, 2> t{1, 2};
+  const auto e = t * 2;
+  const tensor<float, 2> other(std::move(t));
+  CHECK_THROWS_AS(sess.run(e), failed_precondition_error);
+  t = {3, 4};
+  CHECK(sess.run(e) == tensor<float, 2>{6, 8});
+}
+
+TEST_CASE("Variables are assigned data", "[data]") {
+  session sess;
+  const std::vector<float> v{1, 2};
+  sess.run(assign(w, v));
+  sess.run(assign_add(w, tensor<float, 2>{1, 1}));
+  CHECK(sess.run(w) == tensor<float, 2>{2, 3});
+}
+
+TEST_CASE("Tensors themselves are compared as values", "[data]") {
+  const row t{1, 2}, u{1, 2};
+  const bool equal = t == u;
+  CHECK(equal);
+  session sess;
+  CHECK(sess.run(x == t, x = {1, 3}) == tensor<bool, dyn>{true, false});
+}
+
+TEST_CASE("results of rank 0 are numbers among numbers, and operands beside tensors", "[session]") {
+  session sess;
+  constexpr auto v = placeholder<"v", float, dyn>;
+  const auto sum_of = sess.run(sum(v), v = {1.f, 2.f}), greatest = sess.run(max(v), v = {1.f, 2.f});
+  CHECK((sum_of > greatest && greatest < sum_of && sum_of >= 3.f && sum_of != greatest));
+  const double total = sum_of + greatest * 2.f - sum_of / greatest;
+  CHECK(total == 5.5);
+  CHECK(-sum_of == -3.f);
+  CHECK(std::sqrt(sum_of * 3.f) == 3.f);
+  const tensor<float, 3> t = {1, 2, 3};
+  CHECK(evaluate(t * sum_of + greatest * t) == tensor<float, 3>{5, 10, 15});
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs that are evaluated in line give to the bit what a session gives, whatever their operands are.
+#include <onto/onto.hpp>
+#include <onto/scan.hpp>
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+#include "properties.hpp"
+
+using namespace onto;
+using onto_test::generic_values;
+
+namespace {
+
+session& reference_session() {
+  static session sess;
+  return sess;
+}
+
+template <class T, int... Dims>
+bool same_bits(const tensor<T, Dims...>& a, const tensor<T, Dims...>& b) {
+  return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+/// Whether a program is evaluated without a session where its operands are of one shape.
+template <class E>
+constexpr bool is_loop(const E&) {
+  if constexpr (detail::one_loop_facts<E>::possible)
+    return detail::one_loop<E>::supported;
+  else
+    return false;
+}
+
+/// Evaluated, evaluated into memory, and run: all the same.
+template <class E, class... Symbols>
+void check(const E& e, const feed<Symbols>&... feeds) {
+  const auto expected = reference_session().run(e, feeds...);
+  CHECK(same_bits(evaluate(e, feeds...), expected));
+  auto out = expected;
+  if (out.size() > 0) std::memset(static_cast<void*>(out.data()), 0x5a, out.size() * sizeof(*out.data()));
+  evaluate_to(out, e, feeds...);
+  CHECK(same_bits(out, expected));
+}
+
+template <class T>
+tensor<T, dyn> values(int n, unsigned seed) {
+  tensor<T, dyn> t({n});
+  for (int k = 0; k < n; ++k)
+    t(k) = static_cast<T>(static_cast<int>(onto_test::mixed(seed + static_cast<unsigned>(k)) % 199) - 99) / T{8};
+  return t;
+}
+
+constexpr auto x = placeholder<"x", float, dyn>;
+constexpr auto y = placeholder<"y", float, dyn>;
+constexpr auto d = placeholder<"d", double, dyn>;
+constexpr auto n = placeholder<"n", std::int32_t, dyn>;
+constexpr auto p = placeholder<"p", float, 3, 5>;
+constexpr auto q = placeholder<"q", float, 3, 5>;
+constexpr auto r = placeholder<"r", float, 5>;
+
+}  // namespace
+
+TEST_CASE("Which programs are one loop", "[evaluate]") {
+  const tensor<float, 8> t, u;
+  CHECK(is_loop(p * q + p));
+  CHECK(is_loop(2.f * x));
+  CHECK(is_loop(sum(square(x - y))));
+  CHECK(is_loop(argmax(x)));
+  CHECK(is_loop(t * u + t));
+  CHECK(is_loop(x + iota<float, 8>()));
+  CHECK(!is_loop(p + r));               // broadcast
+  CHECK(!is_loop(sum<0>(p)));           // more than one result
+  CHECK(!is_loop(transpose(p) * 2.f));  // seen through a view
+  CHECK(!is_loop(matmul(p, transpose(q))));
+  CHECK(!is_loop(x / sum(x)));
+  CHECK(!is_loop(softmax(p)));
+}
+
+namespace {
+template <class E>
+constexpr bool is_in_line(const E&) {
+  return detail::has_inline_plan<detail::graph_of<E>, detail::op_table<typename E::ops>>();
+}
+}  // namespace
+
+TEST_CASE("Which programs have a plan that is a constant", "[evaluate]") {
+#if !defined(__CUDACC__)
+  CHECK(is_in_line(matmul(p, transpose(q))));
+  CHECK(is_in_line(softmax(p) + r));
+#endif
+  CHECK(!is_in_line(x / sum(x)));
+}
+
+TEST_CASE("Programs of several kernels give a session's bits", "[evaluate]") {
+  const auto a = generic_values<float, 3, 5>(1), b = generic_values<float, 3, 5>(2);
+  const auto c = generic_values<float, 5>(3);
+  const auto w = generic_values<float, 5, 4>(4);
+  check(relu(matmul(a, w) * 0.5f + matmul(b, w)));
+  check(matmul(a, w) + matmul(a, w));
+  check(concat<0>(p, q * 2.f), p = a, q = b);
+  check(p / sum<1>(p, keep_extents) + r, p = a, r = c);
+  check(transpose(p), p = a);
+  check(slice<range<0, 2>, range<1, 4>>(p), p = a);
+  check(cumsum<1>(p) * 2.f, p = a);
+  check(softmax<0>(cast<half>(p)), p = a);
+  check(max<1>(matmul(p, transpose(q))), p = a, q = b);
+  const auto large = generic_values<float, 90, 80>(5);  // more in between than the stack holds
+  check(matmul(softmax(large * 2.f), transpose(large)) / sum(large));
+
+  tensor<float, 3, 5> first = a, second = b;
+  evaluate_to(std::tie(first, second), fetches(p - q, p + q / sum(q)), p = first, q = second);
+  const auto [difference, sum_of_both] = reference_session().run(fetches(p - q, p + q / sum(q)), p = a, q = b);
+  CHECK(same_bits(first, difference));
+  CHECK(same_bits(second, sum_of_both));
+  CHECK_THROWS_AS(evaluate_to(std::tie(first, first), fetches(p - q, p + q), p = a, q = b), invalid_argument_error);
+  tensor<float, 3, 5> moved;
+  const tensor<float, 3, 5> taken = std::move(moved);
+  CHECK_THROWS_AS(evaluate(softmax(p) + q, p = moved, q = b), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate(softmax(moved)), failed_precondition_error);
+  const device_guard on_gpu{gpu<0>{}};
+  CHECK_THROWS_AS(evaluate(softmax(p) + q, p = a, q = b), invalid_argument_error);
+}
+
+TEST_CASE("Maps and folds of every length give a session's bits", "[evaluate]") {
+  for (const int size : {0, 1, 3, 8, 16, 31, 64, 65, 1000, 1024, 5000, 70001, 400000}) {
+    INFO(size << " elements");
+    const auto a = values<float>(size, 1), b = values<float>(size, 2);
+    const auto e = values<double>(size, 3);
+    const auto i = values<std::int32_t>(size, 4);
+    check(x * y + x, x = a, y = b);
+    check(2.f * x + 1.5f * y, x = a, y = b);
+    check(tanh(x) + exp(y), x = a, y = b);
+    check(where(x < y, x, -y), x = a, y = b);
+    check(x < y, x = a, y = b);
+    check(sqrt(abs(d)), d = e);
+    check(cast<float>(d) * x, d = e, x = a);
+    check(n * 3 + n, n = i);
+    check(sum(square(x - y)), x = a, y = b);
+    check(mean(x), x = a);
+    check(sum(d), d = e);
+    check(sum(n), n = i);
+    if (size == 0) continue;
+    check(max(x * y), x = a, y = b);
+    check(argmax(x), x = a);
+  }
+}
+
+TEST_CASE("Static extents give a session's bits", "[evaluate]") {
+  const auto a = generic_values<float, 3, 5>(1), b = generic_values<float, 3, 5>(2);
+  const auto c = generic_values<float, 5>(3);
+  check(p * q + p, p = a, q = b);
+  check(tanh(p) / (1.f + exp(-q)), p = a, q = b);
+  check(sum(p * q), p = a, q = b);
+  check(min(p), p = a);
+  check(p + r, p = a, r = c);
+  check(softmax(matmul(p, transpose(q))), p = a, q = b);
+  const auto long_a = generic_values<float, 300, 401>(4), long_b = generic_values<float, 300, 401>(5);
+  check(long_a * long_b + long_a);
+  check(sum(long_a * long_b));
+  const tensor<float, 0> none;
+  check(none + none);
+  CHECK(same_bits(evaluate(sum(none)), reference_session().run(sum(none))));
+}
+
+TEST_CASE("Data in expressions is told apart", "[evaluate]") {
+  const tensor<float, 8> a = generic_values<float, 8>(1), b = generic_values<float, 8>(2),
+                         c = generic_values<float, 8>(3);
+  check(a * b + c);
+  check(a * b + a);
+  check(a * a + a);
+  check(2.f * a + 3.f * b);
+  check(2.f * a + 2.f * a);
+  check(exp(a) * exp(b) + exp(a));  // what is dear, of the same and of other data
+  check(exp(a) * exp(a) + exp(a));
+  const auto shared = exp(2.f * a);
+  check(shared * shared + shared);
+  check(sum(a * b));
+  check(a + constant({1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f}));
+  check(named<"sum">(a + b) * (a + b));
+  const std::vector<float> v{1, 2, 3}, w{4, 5, 6};
+  check(x * v + w, x = v);
+  const tensor<float, dyn> wide{1, 2, 3};
+  check(wide * v);
+}
+
+TEST_CASE("Operands of other shapes are broadcast, or refused", "[evaluate]") {
+  const tensor<float, dyn> a{1, 2, 3}, one{2}, two{1, 2};
+  check(x + y, x = a, y = one);
+  check(x + y, x = one, y = a);
+  check(a * one);
+  CHECK_THROWS_AS(evaluate(x + y, x = a, y = two), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate(a * two), invalid_argument_error);
+  constexpr auto eight = placeholder<"eight", float, 8>;
+  const auto t = generic_values<float, 8>(1);
+  check(x + eight, x = one, eight = t);
+  check(x + eight, x = tensor<float, dyn>(t), eight = t);
+  CHECK_THROWS_AS(evaluate(x + eight, x = a, eight = t), invalid_argument_error);
+}
+
+TEST_CASE("An output may be read by the program that writes it", "[evaluate]") {
+  tensor<float, 3, 5> a = generic_values<float, 3, 5>(1);
+  const tensor<float, 3, 5> b = generic_values<float, 3, 5>(2);
+  const auto expected = reference_session().run(p * q + p, p = a, q = b);
+  evaluate_to(a, p * q + p, p = a, q = b);
+  CHECK(same_bits(a, expected));
+
+  std::vector<float> v(101), w(101);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] = w[k] = static_cast<float>(k);
+  const std::span<float> behind(v.data() + 1, 100);
+  evaluate_to(behind, x * 2.f, x = tensor_ref<float, dyn>(v.data(), {100}));
+  for (std::size_t k = 0; k < 100; ++k) REQUIRE(v[k + 1] == 2 * w[k]);
+
+  std::vector<double> wide(8, 1.5);
+  const tensor_ref<float, dyn> halves(reinterpret_cast<const float*>(wide.data()), {8});
+  const auto before = reference_session().run(cast<double>(x) + 1., x = halves);
+  evaluate_to(wide, cast<double>(x) + 1., x = halves);
+  CHECK(std::memcmp(wide.data(), before.data(), 64) == 0);
+
+  float total = 0;
+  evaluate_to(std::span<float>(&total, 1), sum(x), x = values<float>(100, 1));
+  CHECK(total == static_cast<float>(reference_session().run(sum(x), x = values<float>(100, 1))));
+  CHECK_THROWS_AS(evaluate_to(v, p * q, p = b, q = b), invalid_argument_error);  // 101 elements for 15
+}
+
+TEST_CASE("What was moved from is refused", "[evaluate]") {
+  tensor<float, 3, 5> a, b, moved;
+  const tensor<float, 3, 5> taken = std::move(moved);
+  CHECK_THROWS_AS(evaluate(p + q, p = a, q = moved), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate(a + moved), failed_precondition_error);
+  CHECK_THROWS_AS(evaluate_to(a, p + q, p = b, q = moved), invalid_argument_error);
+  evaluate_to(moved, p + q, p = a, q = b);  // takes the shape again
+  CHECK(moved.size() == 15);
+}
+
+TEST_CASE("A guard may ask for the CPU alone", "[evaluate]") {
+  const tensor<float, 8> t = generic_values<float, 8>(1);
+  {
+    const device_guard on_cpu{cpu<0>{}};
+    check(2.f * t + t);
+    const auto a = generic_values<float, 3, 5>(1);
+    CHECK(same_bits(evaluate(p * p, p = a), reference_session().run(p * p, p = a)));
+  }
+  {
+    const device_guard on_gpu{"/gpu:1"};
+    CHECK_THROWS_AS(evaluate(2.f * t + t), invalid_argument_error);
+    CHECK_THROWS_AS(evaluate(p * p, p = generic_values<float, 3, 5>(1)), invalid_argument_error);
+  }
+  {
+    const device_guard elsewhere{"/job:other"};
+    CHECK_THROWS_AS(evaluate(2.f * t), invalid_argument_error);
+  }
+}
+
+namespace {
+
+/// A random program, where it asks for no GPU. *Returns* whether it ran.
+template <unsigned Seed, bool Maps = false, bool Open = Seed % 3 == 1>
+int check_random() {
+  constexpr int fetched = 1 + static_cast<int>(Seed % 2);
+  const auto program = onto_test::random_program<Seed, Open, fetched, false, Maps>();
+  return boost::hana::unpack(program.expressions, [&](const auto&... e) {
+    if constexpr (detail::need_of(detail::graph_of<std::remove_cvref_t<decltype(e)>...>::view) !=
+                  detail::session_need::none) {
+      return 0;
+    } else {
+      INFO("seed " << Seed);
+      const onto_test::program_feeds f(Seed);
+      return onto_test::with_feeds<Open>(f, [&](const auto&... feeds) {
+        const auto expected = reference_session().run(program, feeds...);
+        const auto got = evaluate(program, feeds...);
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+          CHECK((same_bits(std::get<K>(got), std::get<K>(expected)) && ...));
+        }
+        (std::make_index_sequence<fetched>{});
+        if constexpr (fetched == 1) check(e..., feeds...);
+        return 1;
+      });
+    }
+  });
+}
+
+template <unsigned First, unsigned... K>
+int check_randoms(std::integer_sequence<unsigned, K...>) {
+  return (check_random<First + K>() + ... + 0);
+}
+
+}  // namespace
+
+TEST_CASE("Random programs give a session's bits", "[evaluate]") {
+  const int ran = check_randoms<1000>(std::make_integer_sequence<unsigned, 12>{}) +
+                  check_randoms<2000>(std::make_integer_sequence<unsigned, 4>{}) + check_random<1, true>() +
+                  check_random<2, true>() + check_random<3, true>() + check_random<4, true>();
+  CHECK(ran >= 6);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// Operations that go by numbers of elements: NumPy's results, on the CPU and on simulated GPUs; what lies outside;
+// views, empty tensors, prepared programs.
+#include <onto/indexing.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+#include "words.hpp"
+
+using namespace onto;
+using namespace onto_test;
+
+namespace {
+
+/// The first row of a matrix.
+template <class E>
+constexpr auto row(const E& x) {
+  return squeeze<0>(slice<0, 1>(x));
+}
+
+constexpr auto m = placeholder<"m", float, dyn, dyn>;
+constexpr auto i = placeholder<"i", int, dyn>;
+constexpr auto at = placeholder<"at", std::int64_t, 2>;
+const tensor<float, 2, 3> values{{1, 2, 3}, {4, 5, 6}};
+
+#define WORD(...)                                                                                                 \
+  words.check(#__VA_ARGS__, sess.run(on<Place>(__VA_ARGS__), x = X, y = Y, n = N, start = tensor<int, 2>{1, -2}), \
+              tolerance)
+
+template <class T, int Rows, int Columns, class Place>
+void check_by_number(session& sess, Place) {
+  constexpr double tolerance = std::is_integral_v<T> ? 0 : sizeof(T) == 8 ? 1e-15 : sizeof(T) == 4 ? 1e-6 : 2e-3;
+  numpy_words words("by number " + numpy_name(element_of<T>), 16, 3);
+  constexpr auto x = placeholder<"x", T, Rows, Columns>;
+  constexpr auto y = placeholder<"y", T, Rows, Columns>;
+  constexpr auto n = placeholder<"n", std::int64_t, 3>;
+  constexpr auto start = placeholder<"start", int, 2>;
+  tensor<T, 3, 4> X, Y;
+  tensor<std::int64_t, 3> N;
+  words.fill("x", X);
+  words.fill("y", Y);
+  words.fill("n", N);
+  WORD(take<0>(x, n));
+  WORD(take<-1>(x, reshape<1, 3>(n)));
+  WORD(take(x, n));
+  WORD(gather(x, n));
+  WORD(embedding(transpose(x), n));
+  WORD(take_along_axis<0>(x, expand_dims<1>(n)));
+  WORD(take_along_axis<1>(x, expand_dims<1>(n)));
+  WORD(scatter(x, n, y));
+  WORD(scatter_add(x, n, y));
+  WORD(segment_sum<3>(y, abs(n)));
+  WORD(bincount<2>(n));
+  WORD(searchsorted(row(x), y));
+  WORD(searchsorted(row(x), x, right));
+  WORD(dynamic_slice<2, 2>(x, start));
+  WORD(update_slice(x, slice<range<0, 2>, range<0, 2>>(y), start));
+  WORD(extent<1>(x));
+}
+
+template <class T, class Place>
+void check_histogram(session& sess, Place) {
+  numpy_words words("histogram " + numpy_name(element_of<T>), 1);
+  constexpr auto x = placeholder<"x", T, dyn, 4>;
+  tensor<T, 3, 4> X;
+  words.fill("x", X);
+  words.check("histogram<4>(x, -1, 1)", sess.run(on<Place>(histogram<4>(x, -1, 1)), x = X));
+}
+
+}  // namespace
+
+TEST_CASE("operations by number compute what NumPy computes", "[session]") {
+  session sess{{.simulated_gpus = 1}};
+  check_by_number<float, 3, 4>(sess, cpu<0>{});
+  check_by_number<double, dyn, dyn>(sess, gpu<0>{});
+  check_by_number<half, dyn, 4>(sess, cpu<0>{});
+  check_by_number<std::uint8_t, 3, 4>(sess, gpu<0>{});
+  check_by_number<std::int64_t, dyn, dyn>(sess, cpu<0>{});
+  check_histogram<float>(sess, gpu<0>{});
+  check_histogram<double>(sess, cpu<0>{});
+}
+
+TEST_CASE("numbers outside read the nearest element and write nothing", "[session]") {
+  session sess;
+  const tensor<int, 4> N{2, -3, 1000000, -1000000};
+  CHECK(sess.run(take<1>(m, i), m = values, i = N) == tensor<float, 2, 4>{{3, 1, 3, 1}, {6, 4, 6, 4}});
+  const auto ones = fill<float, 4, 3>(1);
+  CHECK(sess.run(scatter_add(m, i, ones), m = values, i = N) == values);
+  CHECK(sess.run(scatter(m, i, ones), m = values, i = tensor<int, 4>{5, -2, 7, -9}) ==
+        tensor<float, 2, 3>{{1, 1, 1}, {4, 5, 6}});
+  CHECK(sess.run(segment_sum<2>(ones, i), i = tensor<int, 4>{-1, 1, 2, 1}) ==
+        tensor<float, 2, 3>{{0, 0, 0}, {2, 2, 2}});
+  constexpr auto wide = placeholder<"wide", std::uint64_t, dyn>;
+  CHECK(sess.run(take(m, wide), m = values, wide = tensor<std::uint64_t, 1>{~std::uint64_t{0}}) == tensor<float, 1>{6});
+  CHECK(sess.run(dynamic_slice<1, 2>(m, at), m = values, at = tensor<std::int64_t, 2>{9, 9}) ==
+        tensor<float, 1, 2>{{5, 6}});
+}
+
+TEST_CASE("of equal numbers the last update stays, and all are added", "[session]") {
+  session sess;
+  constexpr auto u = placeholder<"u", float, 3, 1>;
+  constexpr auto column = placeholder<"column", float, 2, 1>;
+  const tensor<float, 3, 1> U{{1}, {2}, {4}};
+  const tensor<float, 2, 1> zero;
+  const tensor<int, 3> N{1, 1, 1};
+  CHECK(sess.run(scatter(column, i, u), column = zero, i = N, u = U) == tensor<float, 2, 1>{{0}, {4}});
+  CHECK(sess.run(scatter_add(column, i, u), column = zero, i = N, u = U) == tensor<float, 2, 1>{{0}, {7}});
+}
+
+TEST_CASE("sums by number are kept as sums are", "[session]") {
+  session sess;
+  constexpr auto many = placeholder<"many", float, dyn>;
+  tensor<float, dyn> in({100000});
+  for (float& v : in) v = 0.1f;
+  tensor<int, dyn> zero({100000});
+  CHECK(sess.run(segment_sum<1>(many, i), many = in, i = zero)(0) == float(sess.run(sum(many), many = in)));
+  constexpr auto bytes = placeholder<"bytes", std::int8_t, dyn>;
+  tensor<std::int8_t, dyn> hundreds({1000});
+  for (std::int8_t& v : hundreds) v = 100;
+  CHECK(sess.run(segment_sum<1>(bytes, i), bytes = hundreds, i = tensor<int, dyn>({1000}))(0) == 100000);
+}
+
+TEST_CASE("operations by number read views, and of nothing make nothing", "[session]") {
+  session sess;
+  CHECK(sess.run(take<0>(transpose(flip(m)), flip(i)), m = values, i = tensor<int, 2>{0, 2}) ==
+        tensor<float, 2, 2>{{4, 1}, {6, 3}});
+  CHECK(sess.run(take<0>(m, i), m = values, i = tensor<int, 0>{}).size() == 0);
+  CHECK(sess.run(scatter_add(m, i, m), m = tensor<float, 0, 3>{}, i = tensor<int, 0>{}).size() == 0);
+  CHECK(sess.run(segment_sum<2>(i, i), i = tensor<int, 0>{}) == tensor<int, 2>{0, 0});
+  CHECK_THROWS_AS(sess.run(take<0>(m, i), m = tensor<float, 0, 3>{}, i = tensor<int, 1>{0}), invalid_argument_error);
+  CHECK_THROWS_AS(sess.run(scatter(m, i, m), m = values, i = tensor<int, 1>{0}), invalid_argument_error);
+  CHECK_THROWS_AS(sess.run(dynamic_slice<3, 1>(m, at), m = values, at = tensor<std::int64_t, 2>{0, 0}),
+                  invalid_argument_error);
+}
+
+TEST_CASE("NaN is behind every number", "[session]") {
+  session sess;
+  constexpr auto line = placeholder<"line", double, dyn>;
+  constexpr auto wanted = placeholder<"wanted", double, dyn>;
+  const tensor<double, 4> L{1, 2, NAN, NAN};
+  const tensor<double, 3> W{3, NAN, 1};
+  CHECK(sess.run(searchsorted(line, wanted), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 2, 0});
+  CHECK(sess.run(searchsorted(line, wanted, right), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 4, 1});
+  CHECK(sess.run(histogram<2>(wanted, 1, 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
+}
+
+TEST_CASE("the work of many threads is that of one", "[session][threads]") {
+  session one{{.cpu_threads = 1}}, several{{.cpu_threads = 6}};
+  tensor<float, dyn, dyn> X({300, 70});
+  for (std::size_t k = 0; k < X.size(); ++k) X.data()[k] = static_cast<float>(k % 31) * 0.1f;
+  tensor<int, dyn> N({300});
+  for (int k = 0; k < 300; ++k) N(k) = k * 7 % 40;
+  const auto same = [&](const auto& e) { return one.run(e, m = X, i = N) == several.run(e, m = X, i = N); };
+  CHECK(same(segment_sum<40>(m, i)));
+  CHECK(same(take<0>(m, i)));
+  CHECK(same(take<1>(m, i)));
+}
+
+TEST_CASE("an extent is a value, known or not", "[session]") {
+  session sess;
+  constexpr auto mean_of_rows = sum<0>(m) / cast<float>(extent<0>(m));
+  CHECK(sess.run(mean_of_rows, m = values) == tensor<float, 3>{2.5, 3.5, 4.5});
+  constexpr auto known = placeholder<"known", float, 2, 3>;
+  CHECK(plan_of(extent<1>(known)).nodes == 1);  // nothing is read
+  CHECK(sess.run(extent<-1>(known)) == 3);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+// Programs without a session, and results in memory of the caller's.
+#include <onto/onto.hpp>
+
+#include <array>
+#include <limits>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, dyn>;
+constexpr auto m = placeholder<"m", float, 2, 2>;
+using row = tensor<float, dyn>;
+using square_matrix = tensor<float, 2, 2>;
+
+}  // namespace
+
+TEST_CASE("evaluate computes without a session", "[evaluate]") {
+  const row t{1, 2};
+  CHECK(evaluate(t + 2 * x, x = {10, 20}) == row{21, 42});
+  CHECK(evaluate(sum(t)) == tensor<float>(3));
+  const float total = evaluate(sum(t));
+  CHECK(total == 3);
+  const auto [twice, half] = evaluate(fetches(2 * t, t / 2));
+  CHECK(twice == row{2, 4});
+  CHECK(half == row{0.5f, 1});
+  CHECK(evaluate(on<cpu<0>>(-t)) == row{-1, -2});
+  CHECK_THROWS_AS(evaluate(x + t, x = {1, 2, 3}), invalid_argument_error);
+  CHECK(evaluate(x + t, x = {1, 2}) == row{2, 4});
+}
+
+TEST_CASE("Results go into tensors, spans, vectors and arrays", "[evaluate]") {
+  const square_matrix a{{1, 2}, {3, 4}};
+  square_matrix t;
+  std::vector<float> v(4);
+  std::array<float, 4> s{};
+  tensor<float, dyn, dyn> open;
+  evaluate_to(t, a + m, m = a);
+  evaluate_to(v, a * 3);
+  evaluate_to(std::span<float>(s), a * 4);
+  evaluate_to(open, a * 5);
+  CHECK(t == square_matrix{{2, 4}, {6, 8}});
+  CHECK(v == std::vector<float>{3, 6, 9, 12});
+  CHECK(s == std::array<float, 4>{4, 8, 12, 16});
+  CHECK(open == tensor<float, dyn, dyn>{{5, 10}, {15, 20}});
+  evaluate_to(tensor_ref<float, 2, 2>(v), a * 1);
+  CHECK(v == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("An output that fits keeps its memory", "[evaluate]") {
+  session sess;
+  row t{1, 2};
+  const float* const memory = t.data();
+  sess.run_to(t, 2 * x, x = {3, 4});
+  CHECK(t.data() == memory);
+  CHECK(t == row{6, 8});
+  const auto step = sess.prepare(x + 1);
+  step.to(t)(x = {1, 1});
+  CHECK(t.data() == memory);
+  CHECK(t == row{2, 2});
+  const auto into = step.to(t);
+  CHECK(std::is_class_v<decltype(into)>);
+  sess.run_to(t, 2 * x, x = {3, 4, 5});  // takes the result's shape
+  CHECK(t == row{6, 8, 10});
+}
+
+TEST_CASE("Several results have an output each", "[evaluate]") {
+  session sess;
+  row a;
+  tensor<float> b;
+  std::vector<float> c(2);
+  sess.run_to(std::tie(a, b), fetches(2 * x, sum(x)), x = {1, 2});
+  CHECK(a == row{2, 4});
+  CHECK(b == 3.0f);
+  auto into = sess.prepare(fetches(-x, sum(x))).to(std::tie(c, b));
+  into(x = {4, 5});
+  CHECK(c == std::vector<float>{-4, -5});
+  CHECK(b == 9.0f);
+}
+
+TEST_CASE("A program may write what it reads", "[evaluate]") {
+  session sess{{.simulated_gpus = 1}};
+  square_matrix t{{1, 2}, {3, 4}};
+  evaluate_to(t, transpose(t));
+  CHECK(t == square_matrix{{1, 3}, {2, 4}});
+  evaluate_to(t, matmul(m, t), m = t);
+  CHECK(t == square_matrix{{7, 15}, {10, 22}});
+  sess.run_to(t, transpose(m) + 1, m = t);
+  CHECK(t == square_matrix{{8, 11}, {16, 23}});
+
+  std::vector<float> v(1000);
+  for (std::size_t k = 0; k < v.size(); ++k) v[k] = static_cast<float>(k);
+  const std::span<float> values(v);
+  evaluate_to(values.subspan(1), tensor_ref<float, 999>(values.first(999)) + 0);  // moved up by one
+  bool moved = v[0] == 0;
+  for (std::size_t k = 1; k < v.size(); ++k) moved = moved && v[k] == static_cast<float>(k - 1);
+  CHECK(moved);
+}
+
+TEST_CASE("Large results need no alignment", "[evaluate]") {
+  constexpr std::size_t count = std::size_t{1} << 24;
+  std::vector<float> memory(count + 1);
+  const std::vector<float> ones(count, 1.0f);
+  evaluate_to(std::span<float>(memory).subspan(1), x + x, x = ones);
+  bool right = memory[0] == 0;
+  for (std::size_t k = 1; k <= count; ++k) right = right && memory[k] == 2;
+  CHECK(right);
+}
+
+TEST_CASE("Outputs that do not fit are refused before anything runs", "[evaluate]") {
+  session sess;
+  std::vector<float> v(3);
+  tensor<float, 3> three;
+  row shared{1, 2};
+  CHECK_THROWS_WITH(
+      sess.run_to(v, x + 1, x = {1, 2}),
+      "[onto.run] an output of shape [3] is given for a result of shape [2]; give one of that shape, or as "
+      "many elements");
+  CHECK_THROWS_AS(sess.run_to(three, x + 1, x = {1, 2}), invalid_argument_error);
+  CHECK_THROWS_WITH(sess.run_to(std::tie(shared, shared), fetches(x + 1, x + 2), x = {1, 2}),
+                    "[onto.run] two outputs of a run share memory; give each memory of its own");
+  CHECK(shared == row{1, 2});
+  sess.run_to(three, x + 1, x = {1, 2, 3});
+  CHECK(three == tensor<float, 3>{2, 3, 4});
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSL-1.0
+// Sorts in sessions: NumPy's results of every element type, rows of every length along any axis, the same for any
+// number of threads.
+#include <onto/sort.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "words.hpp"
+
+using namespace onto;
+using namespace onto_test;
+
+namespace {
+
+constexpr auto line = placeholder<"line", float, dyn>;
+constexpr auto m = placeholder<"m", float, dyn, dyn>;
+
+#define WORD(...) words.check(#__VA_ARGS__, sess.run(on<Place>(__VA_ARGS__), x = X))
+
+template <class T, int Rows, int Columns, class Place>
+void check_ordered(session& sess, Place) {
+  numpy_words words("ordered " + numpy_name(element_of<T>), 10, 1);
+  constexpr auto x = placeholder<"x", T, Rows, Columns>;
+  tensor<T, 3, 6> X;
+  words.fill("x", X);
+  WORD(sort(x));
+  WORD(sort<0>(x, descending));
+  WORD(argsort(x));
+  WORD(argsort<0>(x, descending));
+  WORD(top_k<3>(x).values);
+  WORD(top_k<2, 0>(x).indices);
+  WORD(unique<2>(x).values);
+  WORD(unique<20>(x).values);
+  WORD(unique<20>(x).counts);
+  WORD(unique<20>(x).found);
+}
+
+/// Elements of which many are equal, from -40 to 40.
+template <class Tensor>
+void fill(Tensor& t) {
+  std::uint32_t k = 1;
+  for (auto& v : t) v = static_cast<float>(static_cast<int>((k = k * 1664525u + 1013904223u) >> 8) % 81 - 40);
+}
+
+/// Whether the rows of `numbers` are those of `t` in a stable order, beginning with the greatest where `down`.
+bool are_stable(const tensor<float, dyn, dyn>& t, const tensor<std::int64_t, dyn, dyn>& numbers, bool down) {
+  const int n = t.shape()[1], count = numbers.shape()[1];
+  for (int r = 0; r < t.shape()[0]; ++r) {
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(n));
+    std::iota(wanted.begin(), wanted.end(), 0);
+    std::stable_sort(wanted.begin(), wanted.end(), [&](std::int64_t a, std::int64_t b) {
+      const float x = t(r, static_cast<int>(a)), y = t(r, static_cast<int>(b));
+      return down ? x > y : x < y;
+    });
+    for (int k = 0; k < count; ++k)
+      if (numbers(r, k) != wanted[static_cast<std::size_t>(k)]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("sorts and what is made of them compute what NumPy computes", "[session]") {
+  session sess{{.simulated_gpus = 1}};
+  check_ordered<bool, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::int8_t, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::uint8_t, dyn, dyn>(sess, gpu<0>{});
+  check_ordered<std::int16_t, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::uint16_t, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::int32_t, dyn, 6>(sess, cpu<0>{});
+  check_ordered<std::uint32_t, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::int64_t, 3, 6>(sess, cpu<0>{});
+  check_ordered<std::uint64_t, dyn, dyn>(sess, cpu<0>{});
+  check_ordered<half, 3, 6>(sess, cpu<0>{});
+  check_ordered<float, dyn, dyn>(sess, gpu<0>{});
+  check_ordered<double, 3, dyn>(sess, cpu<0>{});
+}
+
+TEST_CASE("rows of every length are sorted, and their numbers are stable", "[session]") {
+  session sess{{.cpu_threads = 3}};
+  for (const int n : {1, 2, 31, 63, 64, 200, 1000, 70000}) {
+    INFO(n);
+    tensor<float, dyn, dyn> t({n > 1000 ? 1 : 5, n});
+    fill(t);
+    const auto numbers = sess.run(argsort(m), m = t);
+    CHECK(are_stable(t, numbers, false));
+    CHECK(are_stable(t, sess.run(argsort(m, descending), m = t), true));
+    const auto sorted = sess.run(fetches(sort(m), take_along_axis<1>(m, argsort(m))), m = t);
+    CHECK(get<0>(sorted) == get<1>(sorted));
+    CHECK(sess.run(sort(m, descending), m = t) == sess.run(flip<1>(sort(m)), m = t));
+    // Along the other axis, whose elements lie apart.
+    CHECK(sess.run(sort<0>(transpose(m)), m = t) == sess.run(transpose(sort(m)), m = t));
+    CHECK(sess.run(argsort<0>(m), m = tensor<float, dyn, dyn>({n, 20})) ==
+          sess.run(iota_like<0, std::int64_t>(m), m = tensor<float, dyn, dyn>({n, 20})));
+  }
+}
+
+TEST_CASE("of 64 bits, too", "[session]") {
+  session sess{{.cpu_threads = 2}};
+  constexpr auto d = placeholder<"d", double, dyn, dyn>;
+  for (const int n : {100, 3000, 70000}) {
+    tensor<float, dyn, dyn> t({1, n});
+    fill(t);
+    tensor<double, dyn, dyn> x({1, n});
+    std::copy(t.begin(), t.end(), x.begin());
+    CHECK(are_stable(t, sess.run(argsort(d), d = x), false));
+    const auto sorted = sess.run(sort(d), d = x);
+    CHECK(std::is_sorted(sorted.begin(), sorted.end()));
+    CHECK(sess.run(sum(d) - sum(sort(d)), d = x) == 0);
+  }
+}
+
+TEST_CASE("the greatest k are those of the sort, few and many", "[session]") {
+  session sess;
+  tensor<float, dyn, dyn> t({3, 5000});
+  fill(t);
+  CHECK(are_stable(t, sess.run(top_k<10>(m).indices, m = t), true));
+  CHECK(are_stable(t, sess.run(top_k<1>(m).indices, m = t), true));
+  CHECK(are_stable(t, sess.run(top_k<4000>(m).indices, m = t), true));
+  // Each better than all before it: what is kept is cut again and again.
+  std::sort(t.begin(), t.end());
+  CHECK(are_stable(t, sess.run(top_k<10>(m).indices, m = t), true));
+  CHECK(sess.run(top_k<10>(m).values, m = t) == sess.run(slice<range<>, range<0, 10>>(sort(m, descending)), m = t));
+  CHECK(sess.run(top_k<0>(m).values, m = t).size() == 0);
+  CHECK_THROWS_WITH(sess.run(top_k<5001>(m).values, m = t), Catch::Contains("fewer elements than are asked for"));
+}
+
+TEST_CASE("NaN comes last whatever its bits are, and -0 before 0", "[session]") {
+  session sess;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const tensor<float, 6> in{0, nan, -1, -0.0f, std::copysign(nan, -1.0f), 2};
+  const auto up = sess.run(sort(line), line = in);
+  CHECK((up(0) == -1 && std::signbit(up(1)) && !std::signbit(up(2)) && up(3) == 2));
+  CHECK((std::isnan(up(4)) && std::isnan(up(5))));
+  CHECK(sess.run(argsort(line), line = in) == tensor<std::int64_t, 6>{2, 0, 3, 5, 1, 4});
+  CHECK(sess.run(argsort(line, descending), line = in) == tensor<std::int64_t, 6>{1, 4, 5, 0, 3, 2});
+  CHECK(std::isnan(sess.run(top_k<1>(line).values, line = in)(0)));
+}
+
+TEST_CASE("distinct values are counted; where there is no room for all, how many there are is still told",
+          "[session]") {
+  session sess;
+  const tensor<float, 7> in{3, 1, 3, 3, 9, 1, 5};
+  const auto u = unique<3>(line);
+  const auto [values, counts, found] = sess.run(fetches(u.values, u.counts, u.found), line = in);
+  CHECK(values == tensor<float, 3>{1, 3, 5});
+  CHECK(counts == tensor<std::int64_t, 3>{2, 3, 1});
+  CHECK(found == 4);
+  CHECK(sess.run(unique<2>(line).counts, line = tensor<float, 1>{7}) == tensor<std::int64_t, 2>{1, 0});
+  CHECK_THROWS_AS(sess.run(unique<2>(line).values, line = tensor<float, dyn>({0})), invalid_argument_error);
+}
+
+TEST_CASE("nothing is sorted where there is nothing", "[session]") {
+  session sess;
+  CHECK(sess.run(sort(m), m = tensor<float, dyn, dyn>({0, 5})).size() == 0);
+  CHECK(sess.run(argsort(m), m = tensor<float, dyn, dyn>({5, 0})).size() == 0);
+}
+
+TEST_CASE("a long row is the same for any number of threads", "[session][threads]") {
+  session one{{.cpu_threads = 1}}, many{{.cpu_threads = 7}};
+  tensor<float, dyn> t({200000});
+  fill(t);
+  CHECK(one.run(sort(line), line = t) == many.run(sort(line), line = t));
+  CHECK(one.run(argsort(line, descending), line = t) == many.run(argsort(line, descending), line = t));
+}
+
+TEST_CASE("sorts on simulated GPUs, between maps, prepared", "[session]") {
+  session sess{{.simulated_gpus = 2}};
+  auto step = sess.prepare(on<cpu<0>>(on<gpu<0>>(sort(m * 2_c)) + on<gpu<1>>(sort(m, descending))));
+  for (int round = 1; round <= 3; ++round) {
+    const auto r = static_cast<float>(round);
+    CHECK(step(m = tensor<float, 1, 3>{{3 * r, r, 2 * r}}) == tensor<float, 1, 3>{{5 * r, 6 * r, 7 * r}});
+  }
+  CHECK(plan_of(sort(m)).text().find("Sort") != std::string::npos);
+}
