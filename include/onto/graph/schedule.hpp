@@ -52,7 +52,7 @@ struct plan_value {
 
 namespace detail {
 
-/// Room for a schedule. Steps and values: at least nodes + operands + 2 * fetches; the rest one entry a node.
+/// Room for a schedule. Steps and values: `schedule_capacity`; the rest one entry a node.
 struct schedule_scratch {
   plan_step* steps = nullptr;
   plan_value* values = nullptr;
@@ -68,14 +68,41 @@ struct schedule_counts {
   int kernels = 0;
   int transfers = 0;
   std::int64_t transfer_bytes = 0;  // -1: not known
+  int messages = 0;                 // of these transfers, those to another process
+  std::int64_t message_bytes = 0;   // -1: not known
   std::int64_t flops = 0;           // -1: not known
+};
+
+/// How many tasks of a cluster there are among devices; of one process 0.
+constexpr int task_count(const place* devices, int count) {
+  int tasks = 0;
+  for (int d = 0; d < count; ++d) {
+    bool first = devices[d].in_task;
+    for (int c = 0; c < d && first; ++c) first = !same_task(devices[c], devices[d]);
+    tasks += first ? 1 : 0;
+  }
+  return tasks;
+}
+
+/// Room for the steps of a schedule, and for its values. A value that crosses from GPU to GPU in other processes is
+/// copied three times.
+constexpr int schedule_capacity(int nodes, int edges, int fetches, int tasks) {
+  return nodes + (tasks > 0 ? 3 : 1) * edges + (2 + 2 * tasks) * fetches + 1;
+}
+
+/// Who wants the results of a program over several processes.
+struct fetch_targets {
+  const place* devices = nullptr;   // of all tasks
+  int count = 0;                    // 0: there is one process
+  const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
 };
 
 class scheduler {
  public:
   /// `parts`: the kernels before some were merged.
   constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
-                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch)
+                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch,
+                      const fetch_targets& targets = {})
       : g_(g),
         whole_(whole),
         parts_(parts),
@@ -83,14 +110,15 @@ class scheduler {
         shapes_(shapes),
         where_(where),
         readers_(g, whole),
-        r_(scratch) {}
+        r_(scratch),
+        targets_(targets) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
     issue_units();
-    for (int k = 0; k < g_.fetch_count; ++k) fetch_copy(k);
+    for (int k = 0; k < g_.fetch_count; ++k) fetch(k);
     // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
@@ -226,11 +254,25 @@ class scheduler {
     const int base = base_of(g_, units_, o);
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
-    if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
-    const place from = in_host_memory(n) ? host : where_[base].where;
+    const place& home = where_[base].where;
+    if (in_host_memory(n) && at.kind == device_kind::cpu && same_task(home, at)) return -1;
+    place from = in_host_memory(n) ? host_of(home) : home;
     if (n.kind() == op_kind::variable && from == at) return -1;
-    const int share = partial_transfer_of(g_, units_, where_, readers_, o, at);
-    if (const int v = find_value(share, at); v >= 0) return v;
+    int share = base;
+    if (same_task(from, at)) {
+      share = partial_transfer_of(g_, units_, where_, readers_, o, at);
+      if (const int v = find_value(share, at); v >= 0) return v;
+    } else {
+      // Between processes go messages from host memory to host memory.
+      if (from.kind != device_kind::cpu) {
+        from = host_of(from);
+        add_transfer(base, from);
+      }
+      if (at.kind != device_kind::cpu) {
+        from = host_of(at);
+        add_transfer(base, from);
+      }
+    }
     plan_step s;
     s.kind = step_kind::transfer;
     s.node = share;
@@ -242,8 +284,13 @@ class scheduler {
       r_.values[s.source].copied = true;
     }
     s.value = new_value(share, at, c_.steps);
-    c_.transfer_bytes = known_sum(c_.transfer_bytes, r_.values[s.value].bytes);
+    const std::int64_t bytes = r_.values[s.value].bytes;
+    c_.transfer_bytes = known_sum(c_.transfer_bytes, bytes);
     ++c_.transfers;
+    if (!same_task(from, at)) {
+      c_.message_bytes = known_sum(c_.message_bytes, bytes);
+      ++c_.messages;
+    }
     r_.steps[c_.steps++] = s;
     return s.value;
   }
@@ -336,12 +383,26 @@ class scheduler {
     return true;
   }
 
-  constexpr void fetch_copy(int fetch) {
+  /// A result arrives in every process, or where a task is asked for there alone.
+  constexpr void fetch(int fetch) {
     const int node = g_.fetches[fetch];
-    const bool runs = units_.kernel_of[node] >= 0;
-    const place at = where_[node].where;
-    int v = find_value(node, at.kind == device_kind::cpu ? at : host);
-    if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = add_transfer(node, host);
+    const place& home = where_[node].where;
+    if (targets_.count == 0 || (targets_.requests && targets_.requests[node].in_task)) return fetch_copy(fetch, home);
+    for (int d = 0; d < targets_.count; ++d) {
+      bool first = true;
+      for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], targets_.devices[d]);
+      if (first) fetch_copy(fetch, same_task(targets_.devices[d], home) ? home : host_of(targets_.devices[d]));
+    }
+  }
+
+  /// `at`: where the value is, or the host's memory of another task.
+  constexpr void fetch_copy(int fetch, const place& at) {
+    const int node = g_.fetches[fetch];
+    const place to = at.kind == device_kind::cpu ? at : host_of(at);
+    const bool arrives = !same_task(at, where_[node].where);
+    const bool runs = units_.kernel_of[node] >= 0 || arrives;
+    int v = find_value(node, to);
+    if (v < 0 && (arrives || (at.kind != device_kind::cpu && !in_host_memory(g_[node])))) v = add_transfer(node, to);
     if (v >= 0 && r_.values[v].fetch < 0 && !r_.values[v].variable && (runs || at.kind != device_kind::cpu)) {
       r_.values[v].fetch = fetch;
       r_.values[v].death = 1 << 30;
@@ -352,7 +413,7 @@ class scheduler {
     plan_step s;
     s.kind = step_kind::fetch_copy;
     s.node = node;
-    s.at = at.kind == device_kind::cpu ? at : host;
+    s.at = to;
     s.source = v;
     s.fetch = fetch;
     r_.steps[c_.steps++] = s;
@@ -367,6 +428,7 @@ class scheduler {
   const node_placement* where_;
   base_readers readers_;
   schedule_scratch r_;
+  fetch_targets targets_;
   schedule_counts c_{};
 };
 
