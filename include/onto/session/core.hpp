@@ -18,21 +18,37 @@ namespace onto::detail {
 
 class session_core final : public session_runtime {
  public:
-  session_core(device_list&& devices, const session_options& options)
-      : devices_(static_cast<device_list&&>(devices)),
+  session_core(device_list&& devices, const session_options& options, ref<process_group> group = {})
+      : group_(static_cast<ref<process_group>&&>(group)),
+        devices_(static_cast<device_list&&>(devices)),
         sink_(options.log),
         logs_placement_(options.log_device_placement),
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()) {
-    if (!options.trace.empty()) trace_ = new trace_file(options.trace);
+    if (options.trace.empty()) return;
+    message path(options.trace);
+    if (group_) path << "." << group_->here().task->job << "-" << group_->here().task->task;
+    trace_ = new trace_file(path.text());
   }
   ~session_core() override {
+    together_.finish();
     prepared_program::delete_all(idle_);
     delete trace_;
   }
 
   const device_list& devices() const { return devices_; }
+  /// The runs of all programs that are not waited for, where other processes have them in the same order; else null.
+  run_queue* shared_queue() { return group_ ? &together_ : nullptr; }
+
+  /// *Throws* `failed_precondition_error` where there are others.
+  ONTO_COLD void expect_one_process(std::string_view what) const {
+    if (group_)
+      fail<failed_precondition_error>(message("[onto.cluster] ")
+                                      << what
+                                      << " is for sessions of one process; fetch the variables into every process, and "
+                                         "keep them with a session of its own there");
+  }
 
   /// Simulated seconds that all runs have taken.
   double simulated_seconds() {
@@ -70,7 +86,7 @@ class session_core final : public session_runtime {
     const graph_view& g = placed.of.program->graph;
     for (int n = 0; n < g.count; ++n) {
       if (g[n].kind() != op_kind::variable) continue;
-      if (logs_placement_ && is_move(placed.where[n].reason)) {
+      if (logs_placement_ && is_move(placed.where[n].reason) && same_task(placed.where[n].where, devices_.here())) {
         message m;
         write_placement(m, g, node_names(g), placed.of.state, n, placed.where[n]);
         sink_.write(m.text());
@@ -93,14 +109,17 @@ class session_core final : public session_runtime {
   /// Resolves and places a program, and takes its memory where its shapes are known already.
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
+    in_order order(*this);
     try {
-      return prepared(program, states);
+      if (!group_) return prepared(program, states);
+      return prepared_together(program, states);
     } catch (const std::bad_alloc&) {
       throw_no_host_memory();
     }
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
+    const in_order order(*this);
     try {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
@@ -113,6 +132,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
+    const in_order order(*this);
     const mutex_lock one(p.busy);
     try {
       p.leaves.let_go();  // of a run that failed
@@ -124,6 +144,13 @@ class session_core final : public session_runtime {
 
  private:
   friend class checkpoint;
+
+  /// With other processes: what was started before and not waited for is done first, as it is there.
+  struct in_order {
+    explicit in_order(session_core& core) {
+      if (core.group_ && !core.together_.is_here()) core.together_.wait_for_all();
+    }
+  };
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
@@ -151,14 +178,21 @@ class session_core final : public session_runtime {
     const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
+    agreed_run together(group_.get(), group_ ? identity_of(m) : program_identity{});
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    gather(r, m, leaves);
-    bound_program* b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
-    if (!b) {
-      b = bind(m, leaves, p != nullptr);
-      if (p) make_room(*p);
+    bound_program* b = nullptr;
+    try {
+      gather(r, m, leaves);
+      if (group_) hear_shapes(r, m, leaves, together);
+      b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
+      if (!b) {
+        b = bind(m, leaves, p != nullptr);
+        if (p) make_room(*p);
+      }
+    } catch (...) {
+      together.fail();
     }
     try {
       for (int n = 0; n < g.count; ++n) {
@@ -167,16 +201,16 @@ class session_core final : public session_runtime {
         leaves.variable[n] = nullptr;
       }
       b->scalars = m.state.values;
-      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable});
+      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable, b->absent});
       begin(b->progress);
-      execution(*b, devices_).run();
+      execution(*b, devices_).run(together);
       end(b->progress);
       results.deliver();
       if (writes) commit(g, *b);
     } catch (...) {
-      delete b;
+      if (!group_ || !group_->is_broken()) delete b;  // messages of a process that was given up may still come
       if (trace_) finish_trace();
-      throw;
+      together.fail();
     }
     b->end_run();
     if (p) {
@@ -238,6 +272,7 @@ class session_core final : public session_runtime {
         if (!g[n].is_leaf()) continue;
         out.shapes[n] = g[n].shape;
         if (kind == op_kind::placeholder) {
+          if (group_ && !is_fed_well(g[n], r)) continue;  // to another task, it may be
           const feed_ref& feed = feed_for(g[n], r);
           out.shapes[n] = feed.shape;
           out.data[n].data = const_cast<void*>(feed.data);
@@ -265,6 +300,83 @@ class session_core final : public session_runtime {
     fail<failed_precondition_error>(message("[onto.variable] variable ")
                                     << unset.text()
                                     << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
+  }
+
+  // ---- with other processes ---------------------------------------------------------------------------------
+
+  /// What other processes must have, too, to run this program with this one.
+  ONTO_COLD static program_identity identity_of(const meaning& m) {
+    const graph_view& g = m.program->graph;
+    program_identity p{hash_mix(static_cast<std::uint64_t>(g.count), static_cast<std::uint64_t>(g.fetch_count)),
+                       g[g.fetches[0]].op->name, g.count};
+    for (int n = 0; n < g.count; ++n) {
+      p.hash = hash_mix(hash_mix(p.hash, g[n].op->hash), hash_text(g[n].name));
+      p.hash = hash_mix(hash_mix(p.hash, key_of(m.state.places[n])), static_cast<std::uint64_t>(g[n].type));
+      for (int k = 0; k < g[n].count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.operand(n, k)));
+      for (int a = 0; a < g[n].shape.rank; ++a) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g[n].shape[a]));
+    }
+    for (int k = 0; k < g.fetch_count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.fetches[k]));
+    return p;
+  }
+
+  static bool is_fed_well(const graph_node& n, const run_request& r) {
+    try {
+      feed_for(n, r);
+      return true;
+    } catch (const invalid_argument_error&) {
+      return false;
+    }
+  }
+
+  /// Each task says the extents of the leaves that it reads, where types leave them open.
+  /// *Throws* for a feed of this task's that is missing, or of another shape.
+  ONTO_COLD void hear_shapes(const run_request& r, const meaning& m, run_leaves& leaves, agreed_run& together) {
+    const graph_view& g = m.program->graph;
+    const auto is_open = [&](int n) {
+      return (g[n].kind() == op_kind::placeholder || g[n].kind() == op_kind::constant) && !g[n].shape.is_static();
+    };
+    bool any = false, bad = false;
+    for (int n = 0; n < g.count; ++n) {
+      any = any || is_open(n);
+      bad = bad || (g[n].kind() == op_kind::placeholder && !leaves.data[n].data);
+    }
+    if (!any && !bad) return;
+    arena memory;
+    auto* where = memory.make<node_placement>(g.count);
+    place_nodes_or_throw(*m.program, m.state, leaves.pinned, where);
+    struct said {
+      int node;
+      extents shape;
+    };
+    std::string own;
+    for (int n = 0; n < g.count; ++n) {
+      if (!same_task(where[n].where, devices_.here())) continue;
+      if (g[n].kind() == op_kind::placeholder && !leaves.data[n].data) feed_for(g[n], r);
+      if (!is_open(n)) continue;
+      const said s{n, leaves.shapes[n]};
+      own.append(reinterpret_cast<const char*>(&s), sizeof s);
+    }
+    if (!any) return;
+    const std::string heard = together.agree(nullptr, own);
+    for (std::size_t at = 0; at + sizeof(said) <= heard.size(); at += sizeof(said)) {
+      said s;
+      std::memcpy(&s, heard.data() + at, sizeof s);
+      if (s.node >= 0 && s.node < g.count) leaves.shapes[s.node] = s.shape;
+    }
+  }
+
+  ONTO_COLD ref<prepared_program> prepared_together(const compiled_program& program, const state* const* states) {
+    arena memory;
+    agreed_run together(group_.get(), identity_of(refined_.resolve(program, states, memory)));
+    ref<prepared_program> p;
+    try {
+      p = prepared(program, states);
+      p->queue_of_all = &together_;
+    } catch (...) {
+      together.fail();
+    }
+    together.agree(nullptr);
+    return p;
   }
 
   ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {
@@ -378,6 +490,8 @@ class session_core final : public session_runtime {
   static constexpr int remembered = 64;  // bound programs that wait for their next run
   static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
+  ref<process_group> group_;  // null where there is but one process
+  run_queue together_;
   device_list devices_;
   log_sink sink_;
   bool logs_placement_;

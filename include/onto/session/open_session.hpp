@@ -12,9 +12,29 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders) {
+ONTO_COLD inline ref<session_runtime> open_together(const session_options& options, const gpu_finder* finders,
+                                                    ref<process_group> group) {
+  message compared("allow_soft_placement ");
+  compared << (options.allow_soft_placement ? "on" : "off") << ", math "
+           << (options.math == math_mode::tf32 ? "tf32" : "full");
+  device_list own;
+  std::exception_ptr failure;
+  try {
+    own = find_devices(options, finders);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
+  return ref<session_core>(
+      new session_core(static_cast<device_list&&>(all), options, static_cast<ref<process_group>&&>(group)));
+}
+
+ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders,
+                                               process_group* adopted) {
+  ref<process_group> group(adopted);
   apply_environment(options);
-  return ref<session_core>(new session_core(find_devices(options, finders), options));
+  if (!group) return ref<session_core>(new session_core(find_devices(options, finders), options));
+  return open_together(options, finders, static_cast<ref<process_group>&&>(group));
 }
 
 ONTO_RUNTIME session_runtime& host_runtime() {
@@ -36,7 +56,7 @@ ONTO_COLD inline const device& device_by(const session_runtime& s, const device_
   throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
 }
 
-ONTO_RUNTIME void repeated_run::push(queued_run& r) { static_cast<prepared_program*>(this)->queue.push(r); }
+ONTO_RUNTIME void repeated_run::push(queued_run& r) { static_cast<prepared_program*>(this)->its_queue().push(r); }
 
 ONTO_RUNTIME void session_runtime::run(const run_request& r) { core_of(*this).run(r); }
 
@@ -65,7 +85,8 @@ ONTO_RUNTIME std::vector<device_info> session_runtime::list_devices() const {
   const device_list& all = static_cast<const session_core*>(this)->devices();
   for (int group = 0; group < 2; ++group)
     for (int k = 0; k < all.count(); ++k)
-      if (all[k].is_host() == (group == 0)) list.push_back({device_name::local(all[k].where()), all[k].description()});
+      if ((all[k].where().kind == device_kind::cpu) == (group == 0))
+        list.push_back({device_name::local(all[k].where()), all[k].description()});
   return list;
 }
 
@@ -79,10 +100,12 @@ ONTO_RUNTIME memory_info session_runtime::memory(const device_name& name) const 
 }
 
 ONTO_RUNTIME void session_runtime::save(const std::string& path, const graph_view* const* graphs, int count) {
+  core_of(*this).expect_one_process("save");
   checkpoint(core_of(*this), {graphs, count}).save(path);
 }
 
 ONTO_RUNTIME void session_runtime::restore(const std::string& path, const graph_view* const* graphs, int count) {
+  core_of(*this).expect_one_process("restore");
   checkpoint(core_of(*this), {graphs, count}).restore(path);
 }
 

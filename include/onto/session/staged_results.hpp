@@ -21,14 +21,30 @@ struct host_memory {
   const host_slot* leaf;                          // per node
   host_slot* results;                             // per fetch
   const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
+  const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
+
+/// In place of a result's shape: there is no result.
+inline extents no_result() {
+  extents none;
+  none.rank = -1;
+  return none;
+}
 
 class staged_results {
  public:
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
   staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
-    for (int k = 0; k < g_.fetch_count; ++k) b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
-    for (int k = 0; r.into_outputs && k < g_.fetch_count; ++k) stage(k);
+    for (int k = 0; k < g_.fetch_count; ++k) {
+      const bool absent = b.absent && b.absent[k];
+      b.results[k].data = nullptr;
+      if (!absent)
+        b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
+      else if (!r.into_outputs)
+        r.allocate(r.context, k, no_result());
+    }
+    for (int k = 0; r.into_outputs && k < g_.fetch_count; ++k)
+      if (!(b.absent && b.absent[k])) stage(k);
   }
   staged_results(const staged_results&) = delete;
   staged_results& operator=(const staged_results&) = delete;
@@ -64,7 +80,7 @@ class staged_results {
     void* const out = b_.results[fetch].data;
     const std::int64_t bytes = bytes_of(g_.fetches[fetch]);
     for (int k = 0; k < fetch; ++k)
-      if (overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
+      if (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
         fail<invalid_argument_error>(
             message("[onto.run] two outputs of a run share memory; give each memory of its own"));
     for (staged* s = first_; s; s = s->next)
