@@ -263,8 +263,14 @@ class execution {
       device& owner = devices_[(s.stream - 1) / stream_kinds];
       const auto stream = static_cast<stream_kind>((s.stream - 1) % stream_kinds);
       b_.used[s.stream] = true;
-      for (int w = 0; w < s.wait_count; ++w)
-        if (device_event* e = b_.steps[s.waits[w]].event) owner.wait(b_.progress, stream, *e);
+      for (int w = 0; w < s.wait_count; ++w) {
+        const bound_step& other = b_.steps[s.waits[w]];
+        if (!other.event) continue;
+        if (other.is_message)
+          wait_for(*other.event);  // no GPU knows when a message has come
+        else
+          owner.wait(b_.progress, stream, *other.event);
+      }
       if (s.is_message) {
         if (b_.progress.failed()) return;
         next_message_ = k + 1;

@@ -74,9 +74,10 @@ class cluster_group final : public process_group {
     if (is_broken()) throw failed_precondition_error(why_);
   }
 
- private:
   static constexpr int note_tag = 0;
   static constexpr int verdict_tag = 1;
+
+ private:
   static constexpr double grace = 1;  // seconds for those who waited, too, to say for whom
 
   // ---- the first process ----------------------------------------------------------------------------------------

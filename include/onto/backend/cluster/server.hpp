@@ -175,6 +175,7 @@ class server {
       ways = detail::ref<detail::lone_transport>(new detail::lone_transport);
     else
       ways = detail::ref<detail::mpi_transport>(new detail::mpi_transport(duplicate(timeout)));
+    ways_.push_back(ways);
     return new detail::cluster_group(static_cast<detail::ref<detail::transport>&&>(ways), tasks_, end_, timeout);
   }
 
@@ -186,14 +187,36 @@ class server {
     detail::patience p(0);
     while (!done) {
       if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) done = 1;
+      hear_the_last();
       p.pause();
     }
+    hear_the_last();
     MPI_Finalize();
+  }
+
+  /// Takes what others said when their sessions ended.
+  void hear_the_last() noexcept {
+    try {
+      for (const auto& ways : ways_) {
+        int from = 0;
+        std::int64_t bytes = 0, came = 0;
+        for (const int tag : {detail::cluster_group::note_tag, detail::cluster_group::verdict_tag}) {
+          while (ways->probe(-1, tag, from, bytes)) {
+            std::string note(static_cast<std::size_t>(bytes), '\0');
+            const detail::ref<detail::pending_message> m = ways->receive(from, tag, note.data(), bytes);
+            detail::patience p(0);
+            while (!m->is_done(came)) p.pause();
+          }
+        }
+      }
+    } catch (...) {  // then MPI ends with words of its own
+    }
   }
 
   [[noreturn]] static void fail(const std::string& what) { throw failed_precondition_error("[onto.cluster] " + what); }
 
   detail::ref<detail::cluster_tasks> tasks_;
+  std::vector<detail::ref<detail::transport>> ways_;  // of all sessions
   detail::ref<detail::cluster_end> end_{new detail::cluster_end};
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/core/message.hpp>
+#include <onto/core/ref.hpp>
 #include <onto/device/task.hpp>
 
 #include <string>
