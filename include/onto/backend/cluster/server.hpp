@@ -109,7 +109,12 @@ class server {
   /// Waits for the other processes to end theirs, too. Where one of them was given up this ends all.
   ~server() {
     if (world_ == MPI_COMM_NULL) return;
-    if (end_->has_come) MPI_Abort(world_, 1);
+    if (end_->has_come) {
+      // The others have a moment to say what they know; then who was given up is ended, too.
+      detail::patience p(0.5);
+      while (!p.is_over()) p.pause();
+      MPI_Abort(world_, 1);
+    }
     end_mpi();
   }
 
