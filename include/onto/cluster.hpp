@@ -6,13 +6,14 @@
 #include <onto/onto.hpp>
 
 #include <onto/backend/cluster/server.hpp>
+#include <onto/session/together.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 inline namespace ONTO_ABI {
 
 inline session::session(server& node, session_options options)
-    : core_(detail::open_session(options, detail::gpu_finders, node.join(options.timeout))) {}
+    : core_(detail::open_together(options, detail::gpu_finders, node.join(options.timeout))) {}
 
 }  // namespace ONTO_ABI
 }  // namespace onto

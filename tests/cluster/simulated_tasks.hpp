@@ -5,6 +5,7 @@
 
 #include <onto/backend/cluster/device.hpp>
 #include <onto/onto.hpp>
+#include <onto/session/together.hpp>
 
 #include <deque>
 #include <exception>
@@ -191,7 +192,7 @@ class server {
 
 inline namespace ONTO_ABI {
 inline session::session(server& node, session_options options)
-    : core_(detail::open_session(options, detail::gpu_finders, node.join(options.timeout))) {}
+    : core_(detail::open_together(options, detail::gpu_finders, node.join(options.timeout))) {}
 }  // namespace ONTO_ABI
 
 }  // namespace onto

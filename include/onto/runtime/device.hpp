@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -228,9 +227,15 @@ class device_list {
     o.count_ = 0;
   }
   device_list& operator=(device_list&& o) noexcept {
-    std::swap(devices_, o.devices_);
-    std::swap(places_, o.places_);
-    std::swap(count_, o.count_);
+    device** const devices = devices_;
+    place* const places = places_;
+    const int count = count_;
+    devices_ = o.devices_;
+    places_ = o.places_;
+    count_ = o.count_;
+    o.devices_ = devices;
+    o.places_ = places;
+    o.count_ = count;
     return *this;
   }
   ~device_list() {

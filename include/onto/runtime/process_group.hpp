@@ -21,8 +21,14 @@ struct program_identity {
   int nodes = 0;
 };
 
+/// What a session does beside running, where there are other processes. Behind pointers, so that programs of one
+/// process hold nothing of it; `session/together.hpp`.
+struct together_functions;
+
 class process_group : public counted {
  public:
+  const together_functions* programs = nullptr;
+
   /// A place of the task that this process is.
   virtual place here() const = 0;
 

@@ -16,6 +16,19 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+class session_core;
+
+/// What a session does beside running where there are other processes: `session/together.hpp`. Behind pointers, so that
+/// programs of one process hold nothing of it.
+struct together_functions {
+  program_identity (*identity_of)(const meaning& m);
+  bool (*is_fed_well)(const graph_node& n, const run_request& r);
+  void (*hear_shapes)(session_core& s, const run_request& r, const meaning& m, run_leaves& leaves, agreed_run& all);
+  ref<prepared_program> (*prepare)(session_core& s, const compiled_program& program, const state* const* states);
+  void (*take_turn)(session_core& s);
+  void (*refuse)(std::string_view what);
+};
+
 class session_core final : public session_runtime {
  public:
   session_core(device_list&& devices, const session_options& options, ref<process_group> group = {})
@@ -38,16 +51,9 @@ class session_core final : public session_runtime {
   }
 
   const device_list& devices() const { return devices_; }
-  /// The runs of all programs that are not waited for, where other processes have them in the same order; else null.
-  run_queue* shared_queue() { return group_ ? &together_ : nullptr; }
-
-  /// *Throws* `failed_precondition_error` where there are others.
-  ONTO_COLD void expect_one_process(std::string_view what) const {
-    if (group_)
-      fail<failed_precondition_error>(message("[onto.cluster] ")
-                                      << what
-                                      << " is for sessions of one process; fetch the variables into every process, and "
-                                         "keep them with a session of its own there");
+  /// *Throws* `failed_precondition_error` where there are other processes.
+  void expect_to_be_alone(std::string_view what) const {
+    if (group_) group_->programs->refuse(what);
   }
 
   /// Simulated seconds that all runs have taken.
@@ -109,17 +115,16 @@ class session_core final : public session_runtime {
   /// Resolves and places a program, and takes its memory where its shapes are known already.
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
-    in_order order(*this);
+    if (group_) group_->programs->take_turn(*this);
     try {
-      if (!group_) return prepared(program, states);
-      return prepared_together(program, states);
+      return group_ ? group_->programs->prepare(*this, program, states) : prepared(program, states);
     } catch (const std::bad_alloc&) {
       throw_no_host_memory();
     }
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
-    const in_order order(*this);
+    if (group_) group_->programs->take_turn(*this);
     try {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
@@ -132,7 +137,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
-    const in_order order(*this);
+    if (group_) group_->programs->take_turn(*this);
     const mutex_lock one(p.busy);
     try {
       p.leaves.let_go();  // of a run that failed
@@ -144,13 +149,7 @@ class session_core final : public session_runtime {
 
  private:
   friend class checkpoint;
-
-  /// With other processes: what was started before and not waited for is done first, as it is there.
-  struct in_order {
-    explicit in_order(session_core& core) {
-      if (core.group_ && !core.together_.is_here()) core.together_.wait_for_all();
-    }
-  };
+  friend class together;
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
@@ -178,14 +177,14 @@ class session_core final : public session_runtime {
     const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
-    agreed_run together(group_.get(), group_ ? identity_of(m) : program_identity{});
+    agreed_run together(group_.get(), group_ ? group_->programs->identity_of(m) : program_identity{});
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
     bound_program* b = nullptr;
     try {
       gather(r, m, leaves);
-      if (group_) hear_shapes(r, m, leaves, together);
+      if (group_) group_->programs->hear_shapes(*this, r, m, leaves, together);
       b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
       if (!b) {
         b = bind(m, leaves, p != nullptr);
@@ -272,7 +271,7 @@ class session_core final : public session_runtime {
         if (!g[n].is_leaf()) continue;
         out.shapes[n] = g[n].shape;
         if (kind == op_kind::placeholder) {
-          if (group_ && !is_fed_well(g[n], r)) continue;  // to another task, it may be
+          if (group_ && !group_->programs->is_fed_well(g[n], r)) continue;  // to another task, it may be
           const feed_ref& feed = feed_for(g[n], r);
           out.shapes[n] = feed.shape;
           out.data[n].data = const_cast<void*>(feed.data);
@@ -300,83 +299,6 @@ class session_core final : public session_runtime {
     fail<failed_precondition_error>(message("[onto.variable] variable ")
                                     << unset.text()
                                     << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
-  }
-
-  // ---- with other processes ---------------------------------------------------------------------------------
-
-  /// What other processes must have, too, to run this program with this one.
-  ONTO_COLD static program_identity identity_of(const meaning& m) {
-    const graph_view& g = m.program->graph;
-    program_identity p{hash_mix(static_cast<std::uint64_t>(g.count), static_cast<std::uint64_t>(g.fetch_count)),
-                       g[g.fetches[0]].op->name, g.count};
-    for (int n = 0; n < g.count; ++n) {
-      p.hash = hash_mix(hash_mix(p.hash, g[n].op->hash), hash_text(g[n].name));
-      p.hash = hash_mix(hash_mix(p.hash, key_of(m.state.places[n])), static_cast<std::uint64_t>(g[n].type));
-      for (int k = 0; k < g[n].count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.operand(n, k)));
-      for (int a = 0; a < g[n].shape.rank; ++a) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g[n].shape[a]));
-    }
-    for (int k = 0; k < g.fetch_count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.fetches[k]));
-    return p;
-  }
-
-  static bool is_fed_well(const graph_node& n, const run_request& r) {
-    try {
-      feed_for(n, r);
-      return true;
-    } catch (const invalid_argument_error&) {
-      return false;
-    }
-  }
-
-  /// Each task says the extents of the leaves that it reads, where types leave them open.
-  /// *Throws* for a feed of this task's that is missing, or of another shape.
-  ONTO_COLD void hear_shapes(const run_request& r, const meaning& m, run_leaves& leaves, agreed_run& together) {
-    const graph_view& g = m.program->graph;
-    const auto is_open = [&](int n) {
-      return (g[n].kind() == op_kind::placeholder || g[n].kind() == op_kind::constant) && !g[n].shape.is_static();
-    };
-    bool any = false, bad = false;
-    for (int n = 0; n < g.count; ++n) {
-      any = any || is_open(n);
-      bad = bad || (g[n].kind() == op_kind::placeholder && !leaves.data[n].data);
-    }
-    if (!any && !bad) return;
-    arena memory;
-    auto* where = memory.make<node_placement>(g.count);
-    place_nodes_or_throw(*m.program, m.state, leaves.pinned, where);
-    struct said {
-      int node;
-      extents shape;
-    };
-    std::string own;
-    for (int n = 0; n < g.count; ++n) {
-      if (!same_task(where[n].where, devices_.here())) continue;
-      if (g[n].kind() == op_kind::placeholder && !leaves.data[n].data) feed_for(g[n], r);
-      if (!is_open(n)) continue;
-      const said s{n, leaves.shapes[n]};
-      own.append(reinterpret_cast<const char*>(&s), sizeof s);
-    }
-    if (!any) return;
-    const std::string heard = together.agree(nullptr, own);
-    for (std::size_t at = 0; at + sizeof(said) <= heard.size(); at += sizeof(said)) {
-      said s;
-      std::memcpy(&s, heard.data() + at, sizeof s);
-      if (s.node >= 0 && s.node < g.count) leaves.shapes[s.node] = s.shape;
-    }
-  }
-
-  ONTO_COLD ref<prepared_program> prepared_together(const compiled_program& program, const state* const* states) {
-    arena memory;
-    agreed_run together(group_.get(), identity_of(refined_.resolve(program, states, memory)));
-    ref<prepared_program> p;
-    try {
-      p = prepared(program, states);
-      p->queue_of_all = &together_;
-    } catch (...) {
-      together.fail();
-    }
-    together.agree(nullptr);
-    return p;
   }
 
   ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {
@@ -491,7 +413,7 @@ class session_core final : public session_runtime {
   static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
   ref<process_group> group_;  // null where there is but one process
-  run_queue together_;
+  run_queue together_;        // of runs that are not waited for, where other processes do all in the same order
   device_list devices_;
   log_sink sink_;
   bool logs_placement_;

@@ -12,29 +12,9 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-ONTO_COLD inline ref<session_runtime> open_together(const session_options& options, const gpu_finder* finders,
-                                                    ref<process_group> group) {
-  message compared("allow_soft_placement ");
-  compared << (options.allow_soft_placement ? "on" : "off") << ", math "
-           << (options.math == math_mode::tf32 ? "tf32" : "full");
-  device_list own;
-  std::exception_ptr failure;
-  try {
-    own = find_devices(options, finders);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
-  return ref<session_core>(
-      new session_core(static_cast<device_list&&>(all), options, static_cast<ref<process_group>&&>(group)));
-}
-
-ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders,
-                                               process_group* adopted) {
-  ref<process_group> group(adopted);
+ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders) {
   apply_environment(options);
-  if (!group) return ref<session_core>(new session_core(find_devices(options, finders), options));
-  return open_together(options, finders, static_cast<ref<process_group>&&>(group));
+  return ref<session_core>(new session_core(find_devices(options, finders), options));
 }
 
 ONTO_RUNTIME session_runtime& host_runtime() {
@@ -100,12 +80,12 @@ ONTO_RUNTIME memory_info session_runtime::memory(const device_name& name) const 
 }
 
 ONTO_RUNTIME void session_runtime::save(const std::string& path, const graph_view* const* graphs, int count) {
-  core_of(*this).expect_one_process("save");
+  core_of(*this).expect_to_be_alone("save");
   checkpoint(core_of(*this), {graphs, count}).save(path);
 }
 
 ONTO_RUNTIME void session_runtime::restore(const std::string& path, const graph_view* const* graphs, int count) {
-  core_of(*this).expect_one_process("restore");
+  core_of(*this).expect_to_be_alone("restore");
   checkpoint(core_of(*this), {graphs, count}).restore(path);
 }
 

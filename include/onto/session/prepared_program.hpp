@@ -57,11 +57,12 @@ struct prepared_program final : repeated_run {
   bound_program* bound = nullptr;     // for each kind of feeds, the latest first
   run_queue queue;                    // of runs that were started with `async`
   run_queue* queue_of_all = nullptr;  // where other processes do the runs of all programs in the same order
+  void (*finish_queue)(run_queue& all) = nullptr;
 
   run_queue& its_queue() { return queue_of_all ? *queue_of_all : queue; }
 
   ~prepared_program() override {
-    if (queue_of_all) queue_of_all->wait_for_all();
+    if (queue_of_all) finish_queue(*queue_of_all);
     queue.finish();
     delete_all(bound);
   }

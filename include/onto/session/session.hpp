@@ -33,7 +33,7 @@ inline namespace ONTO_ABI {
 class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
-  explicit session(session_options options = {}) : core_(detail::open_session(options, detail::gpu_finders, nullptr)) {}
+  explicit session(session_options options = {}) : core_(detail::open_session(options, detail::gpu_finders)) {}
 
   /// A session of all processes of a cluster, which all make it and run the same programs in the same order; of a local
   /// server, one of this process alone. Include `<onto/cluster.hpp>`.

@@ -36,7 +36,6 @@ namespace detail {
 struct state;
 struct feed_ref;
 class device;
-class process_group;
 struct memory_limit;
 
 /// A program to run, without its types.
@@ -97,11 +96,9 @@ class gpu_list : public counted {
 /// Finds the GPUs of a backend: one for each, in the order in which they are preferred, and then null.
 using gpu_finder = ref<gpu_list> (*)(const session_options& options);
 
-/// A session with the devices that there are, as far as the options and the environment let it see them. `group`, which
-/// it takes over: the processes that it runs programs together with; null: it is alone.
+/// A session with the devices that there are, as far as the options and the environment let it see them.
 /// *Throws* `invalid_argument_error` for options that make no sense.
-ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders,
-                                               process_group* group);
+ONTO_RUNTIME ref<session_runtime> open_session(session_options& options, const gpu_finder* finders);
 
 /// What evaluates for all threads without a session: the CPU, and what programs were bound to.
 ONTO_RUNTIME session_runtime& host_runtime();
