@@ -9,6 +9,8 @@ from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, indent,
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
+# What names MPI: tests/cluster/check.py compiles it.
+MPI = ("onto/cluster.hpp", "onto/backend/cluster/mpi.hpp", "onto/backend/cluster/server.hpp")
 
 
 def main():
@@ -25,7 +27,7 @@ def main():
             # Every operation, without the flags that CMake adds.
             tasks += [(compiler, "tests/gpu/operations.cu")]
         else:
-            tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/") and h != RUNTIME]
+            tasks += [(compiler, h) for h in headers if not h.startswith("onto/backend/cuda/") and h not in (RUNTIME, *MPI)]
             tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++
                 tasks += [(compiler, t) for t in statics]
