@@ -24,7 +24,8 @@ class device_name {
   /// The name that constrains nothing.
   device_name() = default;
 
-  /// The kind and index of a place, and its task: `{gpu, 1}` is `/device:GPU:1`, a negative index leaves the index open.
+  /// The kind and index of a place, and its task: `{gpu, 1}` is `/device:GPU:1`, a negative index leaves the index
+  /// open.
   device_name(place p) {
     if (p.in_task) {
       parts_.job = p.task->job;

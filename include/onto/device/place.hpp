@@ -55,9 +55,7 @@ struct cpu {
 namespace detail {
 
 /// A place of the task of `p`.
-constexpr place in_task_of(const place& p, device_kind kind, int index) {
-  return {kind, index, p.in_task, p.task};
-}
+constexpr place in_task_of(const place& p, device_kind kind, int index) { return {kind, index, p.in_task, p.task}; }
 /// Where the host's memory of a task is.
 constexpr place host_of(const place& p) { return in_task_of(p, device_kind::cpu, 0); }
 

@@ -128,7 +128,7 @@ constexpr void place_leaves(const graph_view& g, const placer_input& in, node_pl
       out[n] = {in.pinned[n], placement_reason::free};
       if (!asked) continue;
       const node_placement wish = choose(g, n, in.requests[n], is_foreign, in);
-      out[n].reason = wish.where == in.pinned[n]                                 ? wish.reason
+      out[n].reason = wish.where == in.pinned[n]                              ? wish.reason
                       : in.soft && task_matches(in.requests[n], in.pinned[n]) ? placement_reason::moved_variable
                                                                               : placement_reason::elsewhere;
     } else if (!asked && agreed.is_set() && has_kernel(g, n, agreed.kind)) {
@@ -176,9 +176,9 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
     if (!detail::is_there(in, home) || out[n].where == home) continue;
     const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], home);
     out[n].where = home;
-    out[n].reason = !asked                                          ? placement_reason::variable
+    out[n].reason = !asked                                                  ? placement_reason::variable
                     : in.soft && detail::task_matches(in.requests[n], home) ? placement_reason::moved_variable
-                                                                    : placement_reason::elsewhere;
+                                                                            : placement_reason::elsewhere;
   }
   detail::place_leaves(g, in, out, false);
 

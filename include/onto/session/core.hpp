@@ -10,24 +10,12 @@
 #include <onto/session/prepared_program.hpp>
 #include <onto/session/session_runtime.hpp>
 #include <onto/session/staged_results.hpp>
+#include <onto/session/together_functions.hpp>
 #include <onto/session/trace.hpp>
 #include <onto/session/variables.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
-
-class session_core;
-
-/// What a session does beside running where there are other processes: `session/together.hpp`. Behind pointers, so that
-/// programs of one process hold nothing of it.
-struct together_functions {
-  program_identity (*identity_of)(const meaning& m);
-  bool (*is_fed_well)(const graph_node& n, const run_request& r);
-  void (*hear_shapes)(session_core& s, const run_request& r, const meaning& m, run_leaves& leaves, agreed_run& all);
-  ref<prepared_program> (*prepare)(session_core& s, const compiled_program& program, const state* const* states);
-  void (*take_turn)(session_core& s);
-  void (*refuse)(std::string_view what);
-};
 
 class session_core final : public session_runtime {
  public:
@@ -185,10 +173,10 @@ class session_core final : public session_runtime {
     try {
       gather(r, m, leaves);
       if (group_) group_->programs->hear_shapes(*this, r, m, leaves, together);
-      b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
+      b = p ? p->take(leaves) : take(m.program, leaves, m.state);
       if (!b) {
         b = bind(m, leaves, p != nullptr);
-        if (p) make_room(*p);
+        if (p) p->make_room();
       }
     } catch (...) {
       together.fail();
@@ -325,14 +313,6 @@ class session_core final : public session_runtime {
     return b;
   }
 
-  static bool same_data(const bound_program& b, const run_leaves& leaves) {
-    for (int n = 0; n < leaves.nodes; ++n)
-      if (!(b.leaf_shapes[n] == leaves.shapes[n] &&
-            (b.pinned[n] == leaves.pinned[n] || b.where[n].where == leaves.pinned[n])))
-        return false;
-    return true;
-  }
-
   /// A bound program that is not in use and fits, or null.
   bound_program* take(const compiled_program* p, const run_leaves& leaves, const program_state& s) {
     mutex_lock lock(mutex_);
@@ -347,25 +327,6 @@ class session_core final : public session_runtime {
       return b;
     }
     return nullptr;
-  }
-
-  /// The same among those of a prepared program.
-  static bound_program* take_from(prepared_program& p, const run_leaves& leaves) {
-    for (bound_program** at = &p.bound; *at; at = &(*at)->next) {
-      bound_program* b = *at;
-      if (!same_data(*b, leaves)) continue;
-      *at = b->next;
-      return b;
-    }
-    return nullptr;
-  }
-
-  /// Where a prepared program has as many as it may, the one that was not used longest goes.
-  static void make_room(prepared_program& p) {
-    bound_program** at = &p.bound;
-    for (int count = 1; *at && count < kept_shapes; ++count) at = &(*at)->next;
-    prepared_program::delete_all(*at);
-    *at = nullptr;
   }
 
   void give_back(bound_program* b) {
@@ -410,7 +371,6 @@ class session_core final : public session_runtime {
   }
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run
-  static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
   ref<process_group> group_;  // null where there is but one process
   run_queue together_;        // of runs that are not waited for, where other processes do all in the same order

@@ -80,7 +80,7 @@ class cluster_group final : public process_group {
  private:
   static constexpr double grace = 1;  // seconds for those who waited, too, to say for whom
 
-  // ---- the first process ----------------------------------------------------------------------------------------
+  // ---- the first process ----------------------------------------------------------------------------------
 
   process_note collect(const process_note& own) {
     heard_[0] = own;
@@ -144,7 +144,7 @@ class cluster_group final : public process_group {
     for (int r = 1; r < ways_->size(); ++r) post(r, verdict_tag, bytes);
   }
 
-  // ---- the others -----------------------------------------------------------------------------------------------
+  // ---- the others -----------------------------------------------------------------------------------------
 
   process_note ask(const process_note& own) {
     post(0, note_tag, write_note(own));
@@ -167,7 +167,7 @@ class cluster_group final : public process_group {
     return true;
   }
 
-  // ---- both -----------------------------------------------------------------------------------------------------
+  // ---- both -----------------------------------------------------------------------------------------------
 
   /// Hears what other processes say meanwhile. *Throws* where one has given up, or has ended.
   void listen() {
