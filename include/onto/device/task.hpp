@@ -24,6 +24,7 @@ template <class Job, int Task, class Device>
 struct task_place {
   static_assert(Task >= 0, "[onto.device] a task is 0 or positive");
   static_assert(Job::value.size() > 0, "[onto.device] a task is of a job; give it a name: task<\"worker\", 0>");
+  static constexpr int index = Task;  // for towers: `place.index`
   static constexpr task_name name{Job::value, Task, task_id(Job::value, Task)};
   static constexpr place value{Device::value.kind, Device::value.index, true, &name};
 };
