@@ -90,6 +90,50 @@ void check_large(session& sess, rule_checker& r, int other) {
     r.expect(std::get<0>(got)(2'999'999) == 999.f * 2 + 1, "a large tensor goes there and back");
 }
 
+/// Specifications that are none.
+void check_specifications(rule_checker& r) {
+  using spec = cluster_spec;
+  r.expect_throws<invalid_argument_error>("the cluster has no job", [] { spec{}; });
+  r.expect_throws<invalid_argument_error>("job 'ps' has no tasks", [] { spec{{"worker", 1}, {"ps", 0}}; });
+  r.expect_throws<invalid_argument_error>("job 'worker' is there twice", [] { spec{{"worker", 1}, {"worker", 2}}; });
+  for (const char* name : {"", "1x", "a-b", "a/b", "*", "worker:1", "job:w", " "})
+    r.expect_throws<invalid_argument_error>("is no name of a job", [&] { spec{{name, 1}}; });
+  r.expect(spec{{"ps", 1}, {"worker", 2}}.size() == 3, "a specification knows how many processes it takes");
+}
+
+/// What is longer than MPI's greatest count goes in pieces; here these are short. An empty message stands for all.
+void check_pieces(int rank, rule_checker& r) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  {
+    detail::mpi_transport ways(comm, 1000);
+    const auto wait_for = [](detail::pending_message& m) {
+      std::int64_t bytes = 0;
+      for (detail::patience p(20); !m.is_done(bytes) && !p.is_over();) p.pause();
+      return bytes;
+    };
+    for (const std::int64_t bytes : {0, 1, 999, 1000, 1001, 12345}) {
+      std::string text(static_cast<std::size_t>(bytes), ' ');
+      if (rank == 0) {
+        for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>('a' + k % 23);
+        r.expect(wait_for(*ways.send(1, 5, text.data(), bytes)) == bytes, "a message leaves in pieces");
+        wait_for(*ways.send(1, 6, nullptr, 0));
+        wait_for(*ways.send(1, 7, "z", 1));
+      } else {
+        r.expect(wait_for(*ways.receive(0, 5, text.data(), bytes)) == bytes, "all pieces come");
+        bool good = true;
+        for (std::size_t k = 0; k < text.size(); ++k) good = good && text[k] == static_cast<char>('a' + k % 23);
+        r.expect(good, "pieces come in order");
+        std::string other(5000, ' ');
+        r.expect(wait_for(*ways.receive(0, 6, other.data(), 5000)) == 0, "an empty message comes in place of all");
+        r.expect(wait_for(*ways.receive(0, 7, other.data(), 1)) == 1 && other[0] == 'z',
+                 "and the next one is the next");
+      }
+    }
+  }
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -112,6 +156,8 @@ int main(int argc, char** argv) try {
       check_large(sess, r, processes - 1);
     }
   }
+  check_specifications(r);
+  if (processes == 2) check_pieces(node.rank(), r);
   if (processes == 3) check_rules(node, r);
   for (const std::string& failure : r.failures()) std::fprintf(stderr, "FAIL %s\n", failure.c_str());
   std::printf("%d checks, %d failed\n", r.checks(), static_cast<int>(r.failures().size()));

@@ -197,6 +197,16 @@ void check_rules(Node& node, rule_checker& r) {
     r.expect(soft.placement(under).at("Mul").assigned.task() == 1, "guards and scopes combine part by part");
   }
 
+  // Towers over tasks: the function is given the task.
+  const auto shares = towers(boost::hana::tuple_t<first, second>, [](auto place) {
+    constexpr auto shift = c<float(10 * decltype(place)::index)>;
+    return exp(x * 0_c) + shift;
+  });
+  const auto report = soft.placement(fetches(shares));
+  r.expect(report.at("Add").assigned.task() == 0 && report.at("Add_1").assigned.task() == 1,
+           "towers are on their tasks");
+  r.expect(all_are(soft.run(mean(shares), x = ones), 6, 4), "the mean of towers on tasks arrives in every process");
+
   // Sessions with other options are refused, and so is one that cannot be made in one process.
   const std::string options = r.template expect_throws<failed_precondition_error>("the same version and options", [&] {
     session other{node, {.allow_soft_placement = me == 0, .timeout = 30}};

@@ -18,7 +18,8 @@ class pending_message : public counted {
 };
 
 /// The ways from this process to the others, which are numbers. Messages of one tag between two processes come in the
-/// order in which they were sent. One thread at a time calls it. *Throws* `internal_error` where the system fails.
+/// order in which they were sent; a tensor has a tag that no other one has that is under way. One thread at a time
+/// calls it. *Throws* `internal_error` where the system fails.
 class transport : public counted {
  public:
   virtual int rank() const = 0;
