@@ -129,6 +129,23 @@ def check_examples(mpi):
         mpi.verdict(f"examples/cluster/{source.name}", reason or compare(source.with_suffix(".out"), ordered(out), "standard output"))
 
 
+def check_cmake(mpi):
+    """onto::cluster in a project of its own."""
+    if not shutil.which("cmake"):
+        return
+    folder = mpi.folder / f"cmake.{mpi.name}"
+    for command in (["cmake", "-S", TESTS / "consumer", "-B", folder, f"-DMPI_CXX_COMPILER=mpicxx.{mpi.name}"],
+                    ["cmake", "--build", folder, "--target", "local_server"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            mpi.verdict("a project that links onto::cluster", f"it is not built\n{indent(done.stdout + done.stderr)}")
+            return
+    status, out, err, _ = mpi.run(0, folder / "local_server")
+    reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
+    mpi.verdict("a project that links onto::cluster",
+                reason or compare(EXAMPLES / "local_server.out", out, "standard output"))
+
+
 def ordered(out):
     """What processes print comes in any order: the pieces, each from one `Device mapping` to the next, are sorted."""
     pieces = re.split(r"^(?=Device mapping)", out, flags=re.M)
@@ -151,6 +168,8 @@ def main():
             check_programs(mpi)
             check_faults(mpi)
             check_examples(mpi)
+            if name == found[0]:
+                check_cmake(mpi)
             passed, failed = passed + mpi.passed, failed + mpi.failed
     missing = [name for name in wanted if name not in found]
     for name in missing:

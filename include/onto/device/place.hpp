@@ -31,7 +31,7 @@ struct place {
   const detail::task_name* task = nullptr;
 
   ONTO_INLINE constexpr bool is_set() const { return kind != device_kind::none || in_task; }
-  friend constexpr bool operator==(const place& a, const place& b) {
+  ONTO_INLINE friend constexpr bool operator==(const place& a, const place& b) {
     return a.kind == b.kind && a.index == b.index && a.in_task == b.in_task && (!a.in_task || a.task->id == b.task->id);
   }
 };
@@ -55,11 +55,13 @@ struct cpu {
 namespace detail {
 
 /// A place of the task of `p`.
-constexpr place in_task_of(const place& p, device_kind kind, int index) { return {kind, index, p.in_task, p.task}; }
+ONTO_INLINE constexpr place in_task_of(const place& p, device_kind kind, int index) {
+  return {kind, index, p.in_task, p.task};
+}
 /// Where the host's memory of a task is.
-constexpr place host_of(const place& p) { return in_task_of(p, device_kind::cpu, 0); }
+ONTO_INLINE constexpr place host_of(const place& p) { return in_task_of(p, device_kind::cpu, 0); }
 
-constexpr bool same_task(const place& a, const place& b) {
+ONTO_INLINE constexpr bool same_task(const place& a, const place& b) {
   return a.in_task == b.in_task && (!a.in_task || a.task->id == b.task->id);
 }
 
@@ -83,7 +85,7 @@ constexpr place merged(const place& outer, const place& inner) {
 }
 
 /// A number for hashes.
-constexpr std::uint64_t key_of(const place& p) {
+ONTO_INLINE constexpr std::uint64_t key_of(const place& p) {
   return static_cast<std::uint64_t>(p.kind) * 4096 + static_cast<std::uint64_t>(p.index + 1) +
          (p.in_task ? p.task->id * 65537 : 0);
 }

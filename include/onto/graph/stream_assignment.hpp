@@ -37,7 +37,7 @@ struct order_input {
 };
 
 /// Whether another process does a step: this one has no part in it.
-constexpr bool is_elsewhere(const plan_step& s, const place& here) {
+ONTO_INLINE constexpr bool is_elsewhere(const plan_step& s, const place& here) {
   return !same_task(s.at, here) && !(s.kind == step_kind::transfer && same_task(s.from, here));
 }
 
@@ -142,7 +142,9 @@ class stream_assigner {
   }
 
   /// Whether the host does it: the CPU of another process is a device like a GPU, with streams that messages go in.
-  constexpr bool is_host(const place& p) const { return p.kind == device_kind::cpu && same_task(p, in_.here); }
+  ONTO_INLINE constexpr bool is_host(const place& p) const {
+    return p.kind == device_kind::cpu && same_task(p, in_.here);
+  }
 
   constexpr int stream_of(const plan_step& s) const {
     if (is_elsewhere(s, in_.here)) return 0;

@@ -25,7 +25,7 @@ struct host_memory {
 };
 
 /// In place of a result's shape: there is no result.
-inline extents no_result() {
+ONTO_INLINE extents no_result() {
   extents none;
   none.rank = -1;
   return none;
