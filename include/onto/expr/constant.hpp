@@ -7,6 +7,8 @@
 #include <onto/tensor/tensor.hpp>
 
 #include <cstddef>
+#include <new>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,7 +24,7 @@ namespace op {
 /// A leaf that holds values. Its element type and shape are the node's own.
 struct leaf {
   static constexpr int cost = 0;
-  static constexpr kernel_set kernels{all_elements, all_elements};
+  static constexpr kernel_set kernels = kernel_set::of(elements_and_text);
   static constexpr inferred infer(const extents*, int) { return {}; }
 };
 struct constant : leaf {
@@ -96,6 +98,31 @@ auto make_array_constant(Name name, const void* values) {
   return make_constant<T, static_cast<int>(Dims)...>(name, values, (Dims * ... * sizeof(T)),
                                                      extents(shape<static_cast<int>(Dims)...>{}));
 }
+
+/// What a constant of texts holds: a tensor of them, as of data that is kept.
+template <class Kept>
+struct kept_texts {
+  static const Kept& at(const void* object) { return *static_cast<const Kept*>(object); }
+  static const void* values(const void* object) { return at(object).data(); }
+  static extents shape(const void* object) { return at(object).extent_values(); }
+  static void destroy(const void* object) { at(object).~Kept(); }
+  static bool same(const void* object, const void* other) { return same_values(at(object), at(other)); }
+  static constexpr data_object kept{&values, &shape, &destroy, &same};
+};
+template <class Name, int... Dims>
+auto text_constant(Name, tensor<text, Dims...>&& values) {
+  using kept = tensor<text, Dims...>;
+  state* s = new_state(0, sizeof(kept), true);
+  s->object = ::new (const_cast<void*>(s->values)) kept(static_cast<kept&&>(values));
+  s->refers_to = &kept_texts<kept>::kept;
+  return constant_node<Name, text, Dims...>{state_ref(s)};
+}
+template <std::size_t... Dims, class Name>
+auto text_constant_of(Name name, const text* values) {
+  const extents e(shape<static_cast<int>(Dims)...>{});
+  return text_constant(name, tensor<text, static_cast<int>(Dims)...>(
+                                 std::span<const text>(values, static_cast<std::size_t>(e.size())), e));
+}
 }  // namespace detail
 
 /// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`.
@@ -118,8 +145,30 @@ auto constant(const T (&v)[N][M][K]) {
 /// A constant with the elements of a tensor.
 template <fixed_string Name, tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
-  return detail::make_constant<T, Dims...>(detail::spelled<Name>(), detail::expect_values(t).data(),
-                                           t.size() * sizeof(T), t.extent_values());
+  if constexpr (is_text(element_of<T>))
+    return detail::text_constant(detail::spelled<Name>(), tensor<T, Dims...>(detail::expect_values(t)));
+  else
+    return detail::make_constant<T, Dims...>(detail::spelled<Name>(), detail::expect_values(t).data(),
+                                             t.size() * sizeof(T), t.extent_values());
+}
+
+/// A constant of text: `constant<"greeting">("Hello")`, `constant<"names">({"a", "b"})`; nested lists as of numbers.
+/// *Throws* `invalid_argument_error` for a text of more than `text::max_size` bytes, `resource_exhausted_error`.
+template <fixed_string Name, detail::text_like S>
+auto constant(const S& value) {
+  return detail::text_constant(detail::spelled<Name>(), tensor<text>(text(value)));
+}
+template <fixed_string Name, std::size_t N>
+auto constant(const text (&v)[N]) {
+  return detail::text_constant_of<N>(detail::spelled<Name>(), v);
+}
+template <fixed_string Name, std::size_t N, std::size_t M>
+auto constant(const text (&v)[N][M]) {
+  return detail::text_constant_of<N, M>(detail::spelled<Name>(), v[0]);
+}
+template <fixed_string Name, std::size_t N, std::size_t M, std::size_t K>
+auto constant(const text (&v)[N][M][K]) {
+  return detail::text_constant_of<N, M, K>(detail::spelled<Name>(), v[0][0]);
 }
 
 /// A constant without a name: a new one each time it is written.
@@ -142,6 +191,22 @@ auto constant(const T (&v)[N][M][K]) {
 template <tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
   return constant<"">(t);
+}
+template <detail::text_like S>
+auto constant(const S& value) {
+  return constant<"">(value);
+}
+template <std::size_t N>
+auto constant(const text (&v)[N]) {
+  return constant<"">(v);
+}
+template <std::size_t N, std::size_t M>
+auto constant(const text (&v)[N][M]) {
+  return constant<"">(v);
+}
+template <std::size_t N, std::size_t M, std::size_t K>
+auto constant(const text (&v)[N][M][K]) {
+  return constant<"">(v);
 }
 
 namespace detail {

@@ -17,7 +17,7 @@ struct comparison : detail::packed_elementwise<Accepted> {
   }
 };
 
-struct equal : comparison<all_elements> {
+struct equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "Equal";
   template <class T>
   ONTO_HD static auto apply(T a, T b) {
@@ -25,7 +25,7 @@ struct equal : comparison<all_elements> {
   }
 };
 
-struct not_equal : comparison<all_elements> {
+struct not_equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "NotEqual";
   template <class T>
   ONTO_HD static auto apply(T a, T b) {

@@ -37,7 +37,7 @@ template <element_set Accepted = numeric_elements, int Cost = 1>
 struct elementwise {
   static constexpr op_kind kind = op_kind::map;
   static constexpr int cost = Cost;
-  static constexpr kernel_set kernels{Accepted, Accepted};
+  static constexpr kernel_set kernels = kernel_set::of(Accepted);
 
   /// Whether `apply` takes SIMD packs as well as scalars: it has no branch on data and finds its functions by argument.
   static constexpr bool packs = false;
@@ -65,7 +65,7 @@ struct packed_elementwise : elementwise<Accepted, Cost> {
 /// The base of operations of one operand that take every element type and keep it.
 template <element_set Accepted>
 struct keeps_element {
-  static constexpr kernel_set kernels{Accepted, Accepted};
+  static constexpr kernel_set kernels = kernel_set::of(Accepted);
 
   template <class... E>
   static constexpr element_check check(E... operands) {
