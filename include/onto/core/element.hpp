@@ -189,6 +189,14 @@ using computed_of = computed_t<element_of<T>>;
 
 namespace detail {
 
+/// For what takes memory of other programs and libraries as it is.
+template <class T>
+constexpr void expect_numbers() {
+  static_assert(!is_text(element_of<T>),
+                "[onto.text] files and other libraries' arrays hold numbers; serialize(t), of <onto/text.hpp>, makes "
+                "bytes of texts");
+}
+
 /// Whether each row is where its enumerator says, and its type is of its size.
 template <int... K>
 constexpr bool rows_agree(std::integer_sequence<int, K...>) {

@@ -79,6 +79,20 @@ template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) { return make<op::not_equal>(l, r); }
 
+/// Where texts are the given one, and where they are not.
+template <expression E, detail::text_like S>
+  requires(is_text(E::facts.type))
+constexpr auto operator==(const E& e, const S& s) { return make<op::equal>(e, constant(s)); }
+template <detail::text_like S, expression E>
+  requires(is_text(E::facts.type))
+constexpr auto operator==(const S& s, const E& e) { return make<op::equal>(constant(s), e); }
+template <expression E, detail::text_like S>
+  requires(is_text(E::facts.type))
+constexpr auto operator!=(const E& e, const S& s) { return make<op::not_equal>(e, constant(s)); }
+template <detail::text_like S, expression E>
+  requires(is_text(E::facts.type))
+constexpr auto operator!=(const S& s, const E& e) { return make<op::not_equal>(constant(s), e); }
+
 /// Where elements of the left are less, as `==` but for numbers only.
 template <class L, class R>
   requires detail::operands<L, R>

@@ -110,6 +110,8 @@ constexpr decltype(auto) lift(const X& x) {
     return (x);
   } else if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
+  } else if constexpr (std::is_same_v<typename Beside::element_type, text>) {
+    return typename text_is_no_number<X, text>::result{};
   } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
     return typename scalar_never_converts<typename Beside::element_type, X>::result{};
   } else if constexpr (number_in_type<X>) {
