@@ -153,8 +153,6 @@ TEST_CASE("results go into texts that are there", "[session][text]") {
     std::vector<text> row(2);
     sess.run_to(std::span(row), flip<0>(x), x = row);
     CHECK(row[0].empty());
-    evaluate_to(out, concat<0>(x, x), x = out);
-    CHECK(out == tensor<text, dyn>{"a", "b", "a", "b"});
   }
   CHECK(count_texts() == before);
 }
@@ -219,7 +217,7 @@ TEST_CASE("batches of texts are rows of theirs", "[session][text]") {
     tensor<text, dyn> names({10});
     for (int k = 0; k < 10; ++k) names(k) = "name " + std::to_string(k);
     int seen = 0;
-    for (const auto& part : batches(4, names)) {
+    for (const auto& part : batches(names, 4)) {
       for (const text& t : part) seen += t.view().substr(0, 5) == "name ";
     }
     CHECK(seen >= 8);
