@@ -42,8 +42,8 @@ concept text_like = std::is_convertible_v<const S&, std::string_view>;
 }  // namespace detail
 
 /// A text, an element of tensors: any bytes, none of which means anything to onto; what is printed is taken for UTF-8.
-/// Immutable, so a copy shares the bytes, and equal texts are one: comparing takes no longer for long ones. From several
-/// threads it is used as a std::shared_ptr is.
+/// Immutable, so a copy shares the bytes, and equal texts are one: comparing takes no longer for long ones. From
+/// several threads it is used as a std::shared_ptr is.
 class text {
  public:
   /// The most bytes of a text.

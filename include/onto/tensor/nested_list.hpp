@@ -24,7 +24,7 @@ namespace onto::detail {
 /// number but a fraction for an integer.
 template <class U, class T>
 concept list_value = (is_text(element_of<T>) && text_like<U>) ||
-    (!is_text(element_of<T>) && is_number<U> && (is_floating(element_of<T>) || std::is_integral_v<U>));
+                     (!is_text(element_of<T>) && is_number<U> && (is_floating(element_of<T>) || std::is_integral_v<U>));
 
 /// Strings of other types than onto's, one after the other.
 template <class Range>

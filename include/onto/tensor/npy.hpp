@@ -157,7 +157,8 @@ struct npy_file {
 };
 
 template <class T>
-inline constexpr bool numpy_has = !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty() || is_text(element_of<T>);
+inline constexpr bool numpy_has =
+    !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty() || is_text(element_of<T>);
 
 /// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {

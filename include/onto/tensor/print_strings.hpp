@@ -11,7 +11,8 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// The bytes of the UTF-8 character that `s` begins with, at most 4; 0 where it begins with none. Not taken for one:
-/// more bytes than it needs, halves of surrogate pairs, what is beyond U+10FFFF. *Source* The Unicode Standard, table 3-7.
+/// more bytes than it needs, halves of surrogate pairs, what is beyond U+10FFFF. *Source* The Unicode Standard, table
+/// 3-7.
 constexpr std::size_t utf8_length(std::string_view s) {
   const auto byte = [&](std::size_t k) { return k < s.size() ? static_cast<unsigned char>(s[k]) : 0u; };
   const auto follows = [&](std::size_t k, unsigned first = 0x80, unsigned last = 0xbf) {
@@ -27,8 +28,8 @@ constexpr std::size_t utf8_length(std::string_view s) {
   return 0;
 }
 
-/// Writes the text between quotes. Bytes that are no UTF-8 and control characters are written `\xff`. *Returns* how many
-/// characters that is.
+/// Writes the text between quotes. Bytes that are no UTF-8 and control characters are written `\xff`. *Returns* how
+/// many characters that is.
 ONTO_COLD inline int write_quoted(text_buffer& out, std::string_view s) {
   const char quote = s.find('\'') != s.npos && s.find('"') == s.npos ? '"' : '\'';
   int written = 2;
@@ -36,8 +37,13 @@ ONTO_COLD inline int write_quoted(text_buffer& out, std::string_view s) {
   for (std::size_t k = 0; k < s.size();) {
     const auto c = static_cast<unsigned char>(s[k]);
     std::size_t length = utf8_length(s.substr(k, 4));
-    const bool controls = c < 0x20 || c == 0x7f || (c == 0xc2 && length == 2 && static_cast<unsigned char>(s[k + 1]) < 0xa0);
-    if (const char named = c == '\n' ? 'n' : c == '\r' ? 'r' : c == '\t' ? 't' : c == '\\' || s[k] == quote ? s[k] : '\0') {
+    const bool controls =
+        c < 0x20 || c == 0x7f || (c == 0xc2 && length == 2 && static_cast<unsigned char>(s[k + 1]) < 0xa0);
+    if (const char named = c == '\n'                    ? 'n'
+                           : c == '\r'                  ? 'r'
+                           : c == '\t'                  ? 't'
+                           : c == '\\' || s[k] == quote ? s[k]
+                                                        : '\0') {
       const char escaped[] = {'\\', named};
       out.put(escaped, 2);
       written += 2;

@@ -100,8 +100,7 @@ class tensor {
   /// Texts of rank 1: a vector, an array or a span of `std::string` and the like.
   template <class Range>
     requires(sizeof...(Dims) == 1 && is_text(element_of<T>) && detail::range_of_strings<Range>)
-  tensor(const Range& values)
-      : tensor(detail::uninitialized, detail::shape_of_values(std::size(values), declared)) {
+  tensor(const Range& values) : tensor(detail::uninitialized, detail::shape_of_values(std::size(values), declared)) {
     detail::check_values(std::size(values), size(), extent_values());
     T* to = data();
     for (const auto& value : values) *to++ = T(value);

@@ -41,8 +41,9 @@ tensor<std::uint8_t, dyn> serialize(const tensor<text, Dims...>& t) {
   const std::int64_t size = serialized_size(t.values());
   if (size > 0x7fffffff)
     detail::fail<invalid_argument_error>(detail::message("[onto.text] the texts are ")
-                                         << size << " bytes, and one tensor of bytes has at most 2147483647; give "
-                                                    "serialize(texts, pointer) memory of your own");
+                                         << size
+                                         << " bytes, and one tensor of bytes has at most 2147483647; give "
+                                            "serialize(texts, pointer) memory of your own");
   tensor<std::uint8_t, dyn> bytes({static_cast<int>(size)});
   serialize(t.values(), reinterpret_cast<std::byte*>(bytes.data()));
   return bytes;

@@ -66,7 +66,8 @@ static_assert(!is_half_precision(element::float32) && !is_half_precision(element
 static_assert(std::is_same_v<computed_of<half>, float> && std::is_same_v<computed_of<std::int8_t>, std::int8_t>);
 
 // Kernels see a text as its handle, which is an integer, and everything else as it is stored.
-static_assert(seen_by_kernels(element::text) == element::uint64 && seen_by_kernels(element::float16) == element::float16);
+static_assert(seen_by_kernels(element::text) == element::uint64 &&
+              seen_by_kernels(element::float16) == element::float16);
 static_assert(!is_half_precision(element::text) && is_text(element::text) && !is_text(element::uint64));
 static_assert(sizeof(text) == 8 && size_of(element::text) == 8);
 

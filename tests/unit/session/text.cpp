@@ -161,9 +161,10 @@ TEST_CASE("texts are not for GPUs", "[session][text][golden]") {
   const auto s = constant("x");
   session hard(simulated_alone({.simulated_gpus = 1}));
   const std::string said = words_of([&] { hard.run(on<gpu<0>>(s)); });
-  CHECK(said.find("Cannot assign a device for operation Const: Could not satisfy explicit device specification "
-                  "'/device:GPU:0' because no supported kernel for GPU devices is available; Const has kernels for: CPU "
-                  "(float, ") == 0);
+  CHECK(
+      said.find("Cannot assign a device for operation Const: Could not satisfy explicit device specification "
+                "'/device:GPU:0' because no supported kernel for GPU devices is available; Const has kernels for: CPU "
+                "(float, ") == 0);
   CHECK(said.find("uint64, text), GPU (float, ") != std::string::npos);
   CHECK(said.rfind("uint64)") == said.size() - 7);
   CHECK(hard.run(s) == "x");
@@ -174,8 +175,9 @@ TEST_CASE("texts are not for GPUs", "[session][text][golden]") {
                                 .log = [&](std::string_view line) { log += line; },
                                 .simulated_gpus = 1}));
   CHECK(soft.run(on<gpu<0>>(s)) == "x");
-  CHECK(log.find("Const: (Const): /job:localhost/replica:0/task:0/device:CPU:0 (requested /device:GPU:0; moved: no text "
-                 "kernel there; Const has kernels for: CPU (") != std::string::npos);
+  CHECK(
+      log.find("Const: (Const): /job:localhost/replica:0/task:0/device:CPU:0 (requested /device:GPU:0; moved: no text "
+               "kernel there; Const has kernels for: CPU (") != std::string::npos);
   // What is counted of texts goes to the GPU.
   CHECK(soft.run(on<gpu<0>>(sum(cast<float>(x == "b"))), x = {"a", "b", "b"}) == 2.f);
   static_assert(!placeable<world<cpu<0>, gpu<0>>>(on<gpu<0>>(x)));
@@ -200,9 +202,9 @@ TEST_CASE("a run of texts that fails leaves nothing behind", "[session][text]") 
       s.at = k;
       sess.inject(s.hook());
       tensor<text, dyn> out{"as it", "was"};
-      CHECK_THROWS_AS(
-          sess.run_to(out, program, number = {1, -1}, x = {"only here 1", "only here 2"}, y = {"only there", "only so"}),
-          internal_error);
+      CHECK_THROWS_AS(sess.run_to(out, program, number = {1, -1}, x = {"only here 1", "only here 2"},
+                                  y = {"only there", "only so"}),
+                      internal_error);
       for (const text& t : out) CHECK((t.empty() || t == "as it" || t == "was"));
       sess.inject({});
       CHECK(run() == expected);

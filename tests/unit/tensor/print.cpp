@@ -236,8 +236,8 @@ TEST_CASE("texts print between quotes, as Python writes them", "[tensor][golden]
   p.add("names", tensor<text, 4>{"a", "bb", "", "ccc"});
   p.add("a table", tensor<text, 2, 2>{{"a", "bb"}, {"ccc", "d"}});
   p.add("quotes", tensor<text, 4>{"it's", "say \"so\"", "'both\"", "back\\slash"});
-  p.add("escapes", tensor<text, 6>{"line\nbreak", "tab\tand\rreturn", std::string("\0zero", 5), "bell\a", "\x7f",
-                                   "\xc2\x85next"});
+  p.add("escapes",
+        tensor<text, 6>{"line\nbreak", "tab\tand\rreturn", std::string("\0zero", 5), "bell\a", "\x7f", "\xc2\x85next"});
   p.add("letters of other alphabets", tensor<text, 4>{"Grüße", "Ωμέγα", "日本語", "🙂 4 bytes"});
   tensor<text, 17> line, others;
   for (int k = 0; k < 17; ++k) {
@@ -261,10 +261,10 @@ TEST_CASE("texts print between quotes, as Python writes them", "[tensor][golden]
 TEST_CASE("bytes that are no UTF-8 print as numbers", "[tensor][text]") {
   const auto shown = [](const char* s) { return to_string(tensor<text, 1>{s}); };
   CHECK(shown("\xff") == "['\\xff']");
-  CHECK(shown("a\xc3") == "['a\\xc3']");                            // ends within a character
-  CHECK(shown("\xc0\xaf") == "['\\xc0\\xaf']");                     // more bytes than '/' needs
-  CHECK(shown("\xed\xa0\x80") == "['\\xed\\xa0\\x80']");            // half a surrogate pair
-  CHECK(shown("\xf4\x90\x80\x80") == "['\\xf4\\x90\\x80\\x80']");   // beyond U+10FFFF
+  CHECK(shown("a\xc3") == "['a\\xc3']");                           // ends within a character
+  CHECK(shown("\xc0\xaf") == "['\\xc0\\xaf']");                    // more bytes than '/' needs
+  CHECK(shown("\xed\xa0\x80") == "['\\xed\\xa0\\x80']");           // half a surrogate pair
+  CHECK(shown("\xf4\x90\x80\x80") == "['\\xf4\\x90\\x80\\x80']");  // beyond U+10FFFF
   CHECK(shown("\xe2\x82\xac") == "['\xe2\x82\xac']");              // the euro sign
   std::ostringstream out;
   out << tensor<text>(std::string("\xff\0z", 3));

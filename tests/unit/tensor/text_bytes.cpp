@@ -31,9 +31,9 @@ std::string words_of(const std::vector<unsigned char>& bytes, std::span<text> to
 TEST_CASE("texts are their lengths and their bytes", "[text]") {
   const tensor<text, 3> t{"ab", "", std::string("\0\xff!", 3)};
   const tensor<std::uint8_t, dyn> bytes = serialize(t);
-  const std::vector<std::uint8_t> expected{2, 0, 0, 0, 0,   0, 0, 0,      // lengths
-                                           0, 0, 0, 0, 0,   0, 0, 0,      //
-                                           3, 0, 0, 0, 0,   0, 0, 0,      //
+  const std::vector<std::uint8_t> expected{2,   0,   0, 0,   0,  0, 0, 0,  // lengths
+                                           0,   0,   0, 0,   0,  0, 0, 0,  //
+                                           3,   0,   0, 0,   0,  0, 0, 0,  //
                                            'a', 'b', 0, 255, '!'};
   CHECK(std::vector<std::uint8_t>(bytes.begin(), bytes.end()) == expected);
   CHECK(serialized_size(t.values()) == static_cast<std::int64_t>(expected.size()));
