@@ -151,6 +151,7 @@ constexpr std::uint64_t type_hash() {
 
 template <class Op>
 constexpr op_info describe() {
+  static_assert((Op::kernels.gpu & text_elements) == 0, "[onto.text] no GPU has kernels for text");
   op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;

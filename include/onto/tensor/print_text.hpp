@@ -198,10 +198,7 @@ class values_printer {
   /// A tensor of rank 0, as NumPy prints a scalar: `3.5`, `1.0`, `1e-05`.
   ONTO_COLD void write_alone() {
     char text[24];
-    if (is_text(type_)) {
-      const std::string_view all = string(0);
-      return out_.put(all.data(), static_cast<int>(all.size()));
-    }
+    if (is_text(type_)) return put(string(0));
     if (!is_floating(type_)) return put(whole(0, text + sizeof text - 1));
     const double value = number(0), size = std::fabs(value);
     if (!std::isfinite(size)) return put(not_finite(value));
@@ -218,7 +215,7 @@ class values_printer {
     }
   }
 
-  void put(const char* text) { out_.put(text, static_cast<int>(std::strlen(text))); }
+  void put(std::string_view s) { out_.put(s.data(), static_cast<int>(s.size())); }
 
   bool has_gap(int axis) const { return is_summary_ && shape_[axis] > 2 * print_edge_items; }
 
@@ -294,7 +291,7 @@ class values_printer {
       text_buffer quoted;  // columns of texts are not aligned
       const int characters = write_quoted(quoted, string(at));
       start_word(characters, indent, room);
-      return out_.put(quoted.data(), static_cast<int>(quoted.size()));
+      return put({quoted.data(), quoted.size()});
     }
     char text[24];
     const char* word = nullptr;

@@ -178,6 +178,17 @@ TEST_CASE("texts are not for GPUs", "[session][text][golden]") {
   CHECK(
       log.find("Const: (Const): /job:localhost/replica:0/task:0/device:CPU:0 (requested /device:GPU:0; moved: no text "
                "kernel there; Const has kernels for: CPU (") != std::string::npos);
+  const auto stays = [&](const auto& e, auto expected) {
+    CHECK(words_of([&] { hard.run(on<gpu<0>>(e), x = {"a", "b"}); }).find("Cannot assign a device") == 0);
+    CHECK(soft.run(on<gpu<0>>(e), x = {"a", "b"}) == expected);
+    CHECK(hard.run(e, x = {"a", "b"}) == expected);
+  };
+  stays(flip<0>(x), tensor<text, dyn>{"b", "a"});
+  stays(concat<0>(x, x), tensor<text, dyn>{"a", "b", "a", "b"});
+  stays(take<0>(x, constant({1})), tensor<text, 1>{"b"});
+  stays(take_along_axis<0>(x, constant({1, 0})), tensor<text, 2>{"b", "a"});
+  stays(where(constant({true, false}), x, flip<0>(x)), tensor<text, 2>{"a", "a"});
+  stays(x == "b", tensor<bool, dyn>{false, true});
   // What is counted of texts goes to the GPU.
   CHECK(soft.run(on<gpu<0>>(sum(cast<float>(x == "b"))), x = {"a", "b", "b"}) == 2.f);
   static_assert(!placeable<world<cpu<0>, gpu<0>>>(on<gpu<0>>(x)));
