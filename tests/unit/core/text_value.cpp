@@ -59,7 +59,8 @@ TEST_CASE("equal texts are one, and go with the last of them", "[text]") {
     CHECK(a.empty());
     CHECK(d == b);
     b = c;
-    d = d;
+    const text& itself = d;
+    d = itself;
     CHECK(d == "one");
     d = text();
     CHECK(count_texts() == before + 1);
