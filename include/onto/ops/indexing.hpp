@@ -27,7 +27,7 @@ namespace op {
 
 /// Numbers and what they are of. Attribute: the axis.
 template <int Axis>
-struct take : detail::by_number<all_elements> {
+struct take : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "GatherV2";
   static constexpr int attribute_count = 1;
   static constexpr std::int64_t attribute[attribute_count] = {Axis};
@@ -39,7 +39,7 @@ struct take : detail::by_number<all_elements> {
 };
 
 template <int Axis>
-struct take_along : detail::by_number<all_elements> {
+struct take_along : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "TakeAlongAxis";
   static constexpr inferred infer(const extents* x, int) { return detail::taken_along(Axis, x[0], x[1]); }
   template <int>
@@ -52,7 +52,7 @@ struct update_slice;
 
 /// Where the slice begins, and what it is of.
 template <int... Sizes>
-struct dynamic_slice : detail::by_number<all_elements> {
+struct dynamic_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicSlice";
   static constexpr inferred infer(const extents* x, int) {
     const extents box(shape<Sizes...>{});
@@ -65,7 +65,7 @@ struct dynamic_slice : detail::by_number<all_elements> {
 };
 
 /// Where the update begins, what is updated, the update.
-struct update_slice : detail::by_number<all_elements> {
+struct update_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicUpdateSlice";
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::placed(x[0], x[1], x[2])}; }
   template <int K>
