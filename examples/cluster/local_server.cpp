@@ -8,7 +8,7 @@ using namespace onto;
 
 int main() {
   // [local]
-  const auto s = constant<"s">({1.f, 2.f, 3.f}) * 2_c;
+  const auto s = constant("Hello, distributed onto!");
   server node = local_server();
   session sess{node, {.log_device_placement = true, .log = &std::cout}};
   std::cout << sess.run(s) << '\n';

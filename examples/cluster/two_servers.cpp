@@ -9,8 +9,8 @@ using namespace onto;
 
 int main(int argc, char** argv) {
   // [servers]
-  const auto first = on<task<"local", 0>>(constant<"first">({1.f, 1.f, 1.f}));
-  const auto second = on<task<"local", 1>>(constant<"second">({2.f, 2.f, 2.f}));
+  const auto first = on<task<"local", 0>>(constant("Hello from server1!"));
+  const auto second = on<task<"local", 1>>(constant("Hello from server2!"));
 
   server node{argc, argv, {{"local", 2}}};
   std::ostringstream text;  // one piece: mpirun mixes what processes print

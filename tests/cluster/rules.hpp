@@ -19,6 +19,7 @@ namespace rules {
 
 inline constexpr auto x = placeholder<"x", float, 2, 2>;
 inline constexpr auto y = placeholder<"y", float, dyn, dyn>;
+inline constexpr auto names = placeholder<"names", text, 2>;
 inline const auto w = variable<"w", float, 2, 2>(2.f);
 
 using first = task<"worker", 0>;
@@ -196,6 +197,15 @@ void check_rules(Node& node, rule_checker& r) {
     const auto under = on<gpu<0>>(x * 4.f);
     r.expect(soft.placement(under).at("Mul").assigned.task() == 1, "guards and scopes combine part by part");
   }
+
+  // A constant of texts is known to all; other texts stay in their process.
+  const auto hello = constant("hello");
+  const text greeting = soft.run(hello);
+  r.expect(greeting.view() == "hello", "a constant of texts arrives in every process");
+  r.expect((soft.run(on<second>(hello)).data() != nullptr) == (me == 2), "or where it is placed");
+  r.template expect_throws<invalid_argument_error>("is text, which does not go from one process to another", [&] {
+    soft.run(on<second>(flip<0>(on<first>(names))), names = std::vector<std::string>{"a", "b"});
+  });
 
   // Towers over tasks: the function is given the task.
   const auto shares = towers(boost::hana::tuple_t<first, second>, [](auto place) {

@@ -174,7 +174,9 @@ class scheduler {
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
     const place& home = where_[base].where;
-    if (in_host_memory(n) && at.kind == device_kind::cpu && same_task(home, at)) return -1;
+    // Texts do not go between processes: a constant of texts is read where it is used, since all have it.
+    const bool is_there = same_task(home, at) || (n.kind() == op_kind::constant && n.type == element::text);
+    if (in_host_memory(n) && at.kind == device_kind::cpu && is_there) return -1;
     place from = in_host_memory(n) ? host_of(home) : home;
     if (n.kind() == op_kind::variable && from == at) return -1;
     int share = base;

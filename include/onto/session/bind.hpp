@@ -66,6 +66,7 @@ class binder {
       bound_step& made = b_.steps[k];
       made.elsewhere = is_elsewhere(steps[k], here_);
       made.is_message = steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from);
+      if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
       if (made.elsewhere)
         made.step = steps[k];
       else
@@ -134,6 +135,14 @@ class binder {
     }
     b_.replay_first = first;
     b_.replay_end = end;
+  }
+
+  [[noreturn]] ONTO_COLD void refuse_text(int node) const {
+    message m("[onto.cluster] ");
+    const node_names names(g_);
+    names.write(m, node) << " (" << g_[node].op->name;
+    fail<invalid_argument_error>(m << ") is text, which does not go from one process to another; use it on the task "
+                                      "where it is, and fetch it there with on<task<...>>");
   }
 
   /// Which results are only for other processes.
