@@ -112,21 +112,24 @@ void check_pieces(int rank, rule_checker& r) {
       for (detail::patience p(20); !m.is_done(bytes) && !p.is_over();) p.pause();
       return bytes;
     };
+    int tag = 5;  // as tensors have, each its own
     for (const std::int64_t bytes : {0, 1, 999, 1000, 1001, 12345}) {
+      tag += 3;
       std::string text(static_cast<std::size_t>(bytes), ' ');
       if (rank == 0) {
         for (std::size_t k = 0; k < text.size(); ++k) text[k] = static_cast<char>('a' + k % 23);
-        r.expect(wait_for(*ways.send(1, 5, text.data(), bytes)) == bytes, "a message leaves in pieces");
-        wait_for(*ways.send(1, 6, nullptr, 0));
-        wait_for(*ways.send(1, 7, "z", 1));
+        r.expect(wait_for(*ways.send(1, tag, text.data(), bytes)) == bytes, "a message leaves in pieces");
+        wait_for(*ways.send(1, tag + 1, nullptr, 0));
+        wait_for(*ways.send(1, tag + 2, "z", 1));
       } else {
-        r.expect(wait_for(*ways.receive(0, 5, text.data(), bytes)) == bytes, "all pieces come");
+        r.expect(wait_for(*ways.receive(0, tag, text.data(), bytes)) == bytes, "all pieces come");
         bool good = true;
         for (std::size_t k = 0; k < text.size(); ++k) good = good && text[k] == static_cast<char>('a' + k % 23);
         r.expect(good, "pieces come in order");
         std::string other(5000, ' ');
-        r.expect(wait_for(*ways.receive(0, 6, other.data(), 5000)) == 0, "an empty message comes in place of all");
-        r.expect(wait_for(*ways.receive(0, 7, other.data(), 1)) == 1 && other[0] == 'z',
+        r.expect(wait_for(*ways.receive(0, tag + 1, other.data(), 5000)) == 0,
+                 "an empty message comes in place of all");
+        r.expect(wait_for(*ways.receive(0, tag + 2, other.data(), 1)) == 1 && other[0] == 'z',
                  "and the next one is the next");
       }
     }
