@@ -16,12 +16,12 @@
 
 namespace onto {
 
-struct right_t {
-  explicit right_t() = default;
+struct right_side_t {
+  explicit right_side_t() = default;
 };
 
-/// After equal elements, not before: `searchsorted(sorted, x, right)`.
-inline constexpr right_t right{};
+/// After equal elements, not before: `searchsorted(sorted, x, right_side)`.
+inline constexpr right_side_t right_side{};
 
 namespace op {
 
@@ -247,13 +247,13 @@ constexpr auto bincount(const I& numbers) {
 }
 
 /// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with
-/// `right`. NaN is the greatest. *Mandates* a vector, and elements of one type.
+/// `right_side`. NaN is the greatest. *Mandates* a vector, and elements of one type.
 template <expression S, expression E>
 constexpr auto searchsorted(const S& sorted, const E& x) {
   return make<op::searchsorted<false>>(sorted, x);
 }
 template <expression S, expression E>
-constexpr auto searchsorted(const S& sorted, const E& x, right_t) {
+constexpr auto searchsorted(const S& sorted, const E& x, right_side_t) {
   return make<op::searchsorted<true>>(sorted, x);
 }
 
@@ -266,7 +266,7 @@ constexpr auto histogram(const E& x, L first, R last) {
   using T = typename E::element_type;
   const auto values = detail::flattened(x);
   const auto edges = linspace<T, N + 1>(first, last);
-  const auto bin = searchsorted(edges, values, right) - c<1>;
+  const auto bin = searchsorted(edges, values, right_side) - c<1>;
   return bincount<N>(where(values == detail::lift<E>(last), c<N - 1>, bin));
 }
 
