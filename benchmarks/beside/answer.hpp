@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A C++ program that libraries are measured with: it answers on standard output what it is asked on standard input, a
 // line `WHAT ROW<tab>N`. `time`: the seconds of a run, of N, and those of the processors. `check`: a number that is to
-// be the same for every library. `memory`: bytes by which the process has grown at most, from before the row was made
-// to behind N runs. `say`: what the row says of itself. benchmarks/beside/turns.py asks.
+// be the same for every library. `memory`: the bytes that the process has at most in N runs beyond those
+// that it had before the row was made. `say`: what the row says of itself. benchmarks/beside/turns.py asks.
 #pragma once
 
 #include <chrono>
@@ -60,8 +60,8 @@ inline int answer(const rows& all) {
       std::printf("%.9g\n", row_of(name).fact);
     } else if (what == "memory") {
       const double before = detail::memory_of_process("VmRSS");
-      detail::forget_the_peak();
       const row& r = row_of(name);
+      detail::forget_the_peak();  // what it took to make the row
       for (long k = 0; k < runs; ++k) r.run();
       std::printf("%.9g\n", detail::memory_of_process("VmHWM") - before);
     } else {

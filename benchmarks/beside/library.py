@@ -48,9 +48,9 @@ def answer(table, version):
             print(repr(float(row(name)[1]())), flush=True)
         elif what == "memory":
             before = memory_of_process("VmRSS")
-            with open("/proc/self/clear_refs", "w", encoding="utf-8") as peak:
-                peak.write("5")
             run = row(name)[0]
+            with open("/proc/self/clear_refs", "w", encoding="utf-8") as peak:
+                peak.write("5")  # VmHWM is counted anew
             for _ in range(int(runs)):
                 run()
             print(memory_of_process("VmHWM") - before, flush=True)

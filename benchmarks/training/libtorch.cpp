@@ -67,10 +67,12 @@ Tensor cifar10(const tensors& p, const Tensor& x, const Tensor& y) {
   return torch::cross_entropy_loss(dense(local4, p[8], p[9]), y) + decay;
 }
 Tensor transformer(const tensors& p, const Tensor& x, const Tensor& y) {
-  const auto in_heads = [](const Tensor& t) { return t.view({sequences, length, heads, width / heads}).transpose(1, 2); };
+  const auto in_heads = [](const Tensor& t) {
+    return t.view({sequences, length, heads, width / heads}).transpose(1, 2);
+  };
   const Tensor t = torch::layer_norm(x, {width}, p[8], p[9]);
-  const Tensor mixed = torch::scaled_dot_product_attention(
-      in_heads(dense(t, p[0], {})), in_heads(dense(t, p[1], {})), in_heads(dense(t, p[2], {})));
+  const Tensor mixed = torch::scaled_dot_product_attention(in_heads(dense(t, p[0], {})), in_heads(dense(t, p[1], {})),
+                                                           in_heads(dense(t, p[2], {})));
   const Tensor middle = x + dense(mixed.transpose(1, 2).reshape({-1, width}), p[3], {});
   const Tensor more = dense(torch::layer_norm(middle, {width}, p[10], p[11]), p[4], p[5]);
   return torch::mse_loss(middle + dense(torch::gelu(more), p[6], p[7]), y);
@@ -128,10 +130,11 @@ beside::rows all_rows() {
   rows["transformer block"] = [=] {
     tensors p;
     for (int k = 0; k < 4; ++k) p.push_back(numbers({width, width}, 3 + k, 0.2));
-    for (const Tensor& t : {numbers({width, inner}, 7, 0.2), zeros(inner), numbers({inner, width}, 8, 0.1), zeros(width),
-                            torch::ones({width}), zeros(width), torch::ones({width}), zeros(width)})
+    for (const Tensor& t : {numbers({width, inner}, 7, 0.2), zeros(inner), numbers({inner, width}, 8, 0.1),
+                            zeros(width), torch::ones({width}), zeros(width), torch::ones({width}), zeros(width)})
       p.push_back(t);
-    return row_of(transformer, p, numbers({sequences * length, width}, 1, 2), numbers({sequences * length, width}, 2, 2));
+    return row_of(transformer, p, numbers({sequences * length, width}, 1, 2),
+                  numbers({sequences * length, width}, 2, 2));
   };
   return rows;
 }

@@ -67,7 +67,7 @@ def commands(python, missing, threads):
 
 
 def memory(found):
-    """{row: {peer: bytes}}: by how much a process has grown at most over a few steps, one thread. Each in a process of its own, in which another row
+    """{row: {peer: bytes}}: what a process has at most over a few steps beyond what it had before the row was made, one thread. Each in a process of its own, in which another row
     has run before: what a library takes once is not counted. And what the plan says."""
     grown = {}
     for row in ROWS:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// onto's side of ./run bench training: a step of training of each network, as a prepared program. usage: PROGRAM THREADS
+// onto's side of ./run bench training: a step of training of each network, as a prepared program. usage: PROGRAM
+// THREADS
 #include "rows.hpp"
 
 #include <cstdlib>

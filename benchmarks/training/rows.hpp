@@ -8,7 +8,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <tuple>
+#include <utility>
 
 namespace training {
 
@@ -39,7 +39,8 @@ beside::row row_of(int threads, const Step& step, std::int64_t peak_bytes, Feeds
   sess->initialize(step);
   (settings(*sess), ...);
   auto learn = std::make_shared<decltype(sess->prepare(step))>(sess->prepare(step));
-  const auto once = [sess, learn, feeds] { return static_cast<double>(static_cast<float>(feeds(*learn))); };
+  const auto data = std::make_shared<Feeds>(std::move(feeds));
+  const auto once = [sess, learn, data] { return static_cast<double>(static_cast<float>((*data)(*learn))); };
   return {once,
           [once] {
             for (int k = 1; k < compared_steps; ++k) once();

@@ -123,7 +123,7 @@ class scheduler {
     }
     ready_units ready(g_.count, gpus.count());
     const auto add = [&](int unit) {
-      if (copy_from_gpus(unit))
+      if (add_transfers(unit, true))
         ready.add_behind_copy(unit, where_[unit].where);
       else
         ready.add(unit, where_[unit].where);
@@ -255,17 +255,17 @@ class scheduler {
     return s.value;
   }
 
-  /// Copies to a GPU what a unit there reads of other GPUs' values. *Returns* whether there is such.
-  constexpr bool copy_from_gpus(int unit) {
+  /// Copies what a unit reads from elsewhere to where it runs; `between_gpus`: what other GPUs made, to a GPU alone.
+  /// *Returns* whether there is such.
+  constexpr bool add_transfers(int unit, bool between_gpus) {
     const place at = where_[unit].where;
     bool any = false;
-    if (at.kind == device_kind::cpu) return any;
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
-        const int o = g_.operand(m, k);
-        if (g_[o].kind() == op_kind::scalar) continue;
-        const int b = base_of(g_, units_, o);
-        if (units_.kernel_of[b] < 0 || where_[b].where.kind == device_kind::cpu || where_[b].where == at) continue;
+        const int o = g_.operand(m, k), b = base_of(g_, units_, o);
+        if (g_[o].kind() == op_kind::scalar || units_.kernel_of[b] == unit) continue;
+        const place from = units_.kernel_of[b] < 0 ? host : where_[b].where;
+        if (between_gpus && (at.kind == device_kind::cpu || from.kind == device_kind::cpu || from == at)) continue;
         add_transfer(o, at);
         any = true;
       }
@@ -275,17 +275,10 @@ class scheduler {
 
   constexpr void emit(int unit) {
     const place at = where_[unit].where;
-    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
-      for (int k = 0; k < g_[m].count; ++k) {
-        const int o = g_.operand(m, k);
-        if (g_[o].kind() == op_kind::scalar) continue;
-        const int b = base_of(g_, units_, o);
-        if (units_.kernel_of[b] != unit) add_transfer(o, at);
-      }
-      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
-    }
+    add_transfers(unit, false);
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
         if (units_.kernel_of[base_of(g_, units_, o)] == unit) continue;
