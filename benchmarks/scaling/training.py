@@ -23,7 +23,7 @@ def run(towers):
     """What training.cpp prints for so many towers: lines of fields, and the trace."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "training"
-        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", f"-I{ROOT / 'include'}", f"-DTOWERS={towers}", HERE / "training.cpp", "-o", program, "-pthread"],
+        subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", f"-I{ROOT / 'include'}", f"-DTOWERS={towers}", "-fconstexpr-ops-limit=2000000000", HERE / "training.cpp", "-o", program, "-pthread"],
                        check=True)
         out = subprocess.run([program, "--trace"], capture_output=True, text=True, check=True).stdout
     lines, _, trace = out.partition("{")
