@@ -72,6 +72,8 @@ def memory(found):
     grown = {}
     for row in ROWS:
         for name, how in found.items():
+            if name == HEADER_ONLY:
+                continue  # holds what the other does
             peer = Peer(name, 1, *how)
             warm = "perceptron" if row == "tiny perceptron" else "tiny perceptron"
             peer.ask("time", warm, MEMORY_STEPS)
@@ -108,6 +110,7 @@ def tables(results, grown, versions, rounds, load):
             lines.append(f"| {row} | {show(mine * 1e6)} | " + " | ".join(f"{ratios[n]:.2f}" if n in ratios else "" for n in names) +
                          f" | {f'**{best:.2f}**' if best else ''} |")
         lines.append("")
+    names = [n for n in names if n != HEADER_ONLY]
     lines += ["### Memory", "", "| a step of | the plan's `peak_bytes`, MB | onto, MB | " + " | ".join(f"{n}, MB" for n in names) + " |",
               "|---|---:|---:|" + "---:|" * len(names)]
     for row, by_peer in grown.items():
