@@ -93,7 +93,7 @@ def tables(results, grown, versions, rounds, load):
              f"its load (processes that want to run, averaged over a minute) was {load[0]:.1f} before the first row and {load[-1]:.1f} after the last; what is "
              f"measured adds one to two. Measured on {datetime.date.today()}, {rounds} rounds in which the libraries take turns at random. " +
              ", ".join(f"{n} {v}" for n, v in versions.items()) + ".", "",
-             "For one thread: the least of the processor's time (what else runs is not in it), for two the least of the clock's. " if busy else "Medians of the clock's time. ", ""]
+             "For one thread: the least of the processor's time (what else runs is not in it), for two the least of the clock's." if busy else "Medians of the clock's time.", ""]
 
     def taken(times, threads):
         if not busy:
