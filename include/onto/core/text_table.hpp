@@ -13,7 +13,7 @@
 #include <cstring>
 #include <new>
 
-ONTO_BEGIN_RUNS_ONCE
+// Optimized, since it goes through all bytes; programs without texts have next to nothing of it.
 namespace onto::detail {
 
 struct text_block {
@@ -77,13 +77,26 @@ struct all_texts_lock {
   ~all_texts_lock() { pthread_mutex_unlock(&all_texts.mutex); }
 };
 
+/// A hash of the bytes, eight at a time; of this process.
+inline std::uint64_t hash_bytes(std::string_view s) {
+  std::uint64_t h = hash_mix(0, s.size());
+  std::uint64_t word = 0;
+  for (; s.size() > sizeof word; s.remove_prefix(sizeof word)) {
+    std::memcpy(&word, s.data(), sizeof word);
+    h = hash_mix(h, word);
+  }
+  word = 0;
+  std::memcpy(&word, s.data(), s.size());
+  return hash_mix(h, word);
+}
+
 ONTO_RUNTIME const text_block* find_text(std::string_view bytes) {
   if (bytes.empty()) return nullptr;
   if (bytes.size() > text::max_size)
     fail<invalid_argument_error>(message("[onto.text] a text of ")
                                  << static_cast<std::int64_t>(bytes.size())
                                  << " bytes; a text has at most 2147483647: take several elements");
-  const std::uint64_t hash = hash_mix(hash_text(bytes), bytes.size());
+  const std::uint64_t hash = hash_bytes(bytes);
   {
     const all_texts_lock lock;
     text_table& all = all_texts;
@@ -151,4 +164,3 @@ ONTO_RUNTIME std::size_t count_texts() noexcept {
 }
 
 }  // namespace onto::detail
-ONTO_END_RUNS_ONCE

@@ -54,6 +54,7 @@ class scheduler {
   /// Issues units that wait for nothing, in order, as often as it takes: what reads a merged kernel may come before its
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
+  /// A copy from GPU to GPU begins when there is something to copy, and who reads it lets others go first for a while.
   constexpr void issue_units() {
     place_numbers gpus(g_.count);
     const scratch_array<int> waits(g_.count);  // per unit: operands that are not made yet
@@ -68,15 +69,21 @@ class scheduler {
       if (where_[n].where.kind != device_kind::cpu) gpus.add(where_[n].where);
     }
     ready_units ready(g_.count, gpus.count());
+    const auto add = [&](int unit) {
+      if (add_transfers(unit, true))
+        ready.add_behind_copy(unit, where_[unit].where);
+      else
+        ready.add(unit, where_[unit].where);
+    };
     for (int n = 0; n < g_.count; ++n)
-      if (units_.kernel_of[n] == n && waiting[n] == 0) ready.add(n, where_[n].where);
+      if (units_.kernel_of[n] == n && waiting[n] == 0) add(n);
     const auto issue = [&](int unit) {
       ready.remove(unit, where_[unit].where);
       emit(unit);
       --left;
       for (int made = units_.first_member[unit]; made >= 0; made = units_.next_member[made])
         for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
-          if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) ready.add(u, where_[u].where);
+          if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) add(u);
     };
     const bool turns = gpus.count() > 1;
     while (left > 0) {
@@ -216,19 +223,30 @@ class scheduler {
     return s.value;
   }
 
-  constexpr void emit(int unit) {
+  /// Copies what a unit reads from elsewhere to where it runs; `between_gpus`: what other GPUs made, to a GPU alone.
+  /// *Returns* whether there is such.
+  constexpr bool add_transfers(int unit, bool between_gpus) {
     const place at = where_[unit].where;
+    bool any = false;
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
-        const int o = g_.operand(m, k);
-        if (g_[o].kind() == op_kind::scalar) continue;
-        const int b = base_of(g_, units_, o);
-        if (units_.kernel_of[b] != unit) add_transfer(o, at);
+        const int o = g_.operand(m, k), b = base_of(g_, units_, o);
+        if (g_[o].kind() == op_kind::scalar || units_.kernel_of[b] == unit) continue;
+        const place from = units_.kernel_of[b] < 0 ? host : where_[b].where;
+        if (between_gpus && (at.kind == device_kind::cpu || from.kind == device_kind::cpu || from == at)) continue;
+        add_transfer(o, at);
+        any = true;
       }
-      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
+    return any;
+  }
+
+  constexpr void emit(int unit) {
+    const place at = where_[unit].where;
+    add_transfers(unit, false);
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
         if (units_.kernel_of[base_of(g_, units_, o)] == unit) continue;
