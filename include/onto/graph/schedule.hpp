@@ -30,6 +30,7 @@ struct plan_step {
   int more = 0;       // of a merged kernel: as many further values follow that one
   int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
   int fetch = -1;     // of a fetch_copy: which fetch
+  int batched = 1;    // so many kernels are one launch
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
@@ -198,8 +199,31 @@ class scheduler {
         units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
       if (units.kernel_of[n] != root) r_.broken[root] = true;
     }
-    if (any) units.list_members(g_.count);
+    if (form_batches() || any) units.list_members(g_.count);
     mark_results(g_, units);
+  }
+
+  /// Kernels of a batch that are on one device become one unit. *Returns* whether there are any.
+  constexpr bool form_batches() {
+    const kernel_arrays& units = r_.units;
+    int* const unit_of = r_.value_of;  // per first kernel of a batch: the last one, which others join; used later
+    const auto is_free = [&](int n) {
+      return whole_.kernel_of[n] == n && whole_.batch_of[n] >= 0 && units.kernel_of[n] == n && !r_.broken[n];
+    };
+    bool any = false;
+    for (int n = g_.count - 1; n >= 0; --n) {
+      if (!is_free(n)) continue;
+      const int batch = whole_.batch_of[n];
+      int unit = unit_of[batch];
+      if (unit < 0) unit_of[batch] = unit = n;
+      while (unit > n && !(is_free(unit) && whole_.batch_of[unit] == batch && where_[unit].where == where_[n].where))
+        --unit;
+      if (unit == n) continue;
+      any = true;
+      for (int m = whole_.first_member[n]; m >= 0; m = whole_.next_member[m]) units.kernel_of[m] = unit;
+    }
+    for (int n = 0; n < g_.count; ++n) r_.value_of[n] = -1;
+    return any;
   }
 
   constexpr int find_value(int node, const place& at) const {
@@ -272,11 +296,27 @@ class scheduler {
     s.node = unit;
     s.at = at;
     s.whole = whole_.kernel_of[unit] == unit && !r_.broken[unit];
-    s.value = new_result(unit, at);
-    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m])
-      if (units_.result[m]) s.more = new_result(m, at) - s.value;
+    s.value = c_.values;
+    if (s.whole && whole_.batch_of[unit] >= 0) {
+      add_results(whole_, unit, at);
+      for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+        if (whole_.kernel_of[m] != m || m == unit) continue;
+        add_results(whole_, m, at);
+        ++s.batched;
+      }
+    } else {
+      add_results(units_, unit, at);
+    }
+    s.more = c_.values - s.value - 1;
     r_.steps[c_.steps++] = s;
     ++c_.kernels;
+  }
+
+  /// The value of a kernel's root, and after it those of its further results.
+  constexpr void add_results(const kernel_partition& kernels, int root, const place& at) {
+    new_result(root, at);
+    for (int m = kernels.first_member[root]; m >= 0; m = kernels.next_member[m])
+      if (m != root && units_.result[m]) new_result(m, at);
   }
 
   constexpr int new_result(int node, const place& at) {
@@ -291,6 +331,7 @@ class scheduler {
   /// Lets the results of a kernel take over the memory of operands that it reads last.
   constexpr void reuse_operands(int step) {
     const plan_step& s = r_.steps[step];
+    if (s.batched > 1) return;  // another kernel of the launch may still read it
     for (int v = s.value; v <= s.value + s.more; ++v) {
       plan_value& x = r_.values[v];
       if (x.fetch >= 0 || x.variable || x.bytes <= 0) continue;
