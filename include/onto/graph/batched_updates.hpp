@@ -33,8 +33,8 @@ constexpr std::uint64_t update_signature(const graph_view& g, const kernel_parti
     if (p.path_of[m] >= 0 || (x.kind() != op_kind::map && x.kind() != op_kind::assign)) return 0;
     if (count + x.count >= 2 * most_batched_members) return 0;
     add(x.op->hash);
-    add(static_cast<std::uint64_t>(x.type) << 8 | static_cast<std::uint64_t>(x.count) << 2 |
-        (p.result[m] ? 2u : 0u) | (x.holds_values ? 1u : 0u));
+    add(static_cast<std::uint64_t>(x.type) << 8 | static_cast<std::uint64_t>(x.count) << 2 | (p.result[m] ? 2u : 0u) |
+        (x.holds_values ? 1u : 0u));
     for (int k = 0; k < x.count; ++k) {
       const int o = g.operand(m, k);
       const int number = number_of(o);

@@ -207,8 +207,8 @@ class call_binder {
                    how_of(s, root))
         .run();
 
-    const int first = s.call_count == 0 ? 0 : s.calls[s.call_count - 1].first_value +
-                                                  s.calls[s.call_count - 1].call.more_outputs + 1;
+    const int first =
+        s.call_count == 0 ? 0 : s.calls[s.call_count - 1].first_value + s.calls[s.call_count - 1].call.more_outputs + 1;
     bound_call& c = next_call(s, o.input_count, root);
     c.first_value = first;
     add_operands(s, c, root, o, kernels.path_of);

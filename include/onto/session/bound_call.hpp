@@ -47,8 +47,8 @@ struct bound_step {
   bound_call* calls = nullptr;
   int call_count = 0;
   bool one_launch = false;  // the calls are a batch that the kernel goes over at once
-  int stream = 0;        // see graph/stream_assignment.hpp
-  int* waits = nullptr;  // steps of other streams that must be done
+  int stream = 0;           // see graph/stream_assignment.hpp
+  int* waits = nullptr;     // steps of other streams that must be done
   int wait_count = 0;
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
   work_label label;

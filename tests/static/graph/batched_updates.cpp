@@ -9,7 +9,7 @@ namespace {
 constexpr auto x = placeholder<"x", float, 4, 8>;
 constexpr auto y = placeholder<"y", std::int32_t, 4>;
 
-// ---- a perceptron of three layers -----------------------------------------------------------------------------------
+// ---- a perceptron of three layers -------------------------------------------------------------------------
 
 constexpr auto w1 = variable<"w1", float, 8, 16>(zeros<float, 8, 16>());
 constexpr auto b1 = variable<"b1", float, 16>(zeros<float, 16>());
@@ -51,7 +51,7 @@ static_assert(writing(plan_of(minimize<sgd{.rate = 0.1, .momentum = 0.9}>(loss))
 static_assert(writing(plan_of(minimize<rmsprop{}>(loss))) == 2);
 static_assert(writing(plan_of(minimize<adamw{}>(clip_by_global_norm(1.0_c), loss))) == 2);
 
-// ---- what makes a batch ---------------------------------------------------------------------------------------------
+// ---- what makes a batch -----------------------------------------------------------------------------------
 
 constexpr auto u = variable<"u", float, 3>;
 constexpr auto v = variable<"v", float, 2, 5>;
@@ -62,23 +62,29 @@ static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v * 2_c)))) 
 static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v * 3_c)))) == 2);
 static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v + 2_c)))) == 2);
 static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(d, d * 2_c)))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v * v)))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v* v)))) == 2);
 
 // One number for all is no obstacle, a row for each is: its elements do not lie as the variable's do.
 constexpr auto rate = placeholder<"rate", float>;
 constexpr auto row = placeholder<"row", float, 5>;
 constexpr auto same = placeholder<"same", float, 3>;
-static_assert(writing(plan_of(fetches(assign(u, u * rate), assign(v, v * rate)))) == 1);
-static_assert(writing(plan_of(fetches(assign(u, u * same), assign(v, v * row)))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, u* rate), assign(v, v* rate)))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* row)))) == 2);
 
 // What is read through a transposition is not in a row either; what is reshaped is.
 constexpr auto t = placeholder<"t", float, 5, 2>;
 constexpr auto flat = placeholder<"flat", float, 10>;
-static_assert(writing(plan_of(fetches(assign(u, u * same), assign(v, v * transpose(t))))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u * same), assign(v, v * reshape<2, 5>(flat))))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* transpose(t))))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* reshape<2, 5>(flat))))) == 1);
 
 // What another kernel waits for is not part of a batch: it would wait for the others.
 static_assert(writing(plan_of(fetches(sum(assign(u, u * 2_c)), assign(v, v * 2_c)))) == 2);
+
+// Of equal extents they are a batch too, with those of others, unless they read the same values: then they are merged.
+constexpr auto u2 = variable<"u2", float, 3>;
+static_assert(most_batched(plan_of(fetches(assign(u, u* rate), assign(u2, u2* rate), assign(v, v* rate)))) == 3);
+static_assert(most_batched(plan_of(fetches(assign(u, u* same), assign(u2, u2* same)))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, u* same), assign(u2, u2* same)))) == 1);
 
 // On two devices it is two.
 using two_gpus = world<cpu<0>, gpu<0>, gpu<1>>;

@@ -57,7 +57,7 @@ ONTO_HD ONTO_INLINE void run_batched(const batched_map<Program>& map, std::uint3
   if (first >= map.end) return;
   const auto at = static_cast<std::int32_t>(first), left = map.end - at;
   typename input_packs<Program, lanes>::type in;
-  (load_coarsened<Program, Slot>(map, in, true, at, left), ...);
+  (load_coarsened<Program, Slot>(map, in, true, map.advances[Slot] ? at : 0, left), ...);
   store_coarsened<Program>(map, in, at, left, result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
 }
 

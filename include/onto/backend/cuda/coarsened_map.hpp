@@ -90,7 +90,7 @@ ONTO_HD ONTO_INLINE void run_coarsened(const coarsened_map<Program>& map, std::u
     for (int k = 0; k < ahead; ++k)
       if (step + static_cast<unsigned>(k) < last)
         store_coarsened<Program>(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
-                        result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
+                                 result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
     move(at, map.step, ahead);
   }
 }
