@@ -27,12 +27,13 @@ class Compiler:
     def version(self):
         return subprocess.run([self.path, "--version"], capture_output=True, text=True, check=False).stdout
 
-    def command(self, file, *extra):
-        return [self.path, *self.flags, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
+    def command(self, file, *extra, before=()):
+        return [self.path, *self.flags, *before, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
 
-    def check(self, file, *extra, text=None):
-        """Compiles `file` (or `text` from standard input where `file` is `-`); (succeeded, everything it said)."""
-        done = subprocess.run(self.command(file, *extra), input=text, capture_output=True, text=True, check=False,
+    def check(self, file, *extra, text=None, before=()):
+        """Compiles `file` (or `text` from standard input where `file` is `-`), with options `before` where to look for headers;
+        (succeeded, everything it said)."""
+        done = subprocess.run(self.command(file, *extra, before=before), input=text, capture_output=True, text=True, check=False,
                               cwd=ROOT, env={**os.environ, "LC_ALL": "C"})
         return done.returncode == 0, done.stdout + done.stderr
 

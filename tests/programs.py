@@ -79,9 +79,7 @@ def main():
             continue
         program = program.resolve()
         if fuzz:
-            corpus = ROOT / "tests" / "fuzz" / "corpus" / program.name.removeprefix("fuzz_")
-            runs = os.environ.get("ONTO_FUZZ_RUNS", "20000")
-            status, said = execute([program, runs, "1", *([corpus] if corpus.is_dir() else [])], scratch)
+            status, said = execute([program], scratch)
             p, f, s = (1, 0, 0) if status == 0 else (0, 1, 0)
             last = said.rstrip().splitlines()[-1:] or [""]
             print(f"{program.name}: {last[0] if status == 0 else 'status ' + str(status)}")

@@ -139,7 +139,7 @@ def by_number(x, y, n):
         "segment_sum<3>(y, abs(n))": total if x.dtype.kind in "iu" else total.astype(x.dtype),
         "bincount<2>(n)": np.bincount(n[n >= 0], minlength=2)[:2],
         "searchsorted(row(x), y)": np.searchsorted(x[0], y),
-        "searchsorted(row(x), x, right)": np.searchsorted(x[0], x, side="right"),
+        "searchsorted(row(x), x, right_side)": np.searchsorted(x[0], x, side="right"),
         "dynamic_slice<2, 2>(x, start)": x[1:3, 2:4],
         "update_slice(x, slice<range<0, 2>, range<0, 2>>(y), start)": started,
         "extent<1>(x)": np.int64(4),

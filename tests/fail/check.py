@@ -12,13 +12,14 @@ In the head of a file:
   // FLAGS: -fno-exceptions  the one thing that the twin is compiled without, where it is no line of the program
 Beside it, NAME.words holds lines of g++ 12's message that the documents quote: each must be in the message, in this order.
 ONTO_UPDATE_GOLDEN=1 rewrites the .words files that exist; --show prints what each compiler says."""
+import functools
 import os
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import JOBS, ROOT, Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
+from compilers import INCLUDE, JOBS, ROOT, Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
@@ -27,7 +28,8 @@ DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s
 
 DEFINE = re.compile(r"^#\s*define\s+(\w+)", re.M)
 INCLUDE_LINE = re.compile(r"#include <")
-TOGETHER = 12  # twins in one file for nvcc: few files, and few twins again where one of them fails
+WHOLE = "#include <onto/onto.hpp>"
+TOGETHER = 12  # programs in one file: few files, and few programs again where one of them fails
 
 
 class Case:
@@ -57,6 +59,21 @@ class Case:
         apart = r"define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b"
         return not self.flags and not re.search(apart, self.text)
 
+    @functools.cached_property
+    def includes(self):
+        return tuple(line for line in self.text.splitlines() if INCLUDE_LINE.match(line))
+
+    @property
+    def chooses_includes(self):
+        """Whether the twin includes something else."""
+        return bool(re.search(r"^#\s*if(?:(?!^#\s*endif).)*^#\s*include", self.text, re.M | re.S))
+
+    @functools.cached_property
+    def begins_with_whole(self):
+        """Whether its first word to the compiler is that it includes the whole of onto."""
+        said = [line for line in self.text.splitlines() if line and not line.startswith("//")]
+        return said[:1] == [WHOLE] and not self.flags and not self.words
+
     def wrong(self):
         """What is wrong with the file itself, or None."""
         if not self.reasons:
@@ -71,52 +88,123 @@ def ours(said, case):
     return [line for line in said.splitlines() if is_ours(line, case.path)]
 
 
-def twins_together(tasks):
-    """Those of the tasks whose twins were seen to compile. nvcc takes seconds for a twin, nearly all of it for headers, so it
-    reads some twins as one file, each in a namespace of its own. Nothing is judged by a file that fails: its twins are
-    compiled one by one. Whether a twin includes what it needs, g++ and clang++ say, who compile each alone."""
-    tasks = [t for t in tasks if t[1].name == "nvcc" and t[0].joins]
+def joined(number, some, suffix):
+    """A file of several programs, each in a namespace of its own."""
+    includes = dict.fromkeys(line for case, _ in some for line in case.includes)
+    lines = list(includes)
+    for at, (case, _) in enumerate(some):
+        lines += [f"namespace program_{at} {{", f'#include "{case.path}"', "}"]
+        lines += [f"#undef {name}" for name in dict.fromkeys(DEFINE.findall(case.text))]
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    file = SCRATCH / f"{number}{suffix}"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def in_parts(tasks):
+    """The tasks, as many together as keep all jobs busy."""
+    each = max(1, min(TOGETHER, -(-len(tasks) // JOBS)))
+    return [tasks[at:at + each] for at in range(0, len(tasks), each)]
+
+
+def twins_together(tasks, ready):
+    """Those of the tasks whose twins were seen to compile. Compilers spend nearly all of a twin's time on headers, so several
+    are one file. For g++ and clang++ they are those with the same includes: whether each includes what it needs is seen as if
+    it were alone. nvcc, which takes longest, gets them as they come. Nothing is judged by a file that fails: its twins are
+    compiled one by one."""
+    groups = {}
+    for task in tasks:
+        case, compiler = task
+        if case.joins:
+            groups.setdefault((compiler, () if compiler.name == "nvcc" else case.includes), []).append(task)
+    parts = [(at, part) for at, part in enumerate(p for g in groups.values() for p in in_parts(g)) if len(part) > 1]
 
     def compile_some(number, some):
-        includes = dict.fromkeys(line for case, _ in some for line in case.text.splitlines() if INCLUDE_LINE.match(line))
-        lines = list(includes)
-        for at, (case, _) in enumerate(some):
-            lines += [f"namespace twin_{at} {{", f'#include "{case.path}"', "}"]
-            lines += [f"#undef {name}" for name in dict.fromkeys(DEFINE.findall(case.text))]
-        file = SCRATCH / f"twins_{number}.cu"
-        file.write_text("\n".join(lines) + "\n")
-        return some if some[0][1].check(file, "-DONTO_TWIN", f"-I{HERE}")[0] else []
+        compiler = some[0][1]
+        file = joined(f"twins_{number}", some, ".cu" if compiler.name == "nvcc" else ".cpp")
+        before = ready.get(compiler.name, ()) if some[0][0].includes[:1] == (WHOLE,) else ()
+        return some if compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=before)[0] else []
 
-    if not tasks:
-        return set()
-    SCRATCH.mkdir(parents=True, exist_ok=True)
-    each = max(1, min(TOGETHER, -(-len(tasks) // JOBS)))
-    parts = [(at, tasks[at:at + each]) for at in range(0, len(tasks), each)]
     return {task for done in parallel(lambda part: compile_some(*part), parts) for task in done}
 
 
-def judge(case, compiler, show, twin_compiles):
-    """The reason the case fails on this compiler, or None."""
-    good, said = compiler.check(case.path, *case.flags)
-    said = without_root(said)
-    if show:
-        print(f"---- {relative(case.path)}, {compiler.name}\n{said}", flush=True)
+def refused_together(tasks):
+    """What nvcc says of those of the tasks that it refuses in one file with others: {task: words}. Each program is in a
+    namespace of its own, so nothing of another is seen by it, and words are its own where they name its file. A program of
+    which nothing is said there, as one whose mistake another has made before it, is compiled alone, and so is one whose
+    words are not what they must be."""
+    tasks = [t for t in tasks if t[1].name == "nvcc" and t[0].joins and not t[0].chooses_includes]
+    parts = [(at, part) for at, part in enumerate(in_parts(tasks)) if len(part) > 1]
+
+    def compile_some(number, some):
+        good, said = some[0][1].check(joined(f"refused_{number}", some, ".cu"), f"-I{HERE}")
+        found = {}
+        for block in re.split(r"\n\s*\n", without_root(said)) if not good else []:
+            named = [task for task in some if re.search(rf"\b{re.escape(relative(task[0].path))}\b", block)]
+            if len(named) == 1 and "error" in block:
+                found[named[0]] = found.get(named[0], "") + block + "\n\n"
+        return found
+
+    return {task: said for found in parallel(lambda part: compile_some(*part), parts) for task, said in found.items()}
+
+
+def headers_ready(tasks):
+    """Makes the whole of onto ready for g++ and clang++: the options with which each takes it as it was compiled, once. With
+    them only the lines that say from where a header was included differ."""
+    wanted = {c.name: c for case, c in tasks if c.name != "nvcc" and case.begins_with_whole}
+    if sum(case.begins_with_whole for case, _ in tasks) < TOGETHER:
+        return {}
+    ready = {}
+    for name, compiler in wanted.items():
+        folder = SCRATCH / "ready" / name / "onto"
+        folder.mkdir(parents=True, exist_ok=True)
+        made = folder / ("onto.hpp.gch" if name == "g++" else "onto.pch")
+        flags = [f for f in compiler.flags if f not in ("-fsyntax-only", "-x", "c++")]
+        whole = type(compiler)(name, compiler.path, [*flags, "-x", "c++-header", "-o", str(made)])
+        if whole.check(INCLUDE / "onto" / "onto.hpp")[0]:
+            ready[name] = (f"-I{folder.parent}",) if name == "g++" else ("-include-pch", str(made))
+    return ready
+
+
+def refusal(case, compiler, good, said, hidden=0):
+    """What is wrong with how a program was refused, or None. `hidden`: lines of ours that were not said."""
     if good:
         return "it compiles, and must not"
     for only, reason in case.reasons:
         if only in (None, compiler.name) and not re.search(reason, said):
             return f"it is refused, but `{reason}` is not in the message:\n{indent(said, 30)}"
     lines = ours(said, case)
-    if len(lines) > case.limit:
+    if len(lines) + hidden > case.limit:
         return f"the message has {len(lines)} lines of ours, at most {case.limit} are allowed:\n{indent(said)}"
+    return None
+
+
+def judge(case, compiler, show, twin_compiles, before=(), together=None):
+    """The reason the case fails on this compiler, or None. What compiles faster, with headers made ready or together with
+    others, may only say that all is well; where it does not, the program is compiled alone."""
+    before = before if case.begins_with_whole else ()
+    known = together is not None and refusal(case, compiler, False, together) is None
+    if not known and before:
+        good, said = compiler.check(case.path, before=before)
+        known = refusal(case, compiler, good, without_root(said), hidden=1) is None
+    if not known or show or (case.words and compiler.name == "g++"):
+        good, said = compiler.check(case.path, *case.flags)
+        said = without_root(said)
+        if show:
+            print(f"---- {relative(case.path)}, {compiler.name}\n{said}", flush=True)
+        reason = refusal(case, compiler, good, said)
+        if reason:
+            return reason
     if case.words and compiler.name == "g++" and re.search(r" 12\.\d", compiler.version):
         if os.environ.get("ONTO_UPDATE_GOLDEN") == "1":
-            case.words.write_text("\n".join(lines) + "\n")
+            case.words.write_text("\n".join(ours(said, case)) + "\n")
         rest = iter(said.splitlines())
         for quoted in case.words.read_text().splitlines():
             if not any(quoted == line for line in rest):
                 return f"{case.words.name} quotes a line g++ does not say (in this order): {quoted}\n{indent(said)}"
     if twin_compiles:
+        return None
+    if before and compiler.check(case.path, "-DONTO_TWIN", before=before)[0]:
         return None
     good, said = compiler.check(case.path, "-DONTO_TWIN")
     if not good:
@@ -147,13 +235,16 @@ def main():
         return memory.key(compiler.version, case.path, case.text, case.words.read_text() if case.words else "")
 
     again = show or "ONTO_UPDATE_GOLDEN" in os.environ
-    good_twins = twins_together([t for t in tasks if again or not memory.knows(key(t))])
+    left = [t for t in tasks if again or not memory.knows(key(t))]
+    ready = {} if show else headers_ready(left)
+    good_twins = twins_together(left, ready)
+    refused = {} if show else refused_together(left)
 
     def run(task):
         case, compiler = task
         if memory.knows(key(task)) and not again:
             return None
-        reason = judge(case, compiler, show, task in good_twins)
+        reason = judge(case, compiler, show, task in good_twins, ready.get(compiler.name, ()), refused.get(task))
         if reason is None:
             memory.passed(key(task))
             return None

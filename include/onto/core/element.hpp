@@ -4,6 +4,7 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/half.hpp>
+#include <onto/core/text_value.hpp>
 
 #include <cstdint>
 #include <string_view>
@@ -26,11 +27,12 @@ enum class element : std::uint8_t {
   int16,
   uint16,
   uint32,
-  uint64
+  uint64,
+  text
 };
 
-/// What numbers elements are.
-enum class element_kind : std::uint8_t { floating, signed_integer, unsigned_integer, truth };
+/// What numbers elements are, or that they are none.
+enum class element_kind : std::uint8_t { floating, signed_integer, unsigned_integer, truth, characters };
 
 namespace detail {
 
@@ -45,7 +47,7 @@ struct element_row {
   std::string_view numpy;  // NumPy's letter and size; empty where NumPy has no such type
   int size;                // of one element in memory, in bytes
   element_kind kind;
-  element computed;     // what kernels compute it in
+  element computed;     // what kernels compute it in: handles of texts are integers there
   element sum;          // what a sum or product of elements is
   element accumulator;  // what that is kept in until it is complete, integers modulo a power of two
   gemm_micro_kernels products;
@@ -74,6 +76,7 @@ struct element_table {
       {uint16,   "uint16",   "u2", 2, unsigned_integer, uint16,   uint64,   uint64,  none},
       {uint32,   "uint32",   "u4", 4, unsigned_integer, uint32,   uint64,   uint64,  cpu},
       {uint64,   "uint64",   "u8", 8, unsigned_integer, uint64,   uint64,   uint64,  cpu},
+      {text,     "text",     "",   8, characters,       uint64,   text,     text,    none},
   };
   // clang-format on
 };
@@ -93,7 +96,8 @@ struct element_types : stored_as<element::float32, float>,
                        stored_as<element::int16, std::int16_t>,
                        stored_as<element::uint16, std::uint16_t>,
                        stored_as<element::uint32, std::uint32_t>,
-                       stored_as<element::uint64, std::uint64_t> {};
+                       stored_as<element::uint64, std::uint64_t>,
+                       stored_as<element::text, onto::text> {};
 
 template <class T, element E>
 std::integral_constant<element, E> row_of(const stored_as<E, T>&);
@@ -104,7 +108,8 @@ std::type_identity<T> type_in(const stored_as<E, T>&);
 
 inline constexpr int element_count = sizeof detail::element_table::rows / sizeof detail::element_table::rows[0];
 
-/// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool.
+/// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool,
+/// text.
 template <class T>
 concept tensor_element = requires(const detail::element_types& table) {
   detail::row_of<T>(table);
@@ -152,13 +157,18 @@ ONTO_INLINE constexpr element_kind kind_of(element e) {
 
 ONTO_INLINE constexpr bool is_floating(element e) { return kind_of(e) == element_kind::floating; }
 
-/// The type in which elements are computed: float for half and bfloat16, else their own.
+ONTO_INLINE constexpr bool is_text(element e) { return e == element::text; }
+
+/// The type in which elements are computed: float for half and bfloat16, uint64 for text, else their own.
 ONTO_INLINE constexpr element computed_as(element e) {
   return static_cast<element>(detail::digit(detail::element_computed, e));
 }
 
 /// Whether elements are stored in 16 bits and computed in float.
-ONTO_INLINE constexpr bool is_half_precision(element e) { return computed_as(e) != e; }
+ONTO_INLINE constexpr bool is_half_precision(element e) { return is_floating(e) && computed_as(e) != e; }
+
+/// The type that kernels see: half and bfloat16 as they are stored.
+ONTO_INLINE constexpr element seen_by_kernels(element e) { return is_text(e) ? computed_as(e) : e; }
 
 /// The type of a sum or a product of elements: int64 or uint64 for integers that are narrower, but for int32, which
 /// stays what it is, as all others do.
@@ -178,6 +188,14 @@ template <tensor_element T>
 using computed_of = computed_t<element_of<T>>;
 
 namespace detail {
+
+/// For what takes memory of other programs and libraries as it is.
+template <class T>
+constexpr void expect_numbers() {
+  static_assert(!is_text(element_of<T>),
+                "[onto.text] files and other libraries' arrays hold numbers; serialize(t), of <onto/text.hpp>, makes "
+                "bytes of texts");
+}
 
 /// Whether each row is where its enumerator says, and its type is of its size.
 template <int... K>

@@ -26,7 +26,7 @@ struct fixed_string {
 /// The same text as a type. nvcc does not take class-type template arguments into kernels or partial specializations;
 /// packs it takes.
 template <char... Letters>
-struct text {
+struct letters {
   static constexpr char data[sizeof...(Letters) + 1] = {Letters..., '\0'};
   static constexpr std::string_view value{data, sizeof...(Letters)};
 };
@@ -34,7 +34,7 @@ struct text {
 namespace detail {
 
 template <fixed_string S, std::size_t... K>
-constexpr auto spell(std::index_sequence<K...>) -> text<S.data[K]...> {
+constexpr auto spell(std::index_sequence<K...>) -> letters<S.data[K]...> {
   return {};
 }
 
@@ -61,7 +61,7 @@ ONTO_INLINE constexpr std::uint64_t hash_mix(std::uint64_t h, std::uint64_t v) {
 
 }  // namespace detail
 
-/// The type `text<...>` that spells `S`.
+/// The type `letters<...>` that spells `S`.
 template <fixed_string S>
 using text_of = decltype(detail::spell<S>(std::make_index_sequence<S.length()>{}));
 

@@ -7,6 +7,8 @@
 #include <onto/tensor/tensor.hpp>
 
 #include <cstddef>
+#include <new>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -22,7 +24,7 @@ namespace op {
 /// A leaf that holds values. Its element type and shape are the node's own.
 struct leaf {
   static constexpr int cost = 0;
-  static constexpr kernel_set kernels{all_elements, all_elements};
+  static constexpr kernel_set kernels = kernel_set::of(elements_and_text);
   static constexpr inferred infer(const extents*, int) { return {}; }
 };
 struct constant : leaf {
@@ -87,55 +89,89 @@ struct scalar_node : detail::stateful_expression {
 };
 
 namespace detail {
+/// What is in a constant: a number, or what a text is made of.
+template <class T>
+concept constant_value = tensor_element<T> || text_like<T>;
+
 template <class T, int... Dims, class Name>
 auto make_constant(Name, const void* values, std::size_t bytes, const extents& e) {
   return constant_node<Name, T, Dims...>{constant_state(values, static_cast<std::int64_t>(bytes), e)};
 }
+
+/// What a constant of texts holds: a tensor of them, as data that is kept.
+template <class Texts>
+struct constant_texts {
+  static const Texts& at(const void* object) { return *static_cast<const Texts*>(object); }
+  static const void* values(const void* object) { return at(object).data(); }
+  static extents shape(const void* object) { return at(object).extent_values(); }
+  static void destroy(const void* object) { at(object).~Texts(); }
+  static bool same(const void* object, const void* other) { return same_values(at(object), at(other)); }
+  static constexpr data_object kept{&values, &shape, &destroy, &same};
+};
+template <int... Dims, class Name>
+auto text_constant(Name, tensor<text, Dims...>&& values) {
+  using texts = tensor<text, Dims...>;
+  state* s = new_state(0, sizeof(texts), true);
+  s->object = ::new (const_cast<void*>(s->values)) texts(static_cast<texts&&>(values));
+  s->refers_to = &constant_texts<texts>::kept;
+  return constant_node<Name, text, Dims...>{state_ref(s)};
+}
+
 template <class T, std::size_t... Dims, class Name>
-auto make_array_constant(Name name, const void* values) {
-  return make_constant<T, static_cast<int>(Dims)...>(name, values, (Dims * ... * sizeof(T)),
-                                                     extents(shape<static_cast<int>(Dims)...>{}));
+auto make_array_constant(Name name, const T* values) {
+  if constexpr (text_like<T>) {
+    tensor<text, static_cast<int>(Dims)...> t;
+    for (text& each : t) each = text(*values++);
+    return text_constant(name, static_cast<decltype(t)&&>(t));
+  } else {
+    return make_constant<T, static_cast<int>(Dims)...>(name, values, (Dims * ... * sizeof(T)),
+                                                       extents(shape<static_cast<int>(Dims)...>{}));
+  }
 }
 }  // namespace detail
 
-/// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`.
-template <fixed_string Name, tensor_element T>
-auto constant(T value) {
+/// A constant with the shape of the nested list: `constant<"c">({{1.f, 2.f}, {3.f, 4.f}})`, `constant<"s">("text")`,
+/// `constant<"names">({"a", "b"})`.
+template <fixed_string Name, detail::constant_value T>
+auto constant(const T& value) {
   return detail::make_array_constant<T>(detail::spelled<Name>(), &value);
 }
-template <fixed_string Name, tensor_element T, std::size_t N>
+template <fixed_string Name, detail::constant_value T, std::size_t N>
 auto constant(const T (&v)[N]) {
   return detail::make_array_constant<T, N>(detail::spelled<Name>(), v);
 }
-template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M>
+template <fixed_string Name, detail::constant_value T, std::size_t N, std::size_t M>
 auto constant(const T (&v)[N][M]) {
-  return detail::make_array_constant<T, N, M>(detail::spelled<Name>(), v);
+  return detail::make_array_constant<T, N, M>(detail::spelled<Name>(), v[0]);
 }
-template <fixed_string Name, tensor_element T, std::size_t N, std::size_t M, std::size_t K>
+template <fixed_string Name, detail::constant_value T, std::size_t N, std::size_t M, std::size_t K>
 auto constant(const T (&v)[N][M][K]) {
-  return detail::make_array_constant<T, N, M, K>(detail::spelled<Name>(), v);
+  return detail::make_array_constant<T, N, M, K>(detail::spelled<Name>(), v[0][0]);
 }
 /// A constant with the elements of a tensor.
 template <fixed_string Name, tensor_element T, int... Dims>
 auto constant(const tensor<T, Dims...>& t) {
-  return detail::make_constant<T, Dims...>(detail::spelled<Name>(), detail::expect_values(t).data(),
-                                           t.size() * sizeof(T), t.extent_values());
+  if constexpr (is_text(element_of<T>))
+    return detail::text_constant(detail::spelled<Name>(), tensor<T, Dims...>(detail::expect_values(t)));
+  else
+    return detail::make_constant<T, Dims...>(detail::spelled<Name>(), detail::expect_values(t).data(),
+                                             t.size() * sizeof(T), t.extent_values());
 }
 
 /// A constant without a name: a new one each time it is written.
-template <tensor_element T>
-auto constant(T value) {
+template <detail::constant_value T>
+auto constant(const T& value) {
   return constant<"">(value);
 }
-template <tensor_element T, std::size_t N>
+template <detail::constant_value T, std::size_t N>
 auto constant(const T (&v)[N]) {
   return constant<"">(v);
 }
-template <tensor_element T, std::size_t N, std::size_t M>
+template <detail::constant_value T, std::size_t N, std::size_t M>
 auto constant(const T (&v)[N][M]) {
   return constant<"">(v);
 }
-template <tensor_element T, std::size_t N, std::size_t M, std::size_t K>
+template <detail::constant_value T, std::size_t N, std::size_t M, std::size_t K>
 auto constant(const T (&v)[N][M][K]) {
   return constant<"">(v);
 }

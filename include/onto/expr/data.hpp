@@ -27,7 +27,7 @@ struct data_traits {
 template <class Data, bool View, class T, int... Dims>
 struct known_data {
   static constexpr bool known = true, is_view = View;
-  using leaf = constant_node<text<>, T, Dims...>;
+  using leaf = constant_node<letters<>, T, Dims...>;
   using ref = tensor_ref<T, Dims...>;
 
   static const Data& at(const void* object) { return *static_cast<const Data*>(object); }

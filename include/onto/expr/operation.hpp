@@ -75,12 +75,19 @@ inline constexpr element_set integer_elements =
     detail::elements_of(element_kind::signed_integer) | detail::elements_of(element_kind::unsigned_integer);
 inline constexpr element_set numeric_elements = floating_elements | integer_elements;
 inline constexpr element_set boolean_elements = detail::elements_of(element_kind::truth);
-inline constexpr element_set all_elements = numeric_elements | boolean_elements;
+inline constexpr element_set all_elements = numeric_elements | boolean_elements;  // that GPUs have, too
+inline constexpr element_set text_elements = detail::elements_of(element_kind::characters);
+inline constexpr element_set elements_and_text = all_elements | text_elements;
 
 /// For which element types an operation has kernels, by kind of device.
 struct kernel_set {
   element_set cpu = 0;
   element_set gpu = 0;
+
+  /// For all devices; of text, which GPUs have not, for CPUs.
+  static constexpr kernel_set of(element_set accepted) {
+    return {accepted, static_cast<element_set>(accepted & ~text_elements)};
+  }
 
   ONTO_INLINE constexpr bool has(device_kind kind, element e) const {
     return ((kind == device_kind::gpu ? gpu : kind == device_kind::cpu ? cpu : element_set{0}) & element_bit(e)) != 0;
@@ -144,6 +151,7 @@ constexpr std::uint64_t type_hash() {
 
 template <class Op>
 constexpr op_info describe() {
+  static_assert((Op::kernels.gpu & text_elements) == 0, "[onto.text] no GPU has kernels for text");
   op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;

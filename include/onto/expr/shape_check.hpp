@@ -108,6 +108,13 @@ struct element_type_not_supported : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
 };
+template <class Op, class... Elements>
+struct text_is_no_number : mistake {
+  static constexpr bool ok = sizeof...(Elements) > 99;
+  static_assert(ok,
+                "[onto.text] text is no number: it is compared with == and !=, chosen with where, and put in other "
+                "places; count and compute with tensors of numbers");
+};
 
 // The struct that reports a fault.
 template <shape_fault Fault, class Op, class... Shapes>
@@ -182,6 +189,13 @@ struct first_expression<First, More...> {
   using type = First;
 };
 
+/// Whether an operation that checks its operands so takes a text for a number, or makes texts of what is none.
+template <class Op, class... X>
+constexpr bool takes_for_number(element_check found) {
+  const bool any = (is_text(X::facts.type) || ...);
+  return found == element_check::unsupported ? any : !any && is_text(Op::result(X::facts.type...));
+}
+
 // In ops/operation_base.hpp.
 template <class Beside, class X>
 constexpr decltype(auto) lift(const X& x);
@@ -202,6 +216,8 @@ constexpr auto make(const X&... x) {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
     if constexpr (elements == detail::element_check::differ) {
       return typename detail::element_types_differ<Op, typename X::element_type...>::result{};
+    } else if constexpr (detail::takes_for_number<Op, X...>(elements)) {
+      return typename detail::text_is_no_number<Op, typename X::element_type...>::result{};
     } else if constexpr (elements == detail::element_check::unsupported) {
       return typename detail::element_type_not_supported<Op, typename X::element_type...>::result{};
     } else {

@@ -67,6 +67,8 @@ struct data_object {
   const void* (*values)(const void* object);
   extents (*shape)(const void* object);
   void (*destroy)(const void* object);  // null where it is not ours
+  bool (*same)(const void* object,
+               const void* other) = nullptr;  // of constants: whether shapes and values are the same
 };
 
 }  // namespace onto::detail

@@ -246,6 +246,7 @@ inline constexpr auto placeholder = detail::named_placeholder<Name, T, Dims...>:
 template <class Name, class Initial, tensor_element T, int... Dims>
 struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
+  static_assert(!is_text(element_of<T>), "[onto.text] variables hold numbers; feed texts, or keep them in the program");
   using node = variable_node;
   static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
                 "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");

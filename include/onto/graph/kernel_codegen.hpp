@@ -159,7 +159,7 @@ class kernel_codegen {
       if (!p_.result[n]) continue;
       kernel_instruction line;
       line.op = kernel_instruction::store;
-      line.type = g_[n].type;
+      line.type = seen_by_kernels(g_[n].type);
       line.argument[0] = slot++;
       line.argument[1] = r_.register_of[n];
       line.count = 2;
@@ -202,7 +202,7 @@ class kernel_codegen {
 
   constexpr int read(int n, int path) {
     kernel_instruction line;
-    line.type = g_[n].type;
+    line.type = seen_by_kernels(g_[n].type);
     line.count = 1;
     line.column = is_column(g_[n].shape);
     if (g_[n].is_literal()) {
@@ -225,7 +225,7 @@ class kernel_codegen {
   constexpr int append(int op, const graph_node& x, int cost, bool column, int a, int b = 0) {
     kernel_instruction line;
     line.op = op;
-    line.type = x.type;
+    line.type = seen_by_kernels(x.type);
     line.argument[0] = a;
     line.argument[1] = b;
     line.count = op == kernel_instruction::row_inverse || op == kernel_instruction::row_log ? 1 : 2;
@@ -275,7 +275,7 @@ class kernel_codegen {
     line.column = is_column(x.shape);
     line.op = number_of(*x.op);
     line.hash = x.op->hash;
-    line.type = x.type;
+    line.type = seen_by_kernels(x.type);
     // A plain assignment does not read the old value, which may not be there yet.
     const bool overwrites = is_operation<op::assign>(x.op);
     int operands[4] = {};
@@ -353,7 +353,7 @@ class kernel_key {
 constexpr kernel_key operation_key(const graph_view& g, int n) {
   const graph_node& x = g[n];
   if (x.kind() == op_kind::row || x.kind() == op_kind::matmul) return {x.kind(), x.type};
-  if (x.kind() == op_kind::own_kernel) return {*x.op, g.kernel_element(n)};
+  if (x.kind() == op_kind::own_kernel) return {*x.op, seen_by_kernels(g.kernel_element(n))};
   return {op_kind::view, element::boolean};
 }
 

@@ -207,7 +207,7 @@ struct too_many_nodes {
 };
 
 template <const std::string_view& Text, std::size_t... K>
-auto spell_name(std::index_sequence<K...>) -> text<Text[K]...>;
+auto spell_name(std::index_sequence<K...>) -> letters<Text[K]...>;
 
 /// The lowered graph of the expressions that are fetched together.
 /// *Mandates* at most 2048 nodes, and one meaning for each name.

@@ -17,7 +17,7 @@ struct comparison : detail::packed_elementwise<Accepted> {
   }
 };
 
-struct equal : comparison<all_elements> {
+struct equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "Equal";
   template <class T>
   ONTO_HD static auto apply(T a, T b) {
@@ -25,7 +25,7 @@ struct equal : comparison<all_elements> {
   }
 };
 
-struct not_equal : comparison<all_elements> {
+struct not_equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "NotEqual";
   template <class T>
   ONTO_HD static auto apply(T a, T b) {
@@ -78,6 +78,26 @@ constexpr auto operator==(const L& l, const R& r) { return make<op::equal>(l, r)
 template <class L, class R>
   requires detail::operands<L, R>
 constexpr auto operator!=(const L& l, const R& r) { return make<op::not_equal>(l, r); }
+
+namespace detail {
+/// A string beside an expression of texts. What the compiler sees first decides nearly always.
+template <class E, class S>
+concept text_beside = __is_base_of(expression_base, E) && is_text(E::facts.type) && text_like<S>;
+}  // namespace detail
+
+/// Where texts are the given one, and where they are not.
+template <class E, class S>
+  requires detail::text_beside<E, S>
+constexpr auto operator==(const E& e, const S& s) { return make<op::equal>(e, constant(s)); }
+template <class S, class E>
+  requires detail::text_beside<E, S>
+constexpr auto operator==(const S& s, const E& e) { return make<op::equal>(constant(s), e); }
+template <class E, class S>
+  requires detail::text_beside<E, S>
+constexpr auto operator!=(const E& e, const S& s) { return make<op::not_equal>(e, constant(s)); }
+template <class S, class E>
+  requires detail::text_beside<E, S>
+constexpr auto operator!=(const S& s, const E& e) { return make<op::not_equal>(constant(s), e); }
 
 /// Where elements of the left are less, as `==` but for numbers only.
 template <class L, class R>

@@ -12,7 +12,7 @@ namespace op {
 
 /// Attribute: the axis.
 template <int Axis>
-struct concat : detail::keeps_element<all_elements> {
+struct concat : detail::keeps_element<elements_and_text> {
   static constexpr op_kind kind = op_kind::concat;
   static constexpr std::string_view name = "Concat";
   static constexpr int cost = 0;

@@ -16,18 +16,18 @@
 
 namespace onto {
 
-struct right_t {
-  explicit right_t() = default;
+struct right_side_t {
+  explicit right_side_t() = default;
 };
 
-/// After equal elements, not before: `searchsorted(sorted, x, right)`.
-inline constexpr right_t right{};
+/// After equal elements, not before: `searchsorted(sorted, x, right_side)`.
+inline constexpr right_side_t right_side{};
 
 namespace op {
 
 /// Numbers and what they are of. Attribute: the axis.
 template <int Axis>
-struct take : detail::by_number<all_elements> {
+struct take : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "GatherV2";
   static constexpr int attribute_count = 1;
   static constexpr std::int64_t attribute[attribute_count] = {Axis};
@@ -39,7 +39,7 @@ struct take : detail::by_number<all_elements> {
 };
 
 template <int Axis>
-struct take_along : detail::by_number<all_elements> {
+struct take_along : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "TakeAlongAxis";
   static constexpr inferred infer(const extents* x, int) { return detail::taken_along(Axis, x[0], x[1]); }
   template <int>
@@ -52,7 +52,7 @@ struct update_slice;
 
 /// Where the slice begins, and what it is of.
 template <int... Sizes>
-struct dynamic_slice : detail::by_number<all_elements> {
+struct dynamic_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicSlice";
   static constexpr inferred infer(const extents* x, int) {
     const extents box(shape<Sizes...>{});
@@ -65,7 +65,7 @@ struct dynamic_slice : detail::by_number<all_elements> {
 };
 
 /// Where the update begins, what is updated, the update.
-struct update_slice : detail::by_number<all_elements> {
+struct update_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicUpdateSlice";
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::placed(x[0], x[1], x[2])}; }
   template <int K>
@@ -247,13 +247,13 @@ constexpr auto bincount(const I& numbers) {
 }
 
 /// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with
-/// `right`. NaN is the greatest. *Mandates* a vector, and elements of one type.
+/// `right_side`. NaN is the greatest. *Mandates* a vector, and elements of one type.
 template <expression S, expression E>
 constexpr auto searchsorted(const S& sorted, const E& x) {
   return make<op::searchsorted<false>>(sorted, x);
 }
 template <expression S, expression E>
-constexpr auto searchsorted(const S& sorted, const E& x, right_t) {
+constexpr auto searchsorted(const S& sorted, const E& x, right_side_t) {
   return make<op::searchsorted<true>>(sorted, x);
 }
 
@@ -266,7 +266,7 @@ constexpr auto histogram(const E& x, L first, R last) {
   using T = typename E::element_type;
   const auto values = detail::flattened(x);
   const auto edges = linspace<T, N + 1>(first, last);
-  const auto bin = searchsorted(edges, values, right) - c<1>;
+  const auto bin = searchsorted(edges, values, right_side) - c<1>;
   return bincount<N>(where(values == detail::lift<E>(last), c<N - 1>, bin));
 }
 

@@ -16,7 +16,7 @@ template <element_set Accepted>
 struct by_number {
   static constexpr op_kind kind = op_kind::own_kernel;
   static constexpr int cost = 1;
-  static constexpr kernel_set kernels{Accepted, Accepted};
+  static constexpr kernel_set kernels = kernel_set::of(Accepted);
 
   template <class... E>
   static constexpr element_check check(element number, E... operands) {

@@ -34,12 +34,12 @@ struct logical_not : detail::packed_elementwise<boolean_elements> {
 };
 
 /// A condition and two operands of one element type.
-struct where : detail::packed_elementwise<all_elements> {
+struct where : detail::packed_elementwise<elements_and_text> {
   static constexpr std::string_view name = "Select";
 
   static constexpr detail::element_check check(element condition, element a, element b) {
     if (condition != element::boolean) return detail::element_check::unsupported;
-    return detail::check_same(all_elements, a, b);
+    return detail::check_same(elements_and_text, a, b);
   }
   static constexpr element result(element, element a, element) { return a; }
 

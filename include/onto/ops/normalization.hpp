@@ -23,8 +23,8 @@ struct channels_not_known : mistake {
 };
 
 template <char... Suffix, char... Letters, class First, class T, int C>
-constexpr auto statistic(text<Suffix...>, text<Letters...>, shape<C>, type_box<T>, const First& first) {
-  return variable_node<text<Letters..., '/', Suffix...>, void, T, C>{}(first);
+constexpr auto statistic(letters<Suffix...>, letters<Letters...>, shape<C>, type_box<T>, const First& first) {
+  return variable_node<letters<Letters..., '/', Suffix...>, void, T, C>{}(first);
 }
 
 template <class E>

@@ -37,7 +37,7 @@ template <element_set Accepted = numeric_elements, int Cost = 1>
 struct elementwise {
   static constexpr op_kind kind = op_kind::map;
   static constexpr int cost = Cost;
-  static constexpr kernel_set kernels{Accepted, Accepted};
+  static constexpr kernel_set kernels = kernel_set::of(Accepted);
 
   /// Whether `apply` takes SIMD packs as well as scalars: it has no branch on data and finds its functions by argument.
   static constexpr bool packs = false;
@@ -65,7 +65,7 @@ struct packed_elementwise : elementwise<Accepted, Cost> {
 /// The base of operations of one operand that take every element type and keep it.
 template <element_set Accepted>
 struct keeps_element {
-  static constexpr kernel_set kernels{Accepted, Accepted};
+  static constexpr kernel_set kernels = kernel_set::of(Accepted);
 
   template <class... E>
   static constexpr element_check check(E... operands) {
@@ -110,6 +110,8 @@ constexpr decltype(auto) lift(const X& x) {
     return (x);
   } else if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
+  } else if constexpr (std::is_same_v<typename Beside::element_type, text>) {
+    return typename text_is_no_number<X, text>::result{};
   } else if constexpr (std::is_same_v<X, bool> != std::is_same_v<typename Beside::element_type, bool>) {
     return typename scalar_never_converts<typename Beside::element_type, X>::result{};
   } else if constexpr (number_in_type<X>) {

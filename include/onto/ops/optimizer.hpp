@@ -100,9 +100,9 @@ constexpr auto factor(const Flag& flag) {
 
 /// What an optimizer keeps beside a variable: a variable of its shape, "w/adam_m".
 template <char... Suffix, char... Letters, class Initial, class T, int... Dims, class First>
-constexpr auto name_state(text<Suffix...>, type_box<variable_node<text<Letters...>, Initial, T, Dims...>>,
+constexpr auto name_state(letters<Suffix...>, type_box<variable_node<letters<Letters...>, Initial, T, Dims...>>,
                           const First& first) {
-  return variable_node<text<Letters..., '/', Suffix...>, void, T, Dims...>{}(first);
+  return variable_node<letters<Letters..., '/', Suffix...>, void, T, Dims...>{}(first);
 }
 template <fixed_string Suffix, class W>
 constexpr auto state_beside(const W& w) {

@@ -125,7 +125,7 @@ constexpr inferred sliced(const std::int64_t* numbers, int count, const extents&
 
 namespace op {
 
-struct view : detail::keeps_element<all_elements> {
+struct view : detail::keeps_element<elements_and_text> {
   static constexpr op_kind kind = op_kind::view;
   static constexpr int cost = 0;
 };

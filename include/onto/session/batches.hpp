@@ -6,10 +6,10 @@
 #include <onto/ops/random.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -111,8 +111,8 @@ class row_buffer {
     if (!values_) values_ = std::make_unique<T[]>(static_cast<std::size_t>(most) * width + 1);
     for (std::int64_t k = 0; k < count; ++k)
       if (width > 0)
-        std::memcpy(values_.get() + static_cast<std::size_t>(k) * width,
-                    all_.data() + static_cast<std::size_t>(order[k]) * width, width * sizeof(T));
+        std::copy_n(all_.data() + static_cast<std::size_t>(order[k]) * width, width,
+                    values_.get() + static_cast<std::size_t>(k) * width);
     return rows(values_.get(), count);
   }
   /// Rows as they lie.

@@ -270,7 +270,7 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
     return {operation_key(Graph::view, Root), e};
   } else if constexpr (kind == op_kind::own_kernel) {
     using op = typename decltype(operation_of<Graph, Table, Root>())::type;
-    using operand = element_t<Graph::view.kernel_element(Root)>;
+    using operand = element_t<seen_by_kernels(Graph::view.kernel_element(Root))>;
     ((e.launch[B::slot] = operation_kernels<op, B>::template kernel<operand>()), ...);
     return {operation_key(Graph::view, Root), e};
   } else {

@@ -38,7 +38,7 @@ constexpr bool is_one_loop(const graph_view& g, const kernel_partition& p) {
   const extents& space = g[looped_node(g, root)].shape;
   for (int n = 0; n < g.count; ++n) {
     const graph_node& x = g[n];
-    if (is_half_precision(x.type) || x.made >= 0) return false;
+    if (is_half_precision(x.type) || is_text(x.type) || x.made >= 0) return false;
     if (x.kind() == op_kind::scalar || (folds && n == root)) continue;
     if (!may_equal(x.shape, space) || (x.kind() == op_kind::generator && !x.shape.is_static())) return false;
     if (!x.is_leaf() && (!x.is_map() || p.kernel_of[n] != root || p.path_of[n] >= 0 || p.result[n])) return false;

@@ -49,8 +49,11 @@ struct arena_list {
 /// Whether two scalars or constants are the same, to the bit; of data, whether it is the same object.
 inline bool same_values(const state* a, const state* b) {
   if (a == b) return true;
-  if (!a || !b || a->object != b->object || a->refers_to != b->refers_to || a->scalar != b->scalar ||
-      a->bytes != b->bytes || !(a->shape == b->shape))
+  if (!a || !b) return false;
+  if (a->refers_to && a->refers_to == b->refers_to && a->refers_to->same)
+    return a->refers_to->same(a->object, b->object);
+  if (a->object != b->object || a->refers_to != b->refers_to || a->scalar != b->scalar || a->bytes != b->bytes ||
+      !(a->shape == b->shape))
     return false;
   return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
 }

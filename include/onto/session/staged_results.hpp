@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Memory for results. Where a program writes into memory that it also reads, the result is staged in other memory until
-// the run is over.
+// the run is over; and so are texts, whose handles own nothing until then.
 #pragma once
 
 #include <onto/session/bound_program.hpp>
@@ -28,7 +28,8 @@ class staged_results {
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
   staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
     for (int k = 0; k < g_.fetch_count; ++k) b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
-    for (int k = 0; r.into_outputs && k < g_.fetch_count; ++k) stage(k);
+    for (int k = 0; k < g_.fetch_count; ++k)
+      if (r.into_outputs || is_text(g_[g_.fetches[k]].type)) stage(k);
   }
   staged_results(const staged_results&) = delete;
   staged_results& operator=(const staged_results&) = delete;
@@ -42,7 +43,11 @@ class staged_results {
 
   /// The run is over: what was staged goes where it belongs.
   void deliver() {
-    for (staged* s = first_; s; s = s->next) std::memcpy(s->target, s + 1, static_cast<std::size_t>(s->bytes));
+    for (staged* s = first_; s; s = s->next)
+      if (s->are_texts)
+        take_texts(static_cast<text*>(s->target), s + 1, s->bytes / size_of(element::text));
+      else
+        std::memcpy(s->target, s + 1, static_cast<std::size_t>(s->bytes));
   }
 
  private:
@@ -50,6 +55,7 @@ class staged_results {
     staged* next;
     void* target;
     std::int64_t bytes;
+    bool are_texts;
   };
 
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
@@ -71,14 +77,15 @@ class staged_results {
       if (overlap(out, bytes, s->target, s->bytes))
         fail<invalid_argument_error>(
             message("[onto.run] two outputs of a run share memory; give each memory of its own"));
-    bool is_read = false;
+    const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
+    bool is_read = are_texts;
     for (int n = 0; n < g_.count && !is_read; ++n)
       is_read =
           g_[n].is_leaf() && !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
     if (!is_read) return;
     void* const memory = std::aligned_alloc(64, (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64);
     if (!memory) throw std::bad_alloc();
-    first_ = ::new (memory) staged{first_, out, bytes};
+    first_ = ::new (memory) staged{first_, out, bytes, are_texts};
     b_.results[fetch].data = first_ + 1;
   }
 

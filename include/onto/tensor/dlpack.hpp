@@ -101,6 +101,7 @@ constexpr std::uint8_t dlpack_code(element type) {
     case element_kind::unsigned_integer: return 1;
     case element_kind::floating: return 2;
     case element_kind::truth: return 6;
+    case element_kind::characters: break;
   }
   return 255;
 }
@@ -193,6 +194,7 @@ strided_ref<T, Dims...> dlpack_values(const Tensor& t) {
                               t.byte_offset};
   extents found;
   std::int64_t stride[max_rank + 1];
+  expect_numbers<T>();
   const void* const values = check_dlpack(same, element_of<T>, shape<Dims...>{}, found, stride);
   typename strided_ref<T, Dims...>::strides_array strides{};
   for (std::size_t k = 0; k < sizeof...(Dims); ++k) strides[k] = stride[k];
@@ -251,6 +253,7 @@ struct dlpack_export {
     t.data = const_cast<T*>(data.data());
     t.device.device_type = static_cast<decltype(t.device.device_type)>(dlpack::cpu);
     t.ndim = e.rank;
+    expect_numbers<T>();
     t.dtype.code = dlpack_code(element_of<T>);
     t.dtype.bits = static_cast<std::uint8_t>(sizeof(T) * 8);
     t.dtype.lanes = 1;

@@ -100,6 +100,7 @@ ONTO_END_RUNS_ONCE
 /// x = a);`
 template <tensor_element T, int... Dims>
 shared_tensor<T, Dims...> load_npy(const std::string& path, map_file_t) {
+  detail::expect_numbers<T>();
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; load float instead, and cast<bfloat16>(x)");
   detail::file_mapping file(path);
   extents found;

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <iterator>
 #include <string>
 #include <type_traits>
 
@@ -19,9 +20,24 @@ namespace onto::detail {
       "[onto.tensor] a value in the list is outside what the element type holds; choose a wider element type");
 }
 
-/// True where a number of type `U` may stand in the list of a tensor of `T`: anything but a fraction for an integer.
+/// True where a value of type `U` may stand in the list of a tensor of `T`: a text for a text, and for a number any
+/// number but a fraction for an integer.
 template <class U, class T>
-concept list_value = is_number<U> &&(is_floating(element_of<T>) || std::is_integral_v<U>);
+concept list_value = (is_text(element_of<T>) && text_like<U>) ||
+                     (!is_text(element_of<T>) && is_number<U> && (is_floating(element_of<T>) || std::is_integral_v<U>));
+
+/// Strings of other types than onto's, one after the other.
+template <class Range>
+concept range_of_strings = !text_like<Range> && requires(const Range& r) {
+  std::size(r);
+  requires text_like<std::remove_cvref_t<decltype(*std::begin(r))>>;
+  requires !std::is_same_v<std::remove_cvref_t<decltype(*std::begin(r))>, text>;
+};
+
+/// What a value of a tensor of `T` is written as: a float for half and bfloat16, so that numbers can be written as they
+/// are.
+template <class T>
+using listed_as = std::conditional_t<is_half_precision(element_of<T>), float, T>;
 
 template <class U>
 constexpr bool is_negative(U value) {
@@ -33,7 +49,7 @@ constexpr bool is_negative(U value) {
 
 /// The number as an element. *Throws* `invalid_argument_error` where an integer does not fit.
 template <class T, class U>
-constexpr T element_from(U value) {
+constexpr T element_from(const U& value) {
   const T result = static_cast<T>(value);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, U>) {
     if (static_cast<U>(result) != value || is_negative(result) != is_negative(value)) throw_value_lost();
@@ -47,7 +63,7 @@ struct listed_value {
   T value;
 
   template <list_value<T> U>
-  listed_value(U given) : value(element_from<T>(given)) {}
+  listed_value(const U& given) : value(element_from<T>(given)) {}
 };
 
 template <class T, int Rank>
@@ -59,11 +75,10 @@ struct nested<T, 1> {
   using list = std::initializer_list<T>;
 };
 
-/// What the values of a tensor of rank 2 and more are written as: lists in lists, as many as it has axes; of floats for
-/// half and bfloat16, so that numbers can be written as they are.
+/// What the values of a tensor of rank 2 and more are written as: lists in lists, as many as it has axes.
 template <class T, int Rank>
 struct values_list {
-  using type = typename nested<computed_of<T>, Rank>::list;
+  using type = typename nested<listed_as<T>, Rank>::list;
 };
 /// Rank 1 is not a list to the compiler: `t({5})` would be ambiguous between one value and five zeros.
 template <class T>

@@ -157,7 +157,8 @@ struct npy_file {
 };
 
 template <class T>
-inline constexpr bool numpy_has = !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty();
+inline constexpr bool numpy_has =
+    !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty() || is_text(element_of<T>);
 
 /// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
 ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
@@ -209,6 +210,7 @@ ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::
 /// `tensor<float, dyn, dyn> a = load_npy<float, dyn, dyn>("a.npy");`
 template <tensor_element T, int... Dims>
 tensor<T, Dims...> load_npy(const std::string& path) {
+  detail::expect_numbers<T>();
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; load float instead, and cast<bfloat16>(x)");
   detail::npy_file file(path, element_of<T>, shape<Dims...>{});
   tensor<T, Dims...> t(detail::uninitialized, file.header.shape);
@@ -222,11 +224,13 @@ tensor<T, Dims...> load_npy(const std::string& path) {
 /// not complete.
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor<T, Dims...>& t) {
+  detail::expect_numbers<T>();
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }
 template <tensor_element T, int... Dims>
 void save_npy(const std::string& path, const tensor_ref<T, Dims...>& t) {
+  detail::expect_numbers<T>();
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
 }

@@ -43,6 +43,7 @@ class npz_file {
   /// another element type or shape, is damaged, or is compressed in a program without zlib.
   template <tensor_element T, int... Dims>
   tensor<T, Dims...> load(std::string_view name) const {
+    detail::expect_numbers<T>();
     static_assert(detail::numpy_has<T>, "[onto.npz] NumPy has no bfloat16; load float instead, and cast<bfloat16>(x)");
     array a(*this, name, element_of<T>, shape<Dims...>{});
     tensor<T, Dims...> t(detail::uninitialized, a.header.shape);
@@ -120,6 +121,7 @@ struct npz_array {
   template <tensor_element T, int... Dims>
   npz_array(std::string_view called, const tensor_ref<T, Dims...>& t)
       : name(called), data(t.data()), count(t.size()), type(element_of<T>), shape(t.extent_values()) {
+    detail::expect_numbers<T>();
     static_assert(detail::numpy_has<T>, "[onto.npz] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   }
 

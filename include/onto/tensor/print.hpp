@@ -10,6 +10,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -20,7 +21,7 @@ ONTO_RUNTIME void print_values(text_buffer& out, const void* data, element type,
 }  // namespace detail
 
 /// The values as NumPy's `str(array)` writes them: `[[22. 28.]\n [49. 64.]]`. More than 1000 values are summarized with
-/// `...`, lines break at 75 columns, and a tensor of rank 0 is its bare value.
+/// `...`, lines break at 75 columns, and a tensor of rank 0 is its bare value. Among others a text stands in quotes.
 template <tensor_element T, int... Dims>
 std::string to_string(const tensor<T, Dims...>& t) {
   detail::text_buffer text;
@@ -39,13 +40,13 @@ template <class Traits, tensor_element T, int... Dims>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const tensor<T, Dims...>& t) {
   detail::text_buffer text;
   detail::print_values(text, t.data(), element_of<T>, t.extent_values());
-  return out << text.data();
+  return out << std::string_view(text.data(), text.size());
 }
 template <class Traits, tensor_element T, int... Dims>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const tensor_ref<T, Dims...>& t) {
   detail::text_buffer text;
   detail::print_values(text, t.data(), element_of<T>, t.extent_values());
-  return out << text.data();
+  return out << std::string_view(text.data(), text.size());
 }
 
 }  // namespace onto

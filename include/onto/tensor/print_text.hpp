@@ -8,6 +8,7 @@
 #include <onto/core/text_buffer.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/print.hpp>
+#include <onto/tensor/print_strings.hpp>
 
 #include <charconv>
 #include <cmath>
@@ -148,13 +149,17 @@ class values_printer {
       write_alone();
     } else {
       is_summary_ = size > print_threshold;
-      measure(0, 0);
-      finish_column();
+      if (!is_text(type_)) {
+        measure(0, 0);
+        finish_column();
+      }
       write(0, 0, 1, print_line_width);
     }
   }
 
  private:
+  std::string_view string(std::int64_t at) const { return static_cast<const onto::text*>(values_)[at].view(); }
+
   /// A floating element, exactly.
   ONTO_COLD double number(std::int64_t at) const {
     switch (type_) {
@@ -193,6 +198,7 @@ class values_printer {
   /// A tensor of rank 0, as NumPy prints a scalar: `3.5`, `1.0`, `1e-05`.
   ONTO_COLD void write_alone() {
     char text[24];
+    if (is_text(type_)) return put(string(0));
     if (!is_floating(type_)) return put(whole(0, text + sizeof text - 1));
     const double value = number(0), size = std::fabs(value);
     if (!std::isfinite(size)) return put(not_finite(value));
@@ -209,7 +215,7 @@ class values_printer {
     }
   }
 
-  void put(const char* text) { out_.put(text, static_cast<int>(std::strlen(text))); }
+  void put(std::string_view s) { out_.put(s.data(), static_cast<int>(s.size())); }
 
   bool has_gap(int axis) const { return is_summary_ && shape_[axis] > 2 * print_edge_items; }
 
@@ -281,6 +287,12 @@ class values_printer {
 
   /// One element in the column.
   ONTO_COLD void write_word(std::int64_t at, int indent, int room) {
+    if (is_text(type_)) {
+      text_buffer quoted;  // columns of texts are not aligned
+      const int characters = write_quoted(quoted, string(at));
+      start_word(characters, indent, room);
+      return put({quoted.data(), quoted.size()});
+    }
     char text[24];
     const char* word = nullptr;
     if (!is_floating(type_)) {

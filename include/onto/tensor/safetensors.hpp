@@ -39,6 +39,7 @@ class safetensors_file {
   /// another element type or shape.
   template <tensor_element T, int... Dims>
   tensor<T, Dims...> load(std::string_view name) const {
+    detail::expect_numbers<T>();
     const detail::stored_tensor& stored = find(name);
     tensor<T, Dims...> t(detail::uninitialized,
                          file_->header().expect(stored, element_of<T>, shape<Dims...>{}, "is loaded as"));
@@ -70,10 +71,12 @@ tensor<T, Dims...> load_safetensors(const std::string& path, std::string_view na
 struct named_tensor : detail::tensor_to_store {
   template <tensor_element T, int... Dims>
   named_tensor(std::string_view called, const tensor<T, Dims...>& t) {
+    detail::expect_numbers<T>();
     set(called, element_of<T>, t.extent_values(), t.data());
   }
   template <tensor_element T, int... Dims>
   named_tensor(std::string_view called, const tensor_ref<T, Dims...>& t) {
+    detail::expect_numbers<T>();
     set(called, element_of<T>, t.extent_values(), t.data());
   }
 };

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #if defined(__linux__)
@@ -121,15 +122,21 @@ inline void release_storage(void* block, std::size_t bytes) noexcept {
     ::operator delete(static_cast<unsigned char*>(block) - static_cast<unsigned char*>(block)[-1]);
 }
 
-/// Owned memory for `size` values of `T`. Copies are deep; a storage that was moved from is empty.
+/// Owned memory for `size` values of `T`. Copies are deep; a storage that was moved from is empty. Values that own
+/// something, texts, are what no bits are until they are set.
 template <class T>
 class storage {
+  static constexpr bool are_bits = std::is_trivially_copyable_v<T>;
+
  public:
   storage() = default;
 
   /// Memory whose values are not set.
   explicit storage(std::size_t size)
-      : data_(size ? static_cast<T*>(allocate_storage(size * sizeof(T))) : nullptr), size_(size) {}
+      : data_(size ? static_cast<T*>(allocate_storage(size * sizeof(T))) : nullptr), size_(size) {
+    if constexpr (!are_bits)
+      if (size_) std::memset(static_cast<void*>(data_), 0, size_ * sizeof(T));
+  }
 
   storage(const storage& other) : storage(other.size_) { copy_from(other.data_); }
   storage(storage&& other) noexcept
@@ -148,6 +155,8 @@ class storage {
   }
 
   ~storage() {
+    if constexpr (!are_bits)
+      for (std::size_t k = 0; k < size_; ++k) data_[k].~T();
     if (data_) release_storage(data_, size_ * sizeof(T));
   }
 
@@ -156,10 +165,18 @@ class storage {
   std::size_t size() const { return size_; }
 
   void copy_from(const T* values) {
-    if (size_) std::memcpy(data_, values, size_ * sizeof(T));
+    if constexpr (are_bits) {
+      if (size_) std::memcpy(data_, values, size_ * sizeof(T));
+    } else {
+      for (std::size_t k = 0; k < size_; ++k) data_[k] = values[k];
+    }
   }
   void set_zero() {
-    if (size_) std::memset(data_, 0, size_ * sizeof(T));
+    if constexpr (are_bits) {
+      if (size_) std::memset(data_, 0, size_ * sizeof(T));
+    } else {
+      for (std::size_t k = 0; k < size_; ++k) data_[k] = T();
+    }
   }
 
  private:

@@ -39,7 +39,7 @@ inline constexpr uninitialized_t uninitialized{};
 template <tensor_element T, int... Dims>
 class tensor {
   using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
-  using nested_once = std::initializer_list<std::initializer_list<computed_of<T>>>;
+  using nested_once = std::initializer_list<std::initializer_list<detail::listed_as<T>>>;
 
  public:
   using element_type = T;
@@ -93,6 +93,18 @@ class tensor {
 
   /// One value, as a tensor of rank 0.
   tensor(T value) requires(sizeof...(Dims) == 0) : tensor(detail::uninitialized, extents{}) { *data() = value; }
+  template <class S>
+    requires(sizeof...(Dims) == 0 && is_text(element_of<T>) && detail::text_like<S>)
+  tensor(const S& value) : tensor(T(value)) {}
+
+  /// Texts of rank 1: a vector, an array or a span of `std::string` and the like.
+  template <class Range>
+    requires(sizeof...(Dims) == 1 && is_text(element_of<T>) && detail::range_of_strings<Range>)
+  tensor(const Range& values) : tensor(detail::uninitialized, detail::shape_of_values(std::size(values), declared)) {
+    detail::check_values(std::size(values), size(), extent_values());
+    T* to = data();
+    for (const auto& value : values) *to++ = T(value);
+  }
 
   /// Copies a vector, for tensors of rank 1 or of a shape the type knows.
   /// *Throws* `invalid_argument_error` where the number of values is another.

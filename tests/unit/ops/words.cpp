@@ -118,7 +118,7 @@ TEST_CASE("the rows of operations by number in the table of operations", "[golde
   ROW_OF_INTEGERS("how often each of 0 to 9 is there, int64", bincount<10>(i));
   ROW("how many elements are in each of 10 bins of equal width, int64; a bin has its lower edge, the last one both",
       histogram<10>(x, 0, 1));
-  ROW("how many elements of a sorted vector are less, int64; with `right`, less or equal; NaN is the greatest",
+  ROW("how many elements of a sorted vector are less, int64; with `right_side`, less or equal; NaN is the greatest",
       searchsorted(v, x));
   ROW("an extent as a value, int64; where it is in the type, a constant, and `x` need not run",
       extent<0>(placeholder<"open", float, dyn>));

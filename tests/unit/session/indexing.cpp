@@ -53,7 +53,7 @@ void check_by_number(session& sess, Place) {
   WORD(segment_sum<3>(y, abs(n)));
   WORD(bincount<2>(n));
   WORD(searchsorted(row(x), y));
-  WORD(searchsorted(row(x), x, right));
+  WORD(searchsorted(row(x), x, right_side));
   WORD(dynamic_slice<2, 2>(x, start));
   WORD(update_slice(x, slice<range<0, 2>, range<0, 2>>(y), start));
   WORD(extent<1>(x));
@@ -141,7 +141,7 @@ TEST_CASE("NaN is behind every number", "[session]") {
   const tensor<double, 4> L{1, 2, NAN, NAN};
   const tensor<double, 3> W{3, NAN, 1};
   CHECK(sess.run(searchsorted(line, wanted), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 2, 0});
-  CHECK(sess.run(searchsorted(line, wanted, right), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 4, 1});
+  CHECK(sess.run(searchsorted(line, wanted, right_side), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 4, 1});
   CHECK(sess.run(histogram<2>(wanted, 1, 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
 }
 

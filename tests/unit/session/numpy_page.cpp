@@ -221,7 +221,7 @@ TEST_CASE("the page for NumPy's users: by number", "[golden]") {
   ROW("np.take_along_axis(x, i[:, np.newaxis], axis=1)", "", take_along_axis<1>(x, reshape<3, 1>(i)));
   ROW("np.bincount(i, minlength=5)", "the number of bins is part of the type", bincount<5>(i));
   ROW("np.histogram(x, 4, (-2, 2))[0]", "", histogram<4>(x, -2, 2));
-  ROW("np.digitize(v, np.array([-1, 0, 1], np.float32))", "", searchsorted(constant({-1.f, 0.f, 1.f}), v, right));
+  ROW("np.digitize(v, np.array([-1, 0, 1], np.float32))", "", searchsorted(constant({-1.f, 0.f, 1.f}), v, right_side));
   ROW("np.searchsorted(np.array([-1, 0, 1], np.float32), v)", "", searchsorted(constant({-1.f, 0.f, 1.f}), v));
   ROW("np.eye(5)[i]", "", one_hot<5, double>(i));
   golden("numpy/numbers", p.rows);

@@ -28,6 +28,7 @@ struct page {
   void add(const std::string& name, const tensor<T, Dims...>& t) {
     constexpr element type = element_of<T>;
     const std::string numpy = type == element::bfloat16 ? "bfloat16"
+                              : is_text(type)           ? "str"
                               : is_floating(type)       ? "float" + std::to_string(8 * sizeof(T))
                                                         : std::string(name_of(type));
     text += "# " + name + ", " + numpy + "\n" + to_string(t) + "\n";
@@ -228,6 +229,46 @@ TEST_CASE("bfloat16 prints the fewest digits that tell it from its neighbours", 
   CHECK(to_string(tensor<bfloat16, 3>{0.1, 256, -3}) == "[ 1.00e-01  2.56e+02 -3.00e+00]");
   CHECK(to_string(tensor<bfloat16, 3>{0.1, 25.5, -3}) == "[ 0.1 25.5 -3. ]");
   CHECK(to_string(tensor<bfloat16>(bfloat16(1e30f))) == "1e+30");
+}
+
+TEST_CASE("texts print between quotes, as Python writes them", "[tensor][golden][text]") {
+  page p;
+  p.add("names", tensor<text, 4>{"a", "bb", "", "ccc"});
+  p.add("a table", tensor<text, 2, 2>{{"a", "bb"}, {"ccc", "d"}});
+  p.add("quotes", tensor<text, 4>{"it's", "say \"so\"", "'both\"", "back\\slash"});
+  p.add("escapes",
+        tensor<text, 6>{"line\nbreak", "tab\tand\rreturn", std::string("\0zero", 5), "bell\a", "\x7f", "\xc2\x85next"});
+  p.add("letters of other alphabets", tensor<text, 4>{"Grüße", "Ωμέγα", "日本語", "🙂 4 bytes"});
+  tensor<text, 17> line, others;
+  for (int k = 0; k < 17; ++k) {
+    line(k) = "word number " + std::to_string(k);
+    for (int n = 0; n < k % 3; ++n) others(k) = others(k).str() + "übergrößenträger ";
+  }
+  p.add("a long line", line);
+  p.add("a long line of others", others);
+  p.add("wider than a line", tensor<text, 3>{std::string(80, 'x'), std::string(80, 'y'), "z"});
+  tensor<text, dyn> many({1200});
+  for (int k = 0; k < 1200; ++k) many(k) = std::to_string(k);
+  p.add("summarized", many);
+  tensor<text, 2, 2, 2> cubes;
+  for (int k = 0; k < 8; ++k) cubes.data()[k] = std::to_string(k);
+  p.add("cubes", cubes);
+  p.add("no values", tensor<text, dyn>({0}));
+  p.add("scalar", tensor<text>("Hello, it's \n me"));
+  golden("print/text", p.text);
+}
+
+TEST_CASE("bytes that are no UTF-8 print as numbers", "[tensor][text]") {
+  const auto shown = [](const char* s) { return to_string(tensor<text, 1>{s}); };
+  CHECK(shown("\xff") == "['\\xff']");
+  CHECK(shown("a\xc3") == "['a\\xc3']");                           // ends within a character
+  CHECK(shown("\xc0\xaf") == "['\\xc0\\xaf']");                    // more bytes than '/' needs
+  CHECK(shown("\xed\xa0\x80") == "['\\xed\\xa0\\x80']");           // half a surrogate pair
+  CHECK(shown("\xf4\x90\x80\x80") == "['\\xf4\\x90\\x80\\x80']");  // beyond U+10FFFF
+  CHECK(shown("\xe2\x82\xac") == "['\xe2\x82\xac']");              // the euro sign
+  std::ostringstream out;
+  out << tensor<text>(std::string("\xff\0z", 3));
+  CHECK(out.str() == std::string("\xff\0z", 3));  // alone: its bytes
 }
 
 TEST_CASE("a stream gets what to_string gives", "[tensor]") {
