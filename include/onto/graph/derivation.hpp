@@ -242,12 +242,6 @@ class derivation {
     return add_made(o, type_of(parts[0]), infer_made_concat(o, shapes, count).shape, parts, count);
   }
 
-  /// The part of `c`, as long as a concatenation `n` along `axis`, that is operand `k`'s: where only the run knows it.
-  constexpr int part_of_concat(int c, int n, int k, int axis) {
-    int before[max_operands]{};
-    for (int j = 0; j < k; ++j) before[j] = operand(n, j);
-    return part_of(c, operand(n, k), before, k, axis);
-  }
   /// As many elements of `c` along `axis` as `like` has, after as many as the nodes `before` have together.
   constexpr int part_of(int c, int like, const int* before, int count, int axis) {
     op_info o = made_operation(op_kind::concat, "ConcatGrad", {all_elements, all_elements});
@@ -258,10 +252,6 @@ class derivation {
     return add_made(o, type_of(c), shape_of(like), list, 2 + count);
   }
 
-  /// `step` - 1 zeros between neighbours along an axis.
-  constexpr int spread(int c, int axis, std::int64_t step) {
-    return slice(with_zeros(c, axis, step, false), axis, 0, (shape_of(c)[axis] - 1) * step + 1);
-  }
   /// `step` - 1 zeros after each element along an axis, or before each.
   constexpr int with_zeros(int c, int axis, std::int64_t step, bool zeros_first) {
     const extents x = shape_of(c);

@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include <onto/graph/batched_units.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
@@ -199,31 +200,9 @@ class scheduler {
         units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
       if (units.kernel_of[n] != root) r_.broken[root] = true;
     }
-    if (form_batches() || any) units.list_members(g_.count);
+    any = form_batches(g_, whole_, where_, r_.broken, units, r_.value_of) || any;
+    if (any) units.list_members(g_.count);
     mark_results(g_, units);
-  }
-
-  /// Kernels of a batch that are on one device become one unit. *Returns* whether there are any.
-  constexpr bool form_batches() {
-    const kernel_arrays& units = r_.units;
-    int* const unit_of = r_.value_of;  // per first kernel of a batch: the last one, which others join; used later
-    const auto is_free = [&](int n) {
-      return whole_.kernel_of[n] == n && whole_.batch_of[n] >= 0 && units.kernel_of[n] == n && !r_.broken[n];
-    };
-    bool any = false;
-    for (int n = g_.count - 1; n >= 0; --n) {
-      if (!is_free(n)) continue;
-      const int batch = whole_.batch_of[n];
-      int unit = unit_of[batch];
-      if (unit < 0) unit_of[batch] = unit = n;
-      while (unit > n && !(is_free(unit) && whole_.batch_of[unit] == batch && where_[unit].where == where_[n].where))
-        --unit;
-      if (unit == n) continue;
-      any = true;
-      for (int m = whole_.first_member[n]; m >= 0; m = whole_.next_member[m]) units.kernel_of[m] = unit;
-    }
-    for (int n = 0; n < g_.count; ++n) r_.value_of[n] = -1;
-    return any;
   }
 
   constexpr int find_value(int node, const place& at) const {

@@ -70,8 +70,8 @@ constexpr int cut_before(derivation& d, int n, const op_info& by, int axis) {
   return n;
 }
 
-/// A slice that steps along an axis whose extent only the run knows, put back: with zeros between its elements, zeros on
-/// the side from which it counts, and on the other one more zeros than can be missing, of which the rest is cut off.
+/// A slice that steps along an axis whose extent only the run knows, put back: with zeros between its elements, zeros
+/// on the side from which it counts, and on the other one more zeros than can be missing, of which the rest is cut off.
 constexpr int derive_steps_of_open_axis(derivation& d, int g, int x, int axis, slice_range r) {
   const bool backwards = r.step < 0;
   if (backwards) g = d.slice(g, axis, to_end, to_begin, -1);
@@ -111,8 +111,10 @@ constexpr int derive_slice_of_axis(derivation& d, int g, int x, int axis, slice_
     first += (all.count - 1) * step;
     step = -step;
   }
-  if (step > 1 && all.count > 1) g = step < max_operands ? d.spread(g, axis, step) : d.refuse(-1);
-  if (g < 0) return g;
+  if (step > 1 && all.count > 1) {
+    if (step >= max_operands) return d.refuse(-1);
+    g = d.slice(d.with_zeros(g, axis, step, false), axis, 0, (all.count - 1) * step + 1);
+  }
   const std::int64_t length = all.count == 0 ? 0 : (all.count - 1) * step + 1, after = extent - first - length;
   if (all.count == 0) return zeros_of(d, x, axis, 0, extent);
   int parts[3]{}, count = 0;
@@ -198,7 +200,10 @@ constexpr int derive_concat(derivation& d, int n, int k, int g) {
   if (before >= 0 && own != dyn) return d.slice(g, axis, before, before + own);
   if (before >= 0 && after >= 0) return d.slice(g, axis, before, after == 0 ? to_end : -after);
   if (after >= 0 && own != dyn && own > 0) return d.slice(g, axis, -after - own, after == 0 ? to_end : -after);
-  return k + 2 <= max_operands ? d.part_of_concat(g, n, k, axis) : d.refuse(n);
+  if (k + 2 > max_operands) return d.refuse(n);
+  int others[max_operands]{};
+  for (int j = 0; j < k; ++j) others[j] = d.operand(n, j);
+  return d.part_of(g, d.operand(n, k), others, k, axis);
 }
 
 /// The gradient by operand `k` of node `n`, whose own is `g`, or -1.

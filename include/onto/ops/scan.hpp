@@ -87,8 +87,8 @@ struct product_scan_gradient : detail::packed_elementwise<floating_elements> {
           return detail::sum_over_axis(make<where>(has, given * product, 0), i);
         } else {
           const auto by_product = make<where>(has, given * along(of_products * one, i), 0);
-          return detail::sum_over_axis(
-              make<where>(without, 0, products::derive_product(by_product, product, elements)), i);
+          return detail::sum_over_axis(make<where>(without, 0, products::derive_product(by_product, product, elements)),
+                                       i);
         }
       }();
       if (!fits) result.at = d.refuse(y.at);

@@ -58,33 +58,34 @@ constexpr auto v = variable<"v", float, 2, 5>;
 constexpr auto d = variable<"d", double, 7>;
 
 // Programs are one batch where operations, types and operands agree.
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v * 2_c)))) == 1);
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v * 3_c)))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v + 2_c)))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(d, d * 2_c)))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u * 2_c), assign(v, v* v)))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, (v * 2_c))))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, (v * 3_c))))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, v + 2_c)))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(d, (d * 2_c))))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, (v * v))))) == 2);
 
 // One number for all is no obstacle, a row for each is: its elements do not lie as the variable's do.
 constexpr auto rate = placeholder<"rate", float>;
 constexpr auto row = placeholder<"row", float, 5>;
 constexpr auto same = placeholder<"same", float, 3>;
-static_assert(writing(plan_of(fetches(assign(u, u* rate), assign(v, v* rate)))) == 1);
-static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* row)))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * rate)), assign(v, (v * rate))))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, (u * same)), assign(v, (v * row))))) == 2);
 
 // What is read through a transposition is not in a row either; what is reshaped is.
 constexpr auto t = placeholder<"t", float, 5, 2>;
 constexpr auto flat = placeholder<"flat", float, 10>;
-static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* transpose(t))))) == 2);
-static_assert(writing(plan_of(fetches(assign(u, u* same), assign(v, v* reshape<2, 5>(flat))))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, (u * same)), assign(v, (v * transpose(t)))))) == 2);
+static_assert(writing(plan_of(fetches(assign(u, (u * same)), assign(v, (v * reshape<2, 5>(flat)))))) == 1);
 
 // What another kernel waits for is not part of a batch: it would wait for the others.
-static_assert(writing(plan_of(fetches(sum(assign(u, u * 2_c)), assign(v, v * 2_c)))) == 2);
+static_assert(writing(plan_of(fetches(sum(assign(u, (u * 2_c))), assign(v, (v * 2_c))))) == 2);
 
 // Of equal extents they are a batch too, with those of others, unless they read the same values: then they are merged.
 constexpr auto u2 = variable<"u2", float, 3>;
-static_assert(most_batched(plan_of(fetches(assign(u, u* rate), assign(u2, u2* rate), assign(v, v* rate)))) == 3);
-static_assert(most_batched(plan_of(fetches(assign(u, u* same), assign(u2, u2* same)))) == 1);
-static_assert(writing(plan_of(fetches(assign(u, u* same), assign(u2, u2* same)))) == 1);
+static_assert(most_batched(plan_of(fetches(assign(u, (u * rate)), assign(u2, (u2 * rate)), assign(v, (v * rate))))) ==
+              3);
+static_assert(most_batched(plan_of(fetches(assign(u, (u * same)), assign(u2, (u2 * same))))) == 1);
+static_assert(writing(plan_of(fetches(assign(u, (u * same)), assign(u2, (u2 * same))))) == 1);
 
 // On two devices it is two.
 using two_gpus = world<cpu<0>, gpu<0>, gpu<1>>;

@@ -11,8 +11,7 @@ template <int N>
 void check_placed() {
   for (int gpus = 0; gpus <= 3; ++gpus) {
     INFO(gpus << " GPUs");
-    session run{onto_test::simulated_alone(
-        {.allow_soft_placement = true, .log = nullptr, .simulated_gpus = gpus})};
+    session run{onto_test::simulated_alone({.allow_soft_placement = true, .log = nullptr, .simulated_gpus = gpus})};
     onto_test::check_gradients<N, onto_test::put_at_random>(run, [](const auto& loss) { return loss; });
     // Not all of it went to one device.
     if (gpus == 3) CHECK(run.statistics(gpu<0>{}).kernels + run.statistics(gpu<1>{}).kernels > 0);

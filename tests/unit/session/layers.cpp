@@ -114,7 +114,8 @@ TEST_CASE("batch normalization is over all axes but the last, of any rank", "[tr
     CHECK(gb.data()[n] == Approx(ga.data()[n]));
     CHECK(gc.data()[n] == Approx(ga.data()[n]));
   }
-  const auto mean = run.run(variable<"of_rows/mean", double, 5>), other = run.run(variable<"of_pictures/mean", double, 5>);
+  const auto mean = run.run(variable<"of_rows/mean", double, 5>),
+             other = run.run(variable<"of_pictures/mean", double, 5>);
   const auto variance = run.run(variable<"of_sequence/variance", double, 5>);
   for (int n = 0; n < 5; ++n) {
     CHECK(other(n) == Approx(mean(n)));

@@ -69,8 +69,8 @@ constexpr auto adaptive = minimize<adam{.rate = 0.02}>(loss);
 
 }  // namespace
 
-// Three kernels forward and five backward; the step counter; one for each matrix, in its gradient's product, and one for
-// both vectors.
+// Three kernels forward and five backward; the step counter; one for each matrix, in its gradient's product, and one
+// for both vectors.
 static_assert(kernels(plain) == 13);
 // With momentum the products write that, and one more the matrices.
 static_assert(kernels(minimize<sgd{.rate = 0.05, .momentum = 0.9}>(loss)) == 14);
