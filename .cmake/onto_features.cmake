@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, the CUDA toolkit, cuDNN, a library for matmul. Read by onto's own
+# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, MPI, the CUDA toolkit, cuDNN, a library for matmul. Read by onto's own
 # build and by find_package(onto), so that a program gets what its machine has, not what the packager's had.
 include_guard(GLOBAL)
 
@@ -9,6 +9,7 @@ option(ONTO_WITH_OPENMP "Link OpenMP where it is found" ON)
 option(ONTO_WITH_ZLIB "Define onto::zlib where zlib is found" ON)
 option(ONTO_WITH_CUDA "Define onto::cuda where the CUDA toolkit is found" ON)
 option(ONTO_WITH_CUDNN "Define onto::cudnn where cuDNN 9 is found beside it" ON)
+option(ONTO_WITH_MPI "Define onto::cluster where MPI is found" ON)
 
 # onto_find_matmul(cblas|onednn VARIABLE): a target with that library and the definition that makes onto use it, or nothing.
 function(onto_find_matmul which variable)
@@ -110,6 +111,15 @@ macro(onto_link_features target)
       add_library(onto::zlib INTERFACE IMPORTED GLOBAL)
       target_link_libraries(onto::zlib INTERFACE onto::onto ZLIB::ZLIB)
       target_compile_definitions(onto::zlib INTERFACE ONTO_HAS_ZLIB=1)
+    endif()
+  endif()
+
+  # For programs over several processes; nothing else needs it.
+  if(ONTO_WITH_MPI AND NOT TARGET onto::cluster)
+    find_package(MPI QUIET COMPONENTS CXX)
+    if(TARGET MPI::MPI_CXX)
+      add_library(onto::cluster INTERFACE IMPORTED GLOBAL)
+      target_link_libraries(onto::cluster INTERFACE onto::onto MPI::MPI_CXX)
     endif()
   endif()
 

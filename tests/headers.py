@@ -13,6 +13,8 @@ from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, indent,
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
+# What names MPI: tests/cluster/check.py compiles it.
+MPI = ("onto/cluster.hpp", "onto/backend/cluster/mpi.hpp", "onto/backend/cluster/server.hpp")
 
 
 def outermost(compiler, headers):
@@ -42,7 +44,7 @@ def main():
             # Every operation, without the flags that CMake adds.
             tasks += [(compiler, "tests/gpu/operations.cu")]
         else:
-            alone = [h for h in headers if not h.startswith("onto/backend/cuda/") and h != RUNTIME]
+            alone = [h for h in headers if not h.startswith("onto/backend/cuda/") and h not in (RUNTIME, *MPI)]
             tasks += [(compiler, h) for h in (alone if compiler.name == "g++" else outermost(compiler, alone))]
             tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // How the kernels of the GPU benchmarks' rows go through memory, counted on an emulated GPU: a line of JSON for each
 // kernel of each row, and one for the runtime calls of a replayed run. benchmarks/gpu/access.py makes a table of it.
-#include <onto/onto.hpp>
-
-#include <cstdio>
-#include <string>
-
-#include "control.hpp"
+#include "access.hpp"
 
 namespace {
 
 using namespace onto;
+using access_counts::machine;
 
 constexpr auto a = placeholder<"a", float, dyn, dyn>;
 constexpr auto b = placeholder<"b", float, dyn, dyn>;
@@ -33,42 +29,13 @@ auto filled(Extents... extents) {
   return t;
 }
 
-session& machine() {
-  static session sess{{.allow_soft_placement = true}};
-  return sess;
-}
-
 /// Runs `e` with its accesses counted. `needed` is the bytes of what it reads and writes, once.
 template <class E, class... Feeds>
 void row(const std::string& name, const std::string& shape, double needed, const E& e, const Feeds&... feeds) {
   session& sess = machine();
   cuda_emulation::count_accesses(true);
   (void)sess.run(on<gpu<0>>(e), feeds...);
-  cuda_emulation::count_accesses(false);
-  for (const auto& [kernel, c] : cuda_emulation::take_counts())
-    std::printf(
-        "{\"row\": \"%s\", \"shape\": \"%s\", \"needed\": %.0f, \"kernel\": \"%s\", \"launches\": %ld, \"blocks\": "
-        "%ld, "
-        "\"threads\": %lld, \"shared\": %lld, \"loaded\": %lld, \"stored\": %lld, \"load_sectors\": %lld, "
-        "\"store_sectors\": %lld, \"widest\": %lld, \"shared_requests\": %lld, \"conflicts\": %lld}\n",
-        name.c_str(), shape.c_str(), needed, kernel.c_str(), c.launches, c.blocks, static_cast<long long>(c.threads),
-        static_cast<long long>(c.shared_bytes), static_cast<long long>(c.load_bytes),
-        static_cast<long long>(c.store_bytes), static_cast<long long>(c.load_sectors),
-        static_cast<long long>(c.store_sectors), static_cast<long long>(c.widest_load),
-        static_cast<long long>(c.shared_requests), static_cast<long long>(c.bank_conflicts));
-  std::fflush(stdout);
-}
-
-/// The calls of the CUDA runtime that a run of a prepared program makes once it is recorded.
-template <class E, class... Feeds>
-void calls_of(const std::string& name, const E& e, const Feeds&... feeds) {
-  const auto step = machine().prepare(on<gpu<0>>(e));
-  for (int run = 0; run < 4; ++run) (void)step(feeds...);
-  cuda_emulation::reset_calls();
-  (void)step(feeds...);
-  std::printf("{\"replay\": \"%s\"", name.c_str());
-  for (const auto& [call, count] : cuda_emulation::calls()) std::printf(", \"%s\": %ld", call.c_str(), count);
-  std::printf("}\n");
+  access_counts::print(name, shape, needed);
 }
 
 std::string by(int rows, int columns) { return std::to_string(rows) + "x" + std::to_string(columns); }
@@ -144,7 +111,8 @@ int main(int argc, char** argv) {
   reductions(n);
   rows(n);
   const matrix tiny{{1, 2}, {3, 4}};
-  calls_of("a + 1, 2x2", a + 1.0f, a = tiny);
-  calls_of("a + 1, 512x512", a + 1.0f, a = filled<float>(512, 512));
+  access_counts::print_calls("a + 1, 2x2", on<gpu<0>>(a + 1.0f), a = tiny);
+  access_counts::print_calls("a + 1, 512x512", on<gpu<0>>(a + 1.0f), a = filled<float>(512, 512));
+  access_counts::training_steps();
   return cuda_emulation::take_violations().empty() ? 0 : 1;
 }

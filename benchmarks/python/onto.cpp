@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// onto's side of the comparison with Python's array libraries: the rows of peers.py, as prepared programs, timed on
-// demand. A line `time ROW N` on standard input is answered with the seconds of a run, of N, and with
-// those of the processors; `check ROW` with the sum of the result.
+// onto's side of the comparison with Python's array libraries: the rows of peers.py, as prepared programs, asked by
+// benchmarks/beside.
 #include <onto/onto.hpp>
 
+#include "../beside/answer.hpp"
+
 #include <array>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,15 +17,12 @@ using namespace onto;
 
 namespace {
 
-/// The same numbers as in peers.py: between -0.5 and 0.5 times `scale`, and `offset` on top.
+/// Numbers between -0.5 and 0.5 times `scale`, and `offset` on top.
 template <int... Dims>
 tensor<float, Dims...> numbers(const std::array<int, sizeof...(Dims)>& shape, int seed, double scale = 1,
                                double offset = 0) {
   tensor<float, Dims...> t(shape);
-  for (std::size_t k = 0; k < t.size(); ++k) {
-    const auto n = static_cast<double>((k * 37 + static_cast<std::size_t>(seed) * 101 + (k / 101) * 13) % 1009);
-    t.data()[k] = static_cast<float>((n / 1009 - 0.5) * scale + offset);
-  }
+  for (std::size_t k = 0; k < t.size(); ++k) t.data()[k] = beside::number(k, seed, scale, offset);
   return t;
 }
 
@@ -42,10 +36,7 @@ constexpr auto matpow(auto m) {
 
 using matrix = tensor<float, dyn, dyn>;
 
-struct row {
-  std::function<void()> run;
-  std::function<double()> check;  // the sum of the result
-};
+using beside::row;
 
 double total(const auto& result) {
   double sum = 0;
@@ -138,24 +129,7 @@ std::map<std::string, row> all_rows(session& sess) {
 
 int main(int argc, char** argv) {
   session sess{{.log = nullptr, .cpu_threads = argc > 1 ? std::atoi(argv[1]) : 1}};
-  auto rows = all_rows(sess);
-  std::string what, name;
-  while (std::cin >> what && std::cin.ignore() && std::getline(std::cin, name, '\t')) {
-    long runs = 0;
-    std::cin >> runs;
-    const auto found = rows.find(name);
-    if (found == rows.end()) {
-      std::printf("none\n");
-    } else if (what == "check") {
-      std::printf("%.9g\n", found->second.check());
-    } else {
-      const auto start = std::chrono::steady_clock::now();
-      const std::clock_t worked = std::clock();
-      for (long k = 0; k < runs; ++k) found->second.run();
-      const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-      const double processors = static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC;
-      std::printf("%.9g %.9g\n", taken.count() / static_cast<double>(runs), processors / static_cast<double>(runs));
-    }
-    std::fflush(stdout);
-  }
+  beside::rows rows;
+  for (auto& [name, made] : all_rows(sess)) rows[name] = [made] { return made; };
+  return beside::answer(rows);
 }

@@ -1,28 +1,16 @@
 # SPDX-License-Identifier: BSL-1.0
-# The rows of ./run bench python in one of Python's array libraries, each written as its documents say. Asked like the program of onto.cpp: a line
-# `time ROW<tab>N` is answered with the seconds of a run, of N, and with those of the processors, `check ROW<tab>0` with the sum of the result.
+# The rows of ./run bench python in one of Python's array libraries, each written as its documents say. benchmarks/beside asks.
 """usage: peers.py LIBRARY THREADS, where LIBRARY is numpy, jax, torch, torch.compile, tf.function or tf.Session"""
-import os
 import sys
-import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "beside"))
+from library import answer, numbers, take_threads  # noqa: E402
 
 LIBRARY, THREADS = sys.argv[1], int(sys.argv[2])
-# Before any of them is loaded: each makes its threads by what it then sees.
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = str(THREADS)
-for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
-    os.environ.pop(name, None)
-os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", JAX_PLATFORMS="cpu", XLA_FLAGS="")
+take_threads(THREADS)
 
 import numpy as np  # noqa: E402
-
-
-def numbers(shape, seed, scale=1.0, offset=0.0):
-    """The same numbers as in onto.cpp."""
-    k = np.arange(int(np.prod(shape)), dtype=np.int64)
-    n = ((k * 37 + seed * 101 + (k // 101) * 13) % 1009).astype(np.float64)
-    return ((n / 1009 - 0.5) * scale + offset).astype(np.float32).reshape(shape)
 
 
 def matpow(matmul, m, n):
@@ -124,22 +112,11 @@ def main():
     """Answers until nobody asks any more."""
     table, version = {"numpy": numpy_rows, "jax": jax_rows, "torch": lambda: torch_rows(False), "torch.compile": lambda: torch_rows(True),
                       "tf.function": lambda: tensorflow_rows(False), "tf.Session": lambda: tensorflow_rows(True)}[LIBRARY]()
-    print(version, flush=True)
-    for line in sys.stdin:
-        what, _, rest = line.rstrip("\n").partition(" ")
-        name, _, runs = rest.partition("\t")
-        if name not in table:
-            print("none", flush=True)
-            continue
-        run, to_numpy = table[name]
-        if what == "check":
-            print(repr(float(np.asarray(to_numpy(run()), np.float64).sum())), flush=True)
-            continue
-        start, worked = time.perf_counter(), time.process_time()
-        for _ in range(int(runs)):
-            run()
-        taken, processors = time.perf_counter() - start, time.process_time() - worked
-        print(taken / int(runs), processors / int(runs), flush=True)
+
+    def row(run, to_numpy):
+        return lambda: (run, lambda: np.asarray(to_numpy(run()), np.float64).sum())
+
+    answer({name: row(*there) for name, there in table.items()}, version)
 
 
 if __name__ == "__main__":

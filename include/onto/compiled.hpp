@@ -12,4 +12,6 @@
 #define ONTO_COMPILED_HERE
 #include <onto/onto.hpp>
 
+#include <onto/session/together.hpp>
+
 #endif

@@ -24,9 +24,14 @@ class device_name {
   /// The name that constrains nothing.
   device_name() = default;
 
-  /// The kind and index of a place: `{gpu, 1}` is `/device:GPU:1`, a negative index leaves the index open.
+  /// The kind and index of a place, and its task: `{gpu, 1}` is `/device:GPU:1`, a negative index leaves the index
+  /// open.
   device_name(place p) {
-    if (!p.is_set()) return;
+    if (p.in_task) {
+      parts_.job = p.task->job;
+      parts_.task = p.task->task;
+    }
+    if (p.kind == device_kind::none) return;
     parts_.kind = p.kind == device_kind::gpu ? "GPU" : "CPU";
     parts_.index = p.index < 0 ? any : p.index;
   }
@@ -41,11 +46,14 @@ class device_name {
   /// instead.
   static device_name parse(std::string_view name);
 
-  /// The full name of a device of this process: `/job:localhost/replica:0/task:0/device:GPU:0` for `{gpu, 0}`.
+  /// The full name of a device, of this process where the place names no task:
+  /// `/job:localhost/replica:0/task:0/device:GPU:0` for `{gpu, 0}`.
   static device_name local(place p) {
     device_name full = p;
+    full.parts_.replica = 0;
+    if (p.in_task) return full;
     full.parts_.job = "localhost";
-    full.parts_.replica = full.parts_.task = 0;
+    full.parts_.task = 0;
     return full;
   }
 
@@ -98,8 +106,8 @@ class device_name {
   /// Whether the kind is open, CPU or GPU: whether `to_place()` returns.
   bool has_place() const noexcept { return parts_.kind.empty() || parts_.kind == "CPU" || parts_.kind == "GPU"; }
 
-  /// The kind and index as a place; job, replica and task are not part of one. An open kind is `device_kind::none`, an
-  /// open index -1.
+  /// The kind and index as a place, without job, replica and task. An open kind is `device_kind::none`, an open index
+  /// -1.
   /// *Throws* `invalid_argument_error` for a kind other than CPU and GPU.
   place to_place() const;
 

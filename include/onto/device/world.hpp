@@ -13,15 +13,21 @@ namespace detail {
 /// Whether `a` comes before `b` where the placer is free to choose: GPU before CPU, then the lowest index.
 constexpr bool preferred_place(place a, place b) { return a.kind != b.kind ? a.kind > b.kind : a.index < b.index; }
 
-/// Puts places in order of preference, by insertion: worlds are small.
+/// Puts places in order of preference, by insertion: worlds are small. Tasks stay in the order in which they are named.
 constexpr void order_places(place* places, int size) {
   for (int n = 1; n < size; ++n) {
     const place moved = places[n];
     int k = n;
-    for (; k > 0 && preferred_place(moved, places[k - 1]); --k) places[k] = places[k - 1];
+    while (k > 0 && !same_task(places[k - 1], moved)) --k;
+    if (k == 0) k = n;  // the first of its task
+    while (k > 0 && same_task(places[k - 1], moved) && preferred_place(moved, places[k - 1])) --k;
+    for (int j = n; j > k; --j) places[j] = places[j - 1];
     places[k] = moved;
   }
 }
+
+/// A place of a world: a task alone stands for its CPU.
+constexpr place device_named(const place& p) { return p.kind == device_kind::none ? host_of(p) : p; }
 
 /// Whether no two neighbours are equal.
 constexpr bool places_all_differ(const place* ordered, int size) {
@@ -32,7 +38,8 @@ constexpr bool places_all_differ(const place* ordered, int size) {
 
 }  // namespace detail
 
-/// The devices that are there: `world<cpu<0>, gpu<0>>`. A set, so the order they are written in means nothing.
+/// The devices that are there: `world<cpu<0>, gpu<0>>`. A set, so the order they are written in means nothing, but for
+/// that of tasks: what names no task goes to the first one that has it. `task<"worker", 1>` is its CPU.
 /// A world needs no CPU and may be empty: a program is then placeable as far as its operations have kernels on what is
 /// there. The worlds that a session finds always have `cpu<0>`.
 /// *Mandates* that no place is named twice.
@@ -43,7 +50,7 @@ struct world {
 
   /// The devices in the order the placer prefers them: GPU before CPU, then the lowest index.
   static constexpr auto places = [] {
-    std::array<place, sizeof...(D)> all{D::value...};
+    std::array<place, sizeof...(D)> all{detail::device_named(D::value)...};
     detail::order_places(all.data(), size);
     return all;
   }();

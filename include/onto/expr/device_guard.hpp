@@ -2,7 +2,9 @@
 // `device_guard`: a placement scope as an object, known at run time.
 #pragma once
 
+#include <onto/core/mutex.hpp>
 #include <onto/device/device_name.hpp>
+#include <onto/device/task.hpp>
 #include <onto/expr/state.hpp>
 
 #include <string_view>
@@ -35,11 +37,34 @@ ONTO_COLD inline bool equal_guards(const guard_scope* a, const guard_scope* b) {
   return a == b;
 }
 
-/// Whether this process can never have the device.
-ONTO_COLD inline bool is_foreign(const device_name& d) {
-  if (!d.job().empty() && d.job() != "localhost") return true;
-  if (d.replica() > 0 || d.task() > 0) return true;
-  return !d.kind().empty() && d.kind() != "CPU" && d.kind() != "GPU";
+/// Whether no process can ever have the device.
+ONTO_COLD inline bool is_foreign(const device_name& d) { return d.replica() > 0 || !d.has_place(); }
+
+/// A task by name, one for all who ask; kept until the program ends.
+ONTO_COLD ONTO_NOINLINE inline const task_name* find_task_name(const std::string& job, int task) {
+  struct known {
+    std::string job;
+    task_name name;
+    known* next;
+  };
+  static mutex all;
+  static known* first = nullptr;
+  const mutex_lock lock(all);
+  known* k = first;
+  while (k && !(k->job == job && k->name.task == task)) k = k->next;
+  if (!k) {
+    k = first = new known{job, {}, first};
+    k->name = {k->job, task, task_id(k->job, task)};
+  }
+  return &k->name;
+}
+
+/// What a name asks for, its task included.
+ONTO_COLD inline place requested_place(const device_name& d) {
+  place p = d.to_place();
+  p.in_task = !d.job().empty() || d.task() >= 0;
+  if (p.in_task) p.task = find_task_name(d.job(), d.task());
+  return p;
 }
 
 /// Scopes from the outermost in. A guard brings the guards outside it, those that have not had their say yet.
@@ -52,7 +77,7 @@ class scope_combiner {
       if (steps[k].where.is_set()) c.name_ = c.name_.merge(device_name(steps[k].where));
     }
     out.foreign = is_foreign(c.name_);
-    out.where = out.foreign ? place{} : c.name_.to_place();
+    out.where = out.foreign ? place{} : requested_place(c.name_);
     out.text = c.name_.to_string();
   }
 

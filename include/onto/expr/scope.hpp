@@ -20,8 +20,7 @@ struct placed_node : detail::stateful_expression {
   static constexpr element type = E::facts.type;
 
   static constexpr std::uint64_t around(std::uint64_t id) {
-    return detail::hash_mix(detail::hash_mix(id, static_cast<std::uint64_t>(Device::value.kind) + 77),
-                            static_cast<std::uint64_t>(Device::value.index));
+    return detail::hash_mix(id, detail::key_of(Device::value) + 77);
   }
   static constexpr detail::node_facts make_facts() {
     detail::node_facts f = E::facts;
@@ -36,10 +35,19 @@ struct placed_node : detail::stateful_expression {
   constexpr explicit placed_node(detail::state_ref s)
       : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
 
+  /// Whether scopes are around a symbol or a constant alone: what else is around it has no say.
+  static constexpr bool is_around_leaf() {
+    if constexpr (requires { E::is_around_leaf(); })
+      return E::is_around_leaf();
+    else
+      return E::facts.is_leaf;
+  }
+
   template <class Builder>
-  static constexpr int put(Builder& b, place, bool, int parent, int child) {
+  static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
     const int visit = b.visit(parent, child, Device::value);
-    return b.leave(visit, E::node::put(b, Device::value, true, visit, 0));
+    const place within = detail::merged(alone || !is_around_leaf() ? scope : place{}, Device::value);
+    return b.leave(visit, E::node::put(b, within, true, visit, 0));
   }
 };
 

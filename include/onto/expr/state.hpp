@@ -25,7 +25,7 @@ struct guard_scope;
 /// What nested scopes ask for together.
 struct scope_request {
   place where{};
-  bool foreign = false;  // a device that this process cannot have: of another job, or of another kind
+  bool foreign = false;  // a device that no process can have: of another kind, or of a replica
   std::string text;      // the canonical name; empty: nothing
 };
 

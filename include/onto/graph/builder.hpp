@@ -132,7 +132,7 @@ struct graph_builder {
   int most_nodes = node_limit;
 
   static constexpr std::uint64_t key_of(std::uint64_t id, const place& scope) {
-    return hash_mix(id, static_cast<std::uint64_t>(scope.kind) * 4096 + static_cast<std::uint64_t>(scope.index + 1));
+    return hash_mix(id, detail::key_of(scope));
   }
   static constexpr std::uint64_t key_of(const node_facts& facts, const op_info& op) {
     return hash_mix(facts.id, op.hash);

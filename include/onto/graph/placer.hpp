@@ -36,9 +36,9 @@ struct node_placement {
 /// What the placer is told beside the graph.
 struct placer_input {
   const place* requests = nullptr;  // per node
-  const bool* foreign = nullptr;    // per node: asks for a device of another process; or null
+  const bool* foreign = nullptr;    // per node: asks for a device that no process has; or null
   const place* pinned = nullptr;    // per node: where a variable already lives; or null
-  const place* devices = nullptr;   // in order of preference: GPU before CPU, then the lowest index
+  const place* devices = nullptr;   // task by task in order of preference: GPU before CPU, then the lowest index
   int device_count = 0;
   bool soft = false;
 };
@@ -52,7 +52,9 @@ constexpr bool in_host_memory(const graph_node& n) {
 }
 
 constexpr bool matches(const place& request, const place& device) {
-  return !request.is_set() || (request.kind == device.kind && (request.index < 0 || request.index == device.index));
+  return task_matches(request, device) &&
+         (request.kind == device_kind::none ||
+          (request.kind == device.kind && (request.index < 0 || request.index == device.index)));
 }
 
 constexpr bool has_kernel(const graph_view& g, int n, device_kind kind) {
@@ -74,16 +76,23 @@ constexpr node_placement choose(const graph_view& g, int n, const place& request
   if (!in.soft || foreign || !request.is_set())
     return {place{}, device_exists ? placement_reason::no_kernel : placement_reason::missing_device};
 
+  // Nothing is moved to another task.
+  int first = 0;
+  while (first < in.device_count && !task_matches(request, in.devices[first])) ++first;
+  if (first == in.device_count) return {place{}, placement_reason::missing_device};
+  const auto is_near = [&](int d) { return same_task(in.devices[d], in.devices[first]); };
+
   const placement_reason moved = device_exists ? placement_reason::moved_no_kernel : placement_reason::moved_no_device;
   int same_kind = 0;
-  for (int d = 0; d < in.device_count; ++d) same_kind += in.devices[d].kind == request.kind ? 1 : 0;
+  for (int d = first; d < in.device_count; ++d) same_kind += in.devices[d].kind == request.kind && is_near(d) ? 1 : 0;
   if (same_kind > 0 && has_kernel(g, n, request.kind)) {
     int wanted = (request.index < 0 ? 0 : request.index) % same_kind;
-    for (int d = 0; d < in.device_count; ++d)
-      if (in.devices[d].kind == request.kind && wanted-- == 0) return {in.devices[d], moved};
+    for (int d = first; d < in.device_count; ++d)
+      if (in.devices[d].kind == request.kind && is_near(d) && wanted-- == 0) return {in.devices[d], moved};
   }
-  for (int d = 0; d < in.device_count; ++d)
-    if (in.devices[d].kind == device_kind::cpu && has_kernel(g, n, device_kind::cpu)) return {in.devices[d], moved};
+  for (int d = first; d < in.device_count; ++d)
+    if (in.devices[d].kind == device_kind::cpu && is_near(d) && has_kernel(g, n, device_kind::cpu))
+      return {in.devices[d], moved};
   return {place{}, device_exists ? placement_reason::no_kernel : placement_reason::missing_device};
 }
 
@@ -119,9 +128,9 @@ constexpr void place_leaves(const graph_view& g, const placer_input& in, node_pl
       out[n] = {in.pinned[n], placement_reason::free};
       if (!asked) continue;
       const node_placement wish = choose(g, n, in.requests[n], is_foreign, in);
-      out[n].reason = wish.where == in.pinned[n] ? wish.reason
-                      : in.soft                  ? placement_reason::moved_variable
-                                                 : placement_reason::elsewhere;
+      out[n].reason = wish.where == in.pinned[n]                              ? wish.reason
+                      : in.soft && task_matches(in.requests[n], in.pinned[n]) ? placement_reason::moved_variable
+                                                                              : placement_reason::elsewhere;
     } else if (!asked && agreed.is_set() && has_kernel(g, n, agreed.kind)) {
       out[n] = {agreed, placement_reason::consumers};
     } else {
@@ -167,9 +176,9 @@ constexpr bool place_nodes(const graph_view& g, const placer_input& in, node_pla
     if (!detail::is_there(in, home) || out[n].where == home) continue;
     const bool asked = in.requests[n].is_set() && !detail::matches(in.requests[n], home);
     out[n].where = home;
-    out[n].reason = !asked    ? placement_reason::variable
-                    : in.soft ? placement_reason::moved_variable
-                              : placement_reason::elsewhere;
+    out[n].reason = !asked                                                  ? placement_reason::variable
+                    : in.soft && detail::task_matches(in.requests[n], home) ? placement_reason::moved_variable
+                                                                            : placement_reason::elsewhere;
   }
   detail::place_leaves(g, in, out, false);
 

@@ -9,75 +9,20 @@
 #include <onto/graph/horizontal_fusion.hpp>
 #include <onto/graph/partial_transfer.hpp>
 #include <onto/graph/placer.hpp>
+#include <onto/graph/plan_step.hpp>
 #include <onto/graph/ready.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
-/// What a step of a plan does.
-enum class step_kind : std::uint8_t {
-  kernel,      ///< runs a fused kernel, or one operation where a kernel had to be split
-  transfer,    ///< copies a value to another device
-  fetch_copy,  ///< copies a value that is in host memory to where a fetch wants it
-};
-
-/// One step.
-struct plan_step {
-  step_kind kind = step_kind::kernel;
-  int node = -1;      // whose value it makes
-  place at{};         // where
-  place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a fetch_copy
-  int more = 0;       // of a merged kernel: as many further values follow that one
-  int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
-  int fetch = -1;     // of a fetch_copy: which fetch
-  int batched = 1;    // so many kernels are one launch
-  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
-};
-
-/// A node's result, or rows of it, in the memory of one device.
-struct plan_value {
-  int node = -1;  // where only rows are there, the view that they are
-  place at{};
-  int birth = 0;            // the step that writes it
-  int death = 0;            // the last step that reads it
-  int begin = 0;            // its memory is its own from this step on: a copy may run beside the kernel before
-  int end = 0;              // to this one: a copy may still read beside the kernel after
-  int fetch = -1;           // written straight into this fetch's result
-  bool variable = false;    // the new value of a variable: kept after the run
-  bool copied = false;      // to another device
-  int reuses = -1;          // the operand whose memory it takes over
-  std::int64_t bytes = 0;   // -1 where an extent is not known
-  std::int64_t offset = 0;  // in the device's block
-  int next = -1;            // another value of the same node
-};
-
 namespace detail {
-
-/// Room for a schedule. Steps and values: at least nodes + operands + 2 * fetches; the rest one entry a node.
-struct schedule_scratch {
-  plan_step* steps = nullptr;
-  plan_value* values = nullptr;
-  kernel_arrays units;      // kernels as they are run: some are split
-  int* value_of = nullptr;  // per node: its first value; or -1
-  bool* done = nullptr;     // while kernels are split
-  bool* broken = nullptr;   // per root: whether its kernel lost members to other units
-};
-
-struct schedule_counts {
-  int steps = 0;
-  int values = 0;
-  int kernels = 0;
-  int transfers = 0;
-  std::int64_t transfer_bytes = 0;  // -1: not known
-  std::int64_t flops = 0;           // -1: not known
-};
 
 class scheduler {
  public:
   /// `parts`: the kernels before some were merged.
   constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
-                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch)
+                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch,
+                      const fetch_targets& targets = {})
       : g_(g),
         whole_(whole),
         parts_(parts),
@@ -85,14 +30,15 @@ class scheduler {
         shapes_(shapes),
         where_(where),
         readers_(g, whole),
-        r_(scratch) {}
+        r_(scratch),
+        targets_(targets) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
     form_units(split);
     issue_units();
-    for (int k = 0; k < g_.fetch_count; ++k) fetch_copy(k);
+    for (int k = 0; k < g_.fetch_count; ++k) fetch(k);
     // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
@@ -109,6 +55,7 @@ class scheduler {
   /// Issues units that wait for nothing, in order, as often as it takes: what reads a merged kernel may come before its
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
+  /// A copy from GPU to GPU begins when there is something to copy, and who reads it lets others go first for a while.
   constexpr void issue_units() {
     place_numbers gpus(g_.count);
     const scratch_array<int> waits(g_.count);  // per unit: operands that are not made yet
@@ -123,15 +70,21 @@ class scheduler {
       if (where_[n].where.kind != device_kind::cpu) gpus.add(where_[n].where);
     }
     ready_units ready(g_.count, gpus.count());
+    const auto add = [&](int unit) {
+      if (add_transfers(unit, true))
+        ready.add_behind_copy(unit, where_[unit].where);
+      else
+        ready.add(unit, where_[unit].where);
+    };
     for (int n = 0; n < g_.count; ++n)
-      if (units_.kernel_of[n] == n && waiting[n] == 0) ready.add(n, where_[n].where);
+      if (units_.kernel_of[n] == n && waiting[n] == 0) add(n);
     const auto issue = [&](int unit) {
       ready.remove(unit, where_[unit].where);
       emit(unit);
       --left;
       for (int made = units_.first_member[unit]; made >= 0; made = units_.next_member[made])
         for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
-          if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) ready.add(u, where_[u].where);
+          if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) add(u);
     };
     const bool turns = gpus.count() > 1;
     while (left > 0) {
@@ -229,11 +182,27 @@ class scheduler {
     const int base = base_of(g_, units_, o);
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
-    if (in_host_memory(n) && at.kind == device_kind::cpu) return -1;
-    const place from = in_host_memory(n) ? host : where_[base].where;
+    const place& home = where_[base].where;
+    // Texts do not go between processes: a constant of texts is read where it is used, since all have it.
+    const bool is_there = same_task(home, at) || (n.kind() == op_kind::constant && n.type == element::text);
+    if (in_host_memory(n) && at.kind == device_kind::cpu && is_there) return -1;
+    place from = in_host_memory(n) ? host_of(home) : home;
     if (n.kind() == op_kind::variable && from == at) return -1;
-    const int share = partial_transfer_of(g_, units_, where_, readers_, o, at);
-    if (const int v = find_value(share, at); v >= 0) return v;
+    int share = base;
+    if (same_task(from, at)) {
+      share = partial_transfer_of(g_, units_, where_, readers_, o, at);
+      if (const int v = find_value(share, at); v >= 0) return v;
+    } else {
+      // Between processes go messages from host memory to host memory.
+      if (from.kind != device_kind::cpu) {
+        from = host_of(from);
+        add_transfer(base, from);
+      }
+      if (at.kind != device_kind::cpu) {
+        from = host_of(at);
+        add_transfer(base, from);
+      }
+    }
     plan_step s;
     s.kind = step_kind::transfer;
     s.node = share;
@@ -245,25 +214,41 @@ class scheduler {
       r_.values[s.source].copied = true;
     }
     s.value = new_value(share, at, c_.steps);
-    c_.transfer_bytes = known_sum(c_.transfer_bytes, r_.values[s.value].bytes);
+    const std::int64_t bytes = r_.values[s.value].bytes;
+    c_.transfer_bytes = known_sum(c_.transfer_bytes, bytes);
     ++c_.transfers;
+    if (!same_task(from, at)) {
+      c_.message_bytes = known_sum(c_.message_bytes, bytes);
+      ++c_.messages;
+    }
     r_.steps[c_.steps++] = s;
     return s.value;
   }
 
-  constexpr void emit(int unit) {
+  /// Copies what a unit reads from elsewhere to where it runs; `between_gpus`: what other GPUs made, to a GPU alone.
+  /// *Returns* whether there is such.
+  constexpr bool add_transfers(int unit, bool between_gpus) {
     const place at = where_[unit].where;
+    bool any = false;
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
-        const int o = g_.operand(m, k);
-        if (g_[o].kind() == op_kind::scalar) continue;
-        const int b = base_of(g_, units_, o);
-        if (units_.kernel_of[b] != unit) add_transfer(o, at);
+        const int o = g_.operand(m, k), b = base_of(g_, units_, o);
+        if (g_[o].kind() == op_kind::scalar || units_.kernel_of[b] == unit) continue;
+        const place from = units_.kernel_of[b] < 0 ? host : where_[b].where;
+        if (between_gpus && (at.kind == device_kind::cpu || from.kind == device_kind::cpu || from == at)) continue;
+        add_transfer(o, at);
+        any = true;
       }
-      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
     }
+    return any;
+  }
+
+  constexpr void emit(int unit) {
+    const place at = where_[unit].where;
+    add_transfers(unit, false);
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+      c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
         if (units_.kernel_of[base_of(g_, units_, o)] == unit) continue;
@@ -356,12 +341,26 @@ class scheduler {
     return true;
   }
 
-  constexpr void fetch_copy(int fetch) {
+  /// A result arrives in every process, or where a task is asked for there alone.
+  constexpr void fetch(int fetch) {
     const int node = g_.fetches[fetch];
-    const bool runs = units_.kernel_of[node] >= 0;
-    const place at = where_[node].where;
-    int v = find_value(node, at.kind == device_kind::cpu ? at : host);
-    if (v < 0 && at.kind != device_kind::cpu && !in_host_memory(g_[node])) v = add_transfer(node, host);
+    const place& home = where_[node].where;
+    if (targets_.count == 0 || (targets_.requests && targets_.requests[node].in_task)) return fetch_copy(fetch, home);
+    for (int d = 0; d < targets_.count; ++d) {
+      bool first = true;
+      for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], targets_.devices[d]);
+      if (first) fetch_copy(fetch, same_task(targets_.devices[d], home) ? home : host_of(targets_.devices[d]));
+    }
+  }
+
+  /// `at`: where the value is, or the host's memory of another task.
+  constexpr void fetch_copy(int fetch, const place& at) {
+    const int node = g_.fetches[fetch];
+    const place to = at.kind == device_kind::cpu ? at : host_of(at);
+    const bool arrives = !same_task(at, where_[node].where);
+    const bool runs = units_.kernel_of[node] >= 0 || arrives;
+    int v = find_value(node, to);
+    if (v < 0 && (arrives || (at.kind != device_kind::cpu && !in_host_memory(g_[node])))) v = add_transfer(node, to);
     if (v >= 0 && r_.values[v].fetch < 0 && !r_.values[v].variable && (runs || at.kind != device_kind::cpu)) {
       r_.values[v].fetch = fetch;
       r_.values[v].death = 1 << 30;
@@ -372,7 +371,7 @@ class scheduler {
     plan_step s;
     s.kind = step_kind::fetch_copy;
     s.node = node;
-    s.at = at.kind == device_kind::cpu ? at : host;
+    s.at = to;
     s.source = v;
     s.fetch = fetch;
     r_.steps[c_.steps++] = s;
@@ -387,6 +386,7 @@ class scheduler {
   const node_placement* where_;
   base_readers readers_;
   schedule_scratch r_;
+  fetch_targets targets_;
   schedule_counts c_{};
 };
 

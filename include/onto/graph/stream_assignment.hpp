@@ -33,7 +33,13 @@ struct order_input {
   const place* devices;
   int device_count;
   const int* peer_groups = nullptr;  // per device: those of one number copy to each other; null: all GPUs do
+  place here{};                      // a place of the process whose streams these are
 };
+
+/// Whether another process does a step: this one has no part in it.
+ONTO_INLINE constexpr bool is_elsewhere(const plan_step& s, const place& here) {
+  return !same_task(s.at, here) && !(s.kind == step_kind::transfer && same_task(s.from, here));
+}
 
 /// The values of a plan, found by what they are of and where.
 class value_finder {
@@ -121,7 +127,11 @@ class stream_assigner {
   /// *Complexity* steps * streams^2 and edges.
   constexpr void run() {
     for (int k = 0; k < in_.step_count; ++k) steps_[k].stream = stream_of(in_.steps[k]);
-    for (int k = 0; k < in_.step_count; ++k) order(k);
+    for (int k = 0; k < in_.step_count; ++k)
+      if (is_elsewhere(in_.steps[k], in_.here))
+        keep_clock(k);
+      else
+        order(k);
   }
 
  private:
@@ -131,13 +141,19 @@ class stream_assigner {
     return d;
   }
 
+  /// Whether the host does it: the CPU of another process is a device like a GPU, with streams that messages go in.
+  ONTO_INLINE constexpr bool is_host(const place& p) const {
+    return p.kind == device_kind::cpu && same_task(p, in_.here);
+  }
+
   constexpr int stream_of(const plan_step& s) const {
-    const bool on_host = s.at.kind == device_kind::cpu;
+    if (is_elsewhere(s, in_.here)) return 0;
+    const bool on_host = is_host(s.at);
     if (s.kind != step_kind::transfer) return on_host ? 0 : compute_stream(device_of(s.at));
-    if (in_.peer_groups && !on_host && s.from.kind != device_kind::cpu &&
+    if (in_.peer_groups && !on_host && !is_host(s.from) &&
         in_.peer_groups[device_of(s.at)] != in_.peer_groups[device_of(s.from)])
       return 0;  // through the host
-    if (s.from.kind != device_kind::cpu) return out_stream(device_of(s.from));
+    if (!is_host(s.from)) return out_stream(device_of(s.from));
     return on_host ? 0 : in_stream(device_of(s.at));
   }
 
@@ -148,12 +164,18 @@ class stream_assigner {
   /// The value that a step makes needs what had its memory to be written, and read.
   constexpr void write(int value) {
     const plan_value& x = in_.values[value];
-    if (x.fetch >= 0 || x.variable || x.bytes <= 0) return;
+    if (x.fetch >= 0 || x.variable || x.bytes <= 0 || !same_task(x.at, in_.here)) return;
     writers_.write({device_of(x.at), x.offset, plus(x.offset, x.bytes), value}, [&](int had) {
       need(in_.values[had].birth);
       for (int q = 0; q < streams_; ++q)
         if (const int reader = read_.get()[had * streams_ + q]; reader >= 0) need(reader);
     });
+  }
+
+  /// What another process does is nothing to wait for.
+  constexpr void keep_clock(int k) {
+    now_.get()[0] = k;
+    for (int q = 0; q < streams_; ++q) clocks_.get()[k * streams_ + q] = now_.get()[q];
   }
 
   constexpr void order(int k) {

@@ -297,6 +297,9 @@ constexpr auto cast(X&& x) { return cast<To>(detail::leaf_of(static_cast<X&&>(x)
 template <int Begin, int End = to_end, int Step = 1, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto slice(X&& x) { return slice<Begin, End, Step>(detail::leaf_of(static_cast<X&&>(x))); }
+template <class... Ranges, class X>
+  requires(sizeof...(Ranges) > 0 && detail::data<std::remove_cvref_t<X>>)
+constexpr auto slice(X&& x) { return slice<Ranges...>(detail::leaf_of(static_cast<X&&>(x))); }
 template <class Condition, class A, class B>
   requires(detail::data<std::remove_cvref_t<Condition>> || detail::data<std::remove_cvref_t<A>> ||
            detail::data<std::remove_cvref_t<B>>)

@@ -63,6 +63,12 @@ namespace detail {
       message("[onto.estimate] the plan has no device for some operation; estimate it in a world that has one"));
 }
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void estimate_needs_one_process() {
+  fail<invalid_argument_error>(
+      message("[onto.estimate] the plan is over tasks of a cluster, and what messages take is not in the model; "
+              "estimate the part of one process"));
+}
+
 /// Does what a session and simulated GPUs do, in thought: a stream does one thing after the other, work for a device
 /// is issued at the host's present time, and the host waits for what its own steps read.
 class step_timer {
@@ -181,7 +187,10 @@ constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Dev
     shapes[n] = p.graph[n].shape;
     if (!shapes[n].is_static()) detail::estimate_needs_known_extents(p.graph, n);
   }
-  for (int d = 0; d < Devices; ++d) t.devices[d].where = p.devices[d];
+  for (int d = 0; d < Devices; ++d) {
+    if (p.devices[d].in_task) detail::estimate_needs_one_process();
+    t.devices[d].where = p.devices[d];
+  }
   const detail::order_input in{p.graph,  p.units.view(), p.steps,   p.step_count,
                                p.values, p.value_count,  p.devices, Devices};
   t.seconds = detail::step_timer(in, shapes, model).run(t.steps, t.devices);

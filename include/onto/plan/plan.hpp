@@ -23,6 +23,8 @@ struct plan {
   int kernels = 0;                  ///< launches, fused
   int transfers = 0;                ///< copies between devices, feeds and fetches among them
   std::int64_t transfer_bytes = 0;  ///< in all transfers
+  int messages = 0;                 ///< of the transfers, those from one process to another
+  std::int64_t message_bytes = 0;   ///< in all messages
   std::int64_t flops = 0;           ///< floating-point operations
   bool placeable = true;            ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
@@ -97,10 +99,11 @@ struct fused {
   static constexpr kernel_partition value = merged.view();
 };
 
-/// The devices a program names, and the CPU: the world in which it runs as it is written.
+/// The devices a program names, and the CPU: the world in which it runs as it is written. Where it names tasks, those
+/// and the CPU of each.
 template <class Graph>
 struct named_world {
-  static constexpr int capacity = Graph::view.count + 1;
+  static constexpr int capacity = 2 * Graph::view.count + 1;
   place list[capacity]{};
   int count = 0;
 
@@ -111,9 +114,16 @@ struct named_world {
   }
   static constexpr named_world find() {
     named_world w;
-    w.add(host);
-    for (int n = 0; n < Graph::view.count; ++n)
-      if (Graph::view[n].request.is_set()) w.add(Graph::view[n].request);
+    bool tasks = false;
+    for (int n = 0; n < Graph::view.count; ++n) tasks = tasks || Graph::view[n].request.in_task;
+    if (!tasks) w.add(host);
+    for (int n = 0; n < Graph::view.count; ++n) {
+      const place& p = Graph::view[n].request;
+      if (!p.is_set() || (tasks && !p.in_task)) continue;
+      w.add(device_named(p));
+    }
+    const int named = w.count;
+    for (int d = 0; d < named && tasks; ++d) w.add(host_of(w.list[d]));
     order_places(w.list, w.count);
     return w;
   }
@@ -163,8 +173,14 @@ template <class Graph, class World>
 struct planned {
   static constexpr int nodes = Graph::view.count;
   static constexpr int edges = Graph::lowered::sizes.operands;
-  static constexpr int array_size = nodes + edges + 2 * Graph::view.fetch_count + 1;
   static constexpr int device_count = devices_of<Graph, World>::count;
+  static constexpr int count_tasks() {
+    place devices[device_count + 1]{};
+    devices_of<Graph, World>::copy(devices);
+    return task_count(devices, device_count);
+  }
+  static constexpr int tasks = count_tasks();
+  static constexpr int array_size = schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks);
   using type = plan<nodes, array_size, array_size, device_count>;
 
   static constexpr type run() {
@@ -180,18 +196,25 @@ struct planned {
     }
     if (!p.placeable) return p;
     extents shapes[nodes > 0 ? nodes : 1]{};
-    for (int n = 0; n < nodes; ++n) shapes[n] = Graph::view[n].shape;
+    place requests[nodes > 0 ? nodes : 1]{};
+    for (int n = 0; n < nodes; ++n) {
+      shapes[n] = Graph::view[n].shape;
+      requests[n] = Graph::view[n].request;
+    }
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
     bool broken[nodes > 0 ? nodes : 1]{};
     scheduler s(Graph::view, fused<Graph>::value, fused<Graph>::parts, shapes, p.placement,
-                {p.steps, p.values, p.units.arrays(), value_of, done, broken});
+                {p.steps, p.values, p.units.arrays(), value_of, done, broken},
+                {p.devices, tasks > 0 ? device_count : 0, requests});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;
     p.kernels = c.kernels;
     p.transfers = c.transfers;
     p.transfer_bytes = c.transfer_bytes;
+    p.messages = c.messages;
+    p.message_bytes = c.message_bytes;
     p.flops = c.flops;
     const kernel_partition units = p.units.view();
     const workspace_finder workspace(Graph::view, units, shapes);

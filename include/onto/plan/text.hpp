@@ -40,11 +40,17 @@ struct plan_view {
   const plan_value* values;
 };
 
+/// `/job:worker/task:1/`, where a place is of a task.
+ONTO_COLD inline message& write_task(message& m, const place& p) {
+  if (p.in_task) m << "/job:" << p.task->job << "/task:" << p.task->task << "/";
+  return m;
+}
+
 ONTO_COLD inline void write_place(message& m, const place& p) {
   if (!p.is_set())
     m << "nowhere";
   else
-    m << (p.kind == device_kind::gpu ? "gpu:" : "cpu:") << p.index;
+    write_task(m, p) << (p.kind == device_kind::gpu ? "gpu:" : "cpu:") << p.index;
 }
 
 ONTO_COLD inline void write_value(message& m, const graph_view& g, const node_names& names, int node) {

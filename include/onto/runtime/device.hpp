@@ -52,6 +52,11 @@ class device {
   virtual ~device() = default;
 
   place where() const { return where_; }
+  /// Makes it a device of a task. *Preconditions* nothing has been asked of it.
+  void join(const task_name& task) {
+    where_.in_task = true;
+    where_.task = &task;
+  }
   int slot() const { return slot_; }
   /// `device: 0, name: NVIDIA H200, pci bus id: 0000:05:00.0, compute capability: 9.0`; empty for the CPU.
   virtual std::string description() const = 0;
@@ -221,6 +226,18 @@ class device_list {
     o.places_ = nullptr;
     o.count_ = 0;
   }
+  device_list& operator=(device_list&& o) noexcept {
+    device** const devices = devices_;
+    place* const places = places_;
+    const int count = count_;
+    devices_ = o.devices_;
+    places_ = o.places_;
+    count_ = o.count_;
+    o.devices_ = devices;
+    o.places_ = places;
+    o.count_ = count;
+    return *this;
+  }
   ~device_list() {
     for (int d = 0; d < count_; ++d) delete devices_[d];
     delete[] devices_;
@@ -253,6 +270,20 @@ class device_list {
     places_ = places;
     ++count_;
     held.d = nullptr;
+  }
+
+  /// Gives a device away. *Preconditions* what is left is only destroyed.
+  device* release(int d) {
+    device* const given = devices_[d];
+    devices_[d] = nullptr;
+    return given;
+  }
+
+  /// The place of the host, whose memory the caller's is.
+  place here() const {
+    for (int d = 0; d < count_; ++d)
+      if (devices_[d]->is_host()) return host_of(places_[d]);
+    return {device_kind::cpu, 0};
   }
 
   int count() const { return count_; }

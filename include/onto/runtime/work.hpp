@@ -97,8 +97,9 @@ struct host_slot {
   void* data = nullptr;
 };
 
-/// Writes `/device:GPU:0`.
+/// Writes `/device:GPU:0`; of a task `/job:worker/task:1/device:GPU:0`.
 ONTO_COLD ONTO_NOINLINE inline message& write_short(message& m, const place& p) {
+  if (p.in_task) m << "/job:" << p.task->job << "/task:" << p.task->task;
   return m << (p.kind == device_kind::gpu ? "/device:GPU:" : "/device:CPU:") << p.index;
 }
 

@@ -23,8 +23,11 @@ class binder {
 
   /// `shapes` and `where` of the program are filled. Makes the schedule, the memory plan and the calls.
   ONTO_NOINLINE void run() {
-    int capacity = g_.count + 2 * g_.fetch_count + 1;
-    for (int n = 0; n < g_.count && devices_.count() > 1; ++n) capacity += g_[n].count;  // copies between devices
+    const int tasks = task_count(devices_.places(), devices_.count());
+    int edges = 0;
+    for (int n = 0; n < g_.count && devices_.count() > 1; ++n) edges += g_[n].count;  // copies between devices
+    const int capacity = schedule_capacity(g_.count, edges, g_.fetch_count, tasks);
+    here_ = devices_.here();
     arena scratch;
     auto* steps = scratch.make<plan_step>(capacity);
     b_.values = m_.make<plan_value>(capacity);
@@ -34,7 +37,8 @@ class binder {
     for (int n = 0; n < g_.count; ++n)
       if (p_.kernels.runs(n) && !fits(n)) split[p_.kernels.kernel_of[n]] = true;
     scheduler s(g_, p_.kernels, p_.unmerged, b_.shapes, b_.where,
-                {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)});
+                {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
+                {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places});
     b_.counts = s.run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -60,7 +64,13 @@ class binder {
     call_binder<arena> calls(in, m_);
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& made = b_.steps[k];
-      calls.bind(made, steps[k]);
+      made.elsewhere = is_elsewhere(steps[k], here_);
+      made.is_message = steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from);
+      if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
+      if (made.elsewhere)
+        made.step = steps[k];
+      else
+        calls.bind(made, steps[k]);
       made.device = devices_.index_of(steps[k].at);
       if (steps[k].kind == step_kind::transfer) made.from_device = devices_.index_of(steps[k].from);
       if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
@@ -70,6 +80,7 @@ class binder {
     order(steps, units);
     find_replay();
     provide_workspace();
+    if (tasks > 1) find_absent();
   }
 
  private:
@@ -89,8 +100,9 @@ class binder {
     for (int d = 0; d < b_.devices; ++d)
       for (int c = d; c >= 0; --c)
         if (devices_[c].peer_group() == devices_[d].peer_group()) peer_groups[d] = c;
-    const order_input in{g_,         units,      steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
-                         b_.devices, peer_groups};
+    const order_input in{
+        g_,         units,       steps, b_.counts.steps, b_.values, b_.counts.values, devices_.places(),
+        b_.devices, peer_groups, here_};
     arena scratch;
     const int streams = stream_count(b_.devices);
     auto* orders = scratch.make<step_order>(b_.counts.steps);
@@ -124,6 +136,21 @@ class binder {
     }
     b_.replay_first = first;
     b_.replay_end = end;
+  }
+
+  [[noreturn]] ONTO_COLD void refuse_text(int node) const {
+    message m("[onto.cluster] ");
+    const node_names names(g_);
+    names.write(m, node) << " (" << g_[node].op->name;
+    fail<invalid_argument_error>(m << ") is text, which does not go from one process to another; use it on the task "
+                                      "where it is, and fetch it there with on<task<...>>");
+  }
+
+  /// Which results are only for other processes.
+  void find_absent() {
+    b_.absent = m_.make<bool>(g_.fetch_count);
+    for (int k = 0; k < g_.fetch_count; ++k)
+      b_.absent[k] = b_.places[g_.fetches[k]].in_task && !same_task(b_.where[g_.fetches[k]].where, here_);
   }
 
   /// The kernels of a device run one after the other and share what the plan has set apart for them to work in. Who
@@ -174,6 +201,7 @@ class binder {
   matmul_form products_;  // of all products: what the session says of them
   bound_program& b_;
   arena& m_;
+  place here_{};
 };
 
 }  // namespace onto::detail

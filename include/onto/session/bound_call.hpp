@@ -50,6 +50,8 @@ struct bound_step {
   int stream = 0;           // see graph/stream_assignment.hpp
   int* waits = nullptr;     // steps of other streams that must be done
   int wait_count = 0;
+  bool elsewhere = false;         // another process does it
+  bool is_message = false;        // to another process or from one
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
   work_label label;
 };

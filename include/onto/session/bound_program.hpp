@@ -34,6 +34,7 @@ struct bound_program {
   std::int64_t* value_bytes = nullptr;  // of the block: values come first, and then what kernels work in
   schedule_counts counts;
   int devices = 0;
+  bool* absent = nullptr;  // per fetch: it arrives in another process alone; null where there is but one
   std::string_view title;  // what it is called where it holds memory
 
   // The steps that devices of one peer_group do without the host, one after the other: they can be recorded and

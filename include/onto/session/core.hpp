@@ -10,6 +10,7 @@
 #include <onto/session/prepared_program.hpp>
 #include <onto/session/session_runtime.hpp>
 #include <onto/session/staged_results.hpp>
+#include <onto/session/together_functions.hpp>
 #include <onto/session/trace.hpp>
 #include <onto/session/variables.hpp>
 
@@ -18,21 +19,30 @@ namespace onto::detail {
 
 class session_core final : public session_runtime {
  public:
-  session_core(device_list&& devices, const session_options& options)
-      : devices_(static_cast<device_list&&>(devices)),
+  session_core(device_list&& devices, const session_options& options, ref<process_group> group = {})
+      : group_(static_cast<ref<process_group>&&>(group)),
+        devices_(static_cast<device_list&&>(devices)),
         sink_(options.log),
         logs_placement_(options.log_device_placement),
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()) {
-    if (!options.trace.empty()) trace_ = new trace_file(options.trace);
+    if (options.trace.empty()) return;
+    message path(options.trace);
+    if (group_) path << "." << group_->here().task->job << "-" << group_->here().task->task;
+    trace_ = new trace_file(path.text());
   }
   ~session_core() override {
+    together_.finish();
     prepared_program::delete_all(idle_);
     delete trace_;
   }
 
   const device_list& devices() const { return devices_; }
+  /// *Throws* `failed_precondition_error` where there are other processes.
+  void expect_to_be_alone(std::string_view what) const {
+    if (group_) group_->programs->refuse(what);
+  }
 
   /// Simulated seconds that all runs have taken.
   double simulated_seconds() {
@@ -70,7 +80,7 @@ class session_core final : public session_runtime {
     const graph_view& g = placed.of.program->graph;
     for (int n = 0; n < g.count; ++n) {
       if (g[n].kind() != op_kind::variable) continue;
-      if (logs_placement_ && is_move(placed.where[n].reason)) {
+      if (logs_placement_ && is_move(placed.where[n].reason) && same_task(placed.where[n].where, devices_.here())) {
         message m;
         write_placement(m, g, node_names(g), placed.of.state, n, placed.where[n]);
         sink_.write(m.text());
@@ -93,14 +103,16 @@ class session_core final : public session_runtime {
   /// Resolves and places a program, and takes its memory where its shapes are known already.
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
   ONTO_COLD ref<prepared_program> prepare(const compiled_program& program, const state* const* states) {
+    if (group_) group_->programs->take_turn(*this);
     try {
-      return prepared(program, states);
+      return group_ ? group_->programs->prepare(*this, program, states) : prepared(program, states);
     } catch (const std::bad_alloc&) {
       throw_no_host_memory();
     }
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
+    if (group_) group_->programs->take_turn(*this);
     try {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
@@ -113,6 +125,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
+    if (group_) group_->programs->take_turn(*this);
     const mutex_lock one(p.busy);
     try {
       p.leaves.let_go();  // of a run that failed
@@ -124,6 +137,7 @@ class session_core final : public session_runtime {
 
  private:
   friend class checkpoint;
+  friend class together;
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
     ref<prepared_program> p(new prepared_program);
@@ -151,14 +165,21 @@ class session_core final : public session_runtime {
     const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
+    agreed_run together(group_.get(), group_ ? group_->programs->identity_of(m) : program_identity{});
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 
-    gather(r, m, leaves);
-    bound_program* b = p ? take_from(*p, leaves) : take(m.program, leaves, m.state);
-    if (!b) {
-      b = bind(m, leaves, p != nullptr);
-      if (p) make_room(*p);
+    bound_program* b = nullptr;
+    try {
+      gather(r, m, leaves);
+      if (group_) group_->programs->hear_shapes(*this, r, m, leaves, together);
+      b = p ? p->take(leaves) : take(m.program, leaves, m.state);
+      if (!b) {
+        b = bind(m, leaves, p != nullptr);
+        if (p) p->make_room();
+      }
+    } catch (...) {
+      together.fail();
     }
     try {
       for (int n = 0; n < g.count; ++n) {
@@ -167,16 +188,16 @@ class session_core final : public session_runtime {
         leaves.variable[n] = nullptr;
       }
       b->scalars = m.state.values;
-      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable});
+      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable, b->absent});
       begin(b->progress);
-      execution(*b, devices_).run();
+      execution(*b, devices_).run(together);
       end(b->progress);
       results.deliver();
       if (writes) commit(g, *b);
     } catch (...) {
-      delete b;
+      if (!group_ || !group_->is_broken()) delete b;  // messages of a process that was given up may still come
       if (trace_) finish_trace();
-      throw;
+      together.fail();
     }
     b->end_run();
     if (p) {
@@ -238,6 +259,7 @@ class session_core final : public session_runtime {
         if (!g[n].is_leaf()) continue;
         out.shapes[n] = g[n].shape;
         if (kind == op_kind::placeholder) {
+          if (group_ && !group_->programs->is_fed_well(g[n], r)) continue;  // to another task, it may be
           const feed_ref& feed = feed_for(g[n], r);
           out.shapes[n] = feed.shape;
           out.data[n].data = const_cast<void*>(feed.data);
@@ -291,14 +313,6 @@ class session_core final : public session_runtime {
     return b;
   }
 
-  static bool same_data(const bound_program& b, const run_leaves& leaves) {
-    for (int n = 0; n < leaves.nodes; ++n)
-      if (!(b.leaf_shapes[n] == leaves.shapes[n] &&
-            (b.pinned[n] == leaves.pinned[n] || b.where[n].where == leaves.pinned[n])))
-        return false;
-    return true;
-  }
-
   /// A bound program that is not in use and fits, or null.
   bound_program* take(const compiled_program* p, const run_leaves& leaves, const program_state& s) {
     mutex_lock lock(mutex_);
@@ -313,25 +327,6 @@ class session_core final : public session_runtime {
       return b;
     }
     return nullptr;
-  }
-
-  /// The same among those of a prepared program.
-  static bound_program* take_from(prepared_program& p, const run_leaves& leaves) {
-    for (bound_program** at = &p.bound; *at; at = &(*at)->next) {
-      bound_program* b = *at;
-      if (!same_data(*b, leaves)) continue;
-      *at = b->next;
-      return b;
-    }
-    return nullptr;
-  }
-
-  /// Where a prepared program has as many as it may, the one that was not used longest goes.
-  static void make_room(prepared_program& p) {
-    bound_program** at = &p.bound;
-    for (int count = 1; *at && count < kept_shapes; ++count) at = &(*at)->next;
-    prepared_program::delete_all(*at);
-    *at = nullptr;
   }
 
   void give_back(bound_program* b) {
@@ -376,8 +371,9 @@ class session_core final : public session_runtime {
   }
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run
-  static constexpr int kept_shapes = 8;  // kinds of feeds that a prepared program remembers
 
+  ref<process_group> group_;  // null where there is but one process
+  run_queue together_;        // of runs that are not waited for, where other processes do all in the same order
   device_list devices_;
   log_sink sink_;
   bool logs_placement_;

@@ -155,7 +155,8 @@ ONTO_INLINE void evaluate_loop_to(std::remove_reference_t<Outputs>& outputs, con
     else
       return evaluate_bound_to<Outputs>(outputs, e, feeds...);
   }
-  void* const out = memory_for(outputs, loop.result_shape());
+  former_outputs former;
+  void* const out = memory_for(outputs, loop.result_shape(), former);
   if (loop.overlaps(out))
     run_staged(loop, out);
   else

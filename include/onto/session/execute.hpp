@@ -2,6 +2,7 @@
 // One run of a bound program: addresses are filled in, steps are issued in order or replayed, devices are waited for.
 #pragma once
 
+#include <onto/runtime/process_group.hpp>
 #include <onto/session/bind.hpp>
 #include <onto/session/call_addresses.hpp>
 
@@ -40,20 +41,30 @@ class execution {
     }
   }
 
-  /// *Throws* the first failure, after every device has come to rest; then nothing has changed.
-  ONTO_NOINLINE void run() {
+  /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
+  /// `together` it begins where all can, and ends where all are done.
+  ONTO_NOINLINE void run(agreed_run& together) {
     b_.progress.reset();
     for (int q = 0; q < stream_count(b_.devices); ++q) b_.used[q] = false;
-    try {
+    if (together.group()) {
       reserve();
       set_addresses();
+      together.agree(nullptr);
+    }
+    try {
+      if (!together.group()) {
+        reserve();
+        set_addresses();
+      }
       go();
     } catch (...) {
       b_.progress.fail(std::current_exception());
     }
+    if (together.group()) decline_messages();
     come_to_rest();
     ++b_.runs;
     if (b_.progress.failed()) b_.progress.rethrow();
+    together.agree(nullptr);
   }
 
  private:
@@ -62,6 +73,7 @@ class execution {
   const device_list& devices_;
   char* staging_ = nullptr;  // a list of host blocks for copies between peer_groups
   int at_ = 0;               // the device or step that memory is wanted for
+  int next_message_ = 0;     // the step after the last message
 
   /// Names the first value that does not fit.
   static void explain_block(const void* self, message& m, std::int64_t free) {
@@ -132,6 +144,20 @@ class execution {
       if (replay()) k = b_.replay_end;
     }
     while (k < steps && !b_.progress.failed()) issue(k++);
+  }
+
+  /// After a failure the other processes still get a message where they wait for one, an empty one.
+  void decline_messages() {
+    for (int k = next_message_; k < b_.counts.steps && b_.progress.failed(); ++k) {
+      const bound_step& s = b_.steps[k];
+      if (s.elsewhere || !s.is_message) continue;
+      b_.used[s.stream] = true;
+      try {
+        perform(s);
+      } catch (...) {
+        return;  // nothing goes to that process any more
+      }
+    }
   }
 
   // ---- replaying ------------------------------------------------------------------------------------------
@@ -225,6 +251,7 @@ class execution {
 
   ONTO_NOINLINE void issue(int k) {
     bound_step& s = b_.steps[k];
+    if (s.elsewhere) return;
     try {
       if (s.stream == 0) {
         for (int w = 0; w < s.wait_count; ++w)
@@ -236,8 +263,18 @@ class execution {
       device& owner = devices_[(s.stream - 1) / stream_kinds];
       const auto stream = static_cast<stream_kind>((s.stream - 1) % stream_kinds);
       b_.used[s.stream] = true;
-      for (int w = 0; w < s.wait_count; ++w)
-        if (device_event* e = b_.steps[s.waits[w]].event) owner.wait(b_.progress, stream, *e);
+      for (int w = 0; w < s.wait_count; ++w) {
+        const bound_step& other = b_.steps[s.waits[w]];
+        if (!other.event) continue;
+        if (other.is_message)
+          wait_for(*other.event);  // no GPU knows when a message has come
+        else
+          owner.wait(b_.progress, stream, *other.event);
+      }
+      if (s.is_message) {
+        if (b_.progress.failed()) return;
+        next_message_ = k + 1;
+      }
       perform(s);
       if (s.event) owner.record(b_.progress, stream, *s.event);
     } catch (...) {
@@ -245,7 +282,7 @@ class execution {
     }
   }
 
-  void perform(bound_step& s) {
+  void perform(const bound_step& s) {
     device& at = devices_[s.device];
     if (s.step.kind == step_kind::transfer)
       transfer(s, at);

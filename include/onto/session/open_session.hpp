@@ -36,7 +36,7 @@ ONTO_COLD inline const device& device_by(const session_runtime& s, const device_
   throw not_found_error("[onto.device] no device '" + name.to_string() + "' in this session; devices() lists them");
 }
 
-ONTO_RUNTIME void repeated_run::push(queued_run& r) { static_cast<prepared_program*>(this)->queue.push(r); }
+ONTO_RUNTIME void repeated_run::push(queued_run& r) { static_cast<prepared_program*>(this)->its_queue().push(r); }
 
 ONTO_RUNTIME void session_runtime::run(const run_request& r) { core_of(*this).run(r); }
 
@@ -65,7 +65,8 @@ ONTO_RUNTIME std::vector<device_info> session_runtime::list_devices() const {
   const device_list& all = static_cast<const session_core*>(this)->devices();
   for (int group = 0; group < 2; ++group)
     for (int k = 0; k < all.count(); ++k)
-      if (all[k].is_host() == (group == 0)) list.push_back({device_name::local(all[k].where()), all[k].description()});
+      if ((all[k].where().kind == device_kind::cpu) == (group == 0))
+        list.push_back({device_name::local(all[k].where()), all[k].description()});
   return list;
 }
 
@@ -79,10 +80,12 @@ ONTO_RUNTIME memory_info session_runtime::memory(const device_name& name) const 
 }
 
 ONTO_RUNTIME void session_runtime::save(const std::string& path, const graph_view* const* graphs, int count) {
+  core_of(*this).expect_to_be_alone("save");
   checkpoint(core_of(*this), {graphs, count}).save(path);
 }
 
 ONTO_RUNTIME void session_runtime::restore(const std::string& path, const graph_view* const* graphs, int count) {
+  core_of(*this).expect_to_be_alone("restore");
   checkpoint(core_of(*this), {graphs, count}).restore(path);
 }
 

@@ -28,28 +28,59 @@ ONTO_END_RUNS_ONCE
 namespace onto {
 namespace detail {
 
+/// What tensors held that take a result of another shape. It may be a feed of the run, so it lives as long.
+class former_outputs {
+ public:
+  former_outputs() = default;
+  former_outputs(const former_outputs&) = delete;
+  former_outputs& operator=(const former_outputs&) = delete;
+  ONTO_INLINE ~former_outputs() {
+    if (first_) delete first_;
+  }
+
+  template <class Tensor>
+  void keep(Tensor& of) {
+    first_ = new kept<Tensor>(first_, of);
+  }
+
+ private:
+  struct link {
+    link* next;
+    explicit link(link* n) : next(n) {}
+    virtual ~link() { delete next; }
+  };
+  template <class Tensor>
+  struct kept : link {
+    Tensor former;
+    kept(link* n, Tensor& of) : link(n), former(static_cast<Tensor&&>(of)) {}
+  };
+  link* first_ = nullptr;
+};
+
 template <class T, int... Dims>
-ONTO_NOINLINE void take_shape(tensor<T, Dims...>& out, const extents& result) {
+ONTO_NOINLINE void take_shape(tensor<T, Dims...>& out, const extents& result, former_outputs& former) {
   if (!may_agree(result, tensor<T, Dims...>::declared)) throw_output(tensor<T, Dims...>::declared, result);
-  out = tensor<T, Dims...>(uninitialized, result);
+  tensor<T, Dims...> made(uninitialized, result);
+  former.keep(out);
+  out = static_cast<tensor<T, Dims...>&&>(made);
 }
 
 /// A tensor takes the result's shape; it keeps its memory where it has it.
 template <class T, int... Dims>
-ONTO_INLINE void* memory_for(tensor<T, Dims...>& out, const extents& result) {
+ONTO_INLINE void* memory_for(tensor<T, Dims...>& out, const extents& result, former_outputs& former) {
   bool same = out.size() == static_cast<std::size_t>(result.size());
   for (std::size_t k = 0; k < sizeof...(Dims); ++k) same = same && out.shape()[k] == result.dims[k];
-  if (!same) take_shape(out, result);
+  if (!same) take_shape(out, result, former);
   return out.data();
 }
 template <class T, int... Dims>
-ONTO_INLINE void* memory_for(const tensor_ref<T, Dims...>& out, const extents& result) {
+ONTO_INLINE void* memory_for(const tensor_ref<T, Dims...>& out, const extents& result, former_outputs&) {
   if (!(out.extent_values() == result)) throw_output(out.extent_values(), result);
   return const_cast<T*>(out.data());
 }
 template <class Range>
   requires(!is_tensor<Range>)
-ONTO_INLINE void* memory_for(Range& out, const extents& result) {
+ONTO_INLINE void* memory_for(Range& out, const extents& result, former_outputs&) {
   if constexpr (laid_out<Range> && !has_no_gaps<Range>) {
     const tensor_ref<std::remove_pointer_t<decltype(out.data())>, dyn, dyn> rows(out);
     if (!(rows.extent_values() == result)) throw_output(rows.extent_values(), result);
@@ -151,7 +182,8 @@ struct run_into_outputs {
         using out = std::remove_reference_t<std::tuple_element_t<static_cast<std::size_t>(misfit), given>>;
         static_cast<void>(static_cast<typename output_takes_no_result<result, out>::reported*>(nullptr));
       } else {
-        typed::issue(core, kept, states, &memory<Outputs>, &outputs, true, feeds...);
+        given_memory<Outputs> given_to{outputs, {}};
+        typed::issue(core, kept, states, &memory<Outputs>, &given_to, true, feeds...);
       }
     }
   }
@@ -169,11 +201,18 @@ struct run_into_outputs {
   }
 
   template <class Outputs>
+  struct given_memory {
+    Outputs& outputs;
+    former_outputs former;
+  };
+
+  template <class Outputs>
   static void* memory(void* context, int fetch, const extents& shape) {
+    auto& given = *static_cast<given_memory<Outputs>*>(context);
     void* found = nullptr;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
       (void)((static_cast<int>(K) == fetch
-                  ? (found = memory_for(std::get<K>(static_cast<Outputs*>(context)->of), shape), true)
+                  ? (found = memory_for(std::get<K>(given.outputs.of), shape, given.former), true)
                   : false) ||
              ...);
     }

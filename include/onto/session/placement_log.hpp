@@ -29,9 +29,7 @@ class placement_log {
     std::uint64_t key = 0;
     for (int n = 0; n < p.graph.count; ++n) {
       const place& w = where[n].where;
-      key = hash_mix(key, static_cast<std::uint64_t>(w.kind) * 65536 + static_cast<std::uint64_t>(w.index + 1));
-      key = hash_mix(key, static_cast<std::uint64_t>(s.places[n].kind) * 65536 +
-                              static_cast<std::uint64_t>(s.places[n].index + 1));
+      key = hash_mix(hash_mix(key, key_of(w)), key_of(s.places[n]));
     }
     mutex_lock lock(mutex_);
     for (const logged* l = logged_; l; l = l->next)
@@ -41,7 +39,7 @@ class placement_log {
     message m;
     for (int d = 0; d < devices.count(); ++d) {
       const std::string description = devices[d].description();
-      if (description.empty()) continue;
+      if (description.empty() || !same_task(devices[d].where(), devices.here())) continue;
       if (!any) log.write("Device mapping:");
       any = true;
       m.clear();
@@ -51,7 +49,7 @@ class placement_log {
     if (!any) log.write("Device mapping: no known devices.");
     const node_names names(p.graph);
     for (int n = 0; n < p.graph.count; ++n) {
-      if (p.graph[n].kind() == op_kind::scalar) continue;
+      if (p.graph[n].kind() == op_kind::scalar || !same_task(where[n].where, devices.here())) continue;
       m.clear();
       write_placement(m, p.graph, names, s, n, where[n]);
       log.write(m.text());

@@ -47,6 +47,15 @@ struct run_leaves {
   }
 };
 
+/// Whether a program was bound for data of these shapes, and variables where they are.
+inline bool same_data(const bound_program& b, const run_leaves& leaves) {
+  for (int n = 0; n < leaves.nodes; ++n)
+    if (!(b.leaf_shapes[n] == leaves.shapes[n] &&
+          (b.pinned[n] == leaves.pinned[n] || b.where[n].where == leaves.pinned[n])))
+      return false;
+  return true;
+}
+
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
 /// at a time.
 struct prepared_program final : repeated_run {
@@ -54,12 +63,38 @@ struct prepared_program final : repeated_run {
   meaning of;
   run_leaves leaves;  // of the present run
   mutex busy;
-  bound_program* bound = nullptr;  // for each kind of feeds, the latest first
-  run_queue queue;                 // of runs that were started with `async`
+  bound_program* bound = nullptr;     // for each kind of feeds, the latest first
+  run_queue queue;                    // of runs that were started with `async`
+  run_queue* queue_of_all = nullptr;  // where other processes do the runs of all programs in the same order
+  void (*finish_queue)(run_queue& all) = nullptr;
+
+  run_queue& its_queue() { return queue_of_all ? *queue_of_all : queue; }
 
   ~prepared_program() override {
+    if (queue_of_all) finish_queue(*queue_of_all);
     queue.finish();
     delete_all(bound);
+  }
+
+  static constexpr int kept_shapes = 8;  // kinds of feeds that it remembers
+
+  /// What is bound for these feeds, or null.
+  bound_program* take(const run_leaves& of_run) {
+    for (bound_program** at = &bound; *at; at = &(*at)->next) {
+      bound_program* b = *at;
+      if (!same_data(*b, of_run)) continue;
+      *at = b->next;
+      return b;
+    }
+    return nullptr;
+  }
+
+  /// Where it has as many as it may, the one that was not used longest goes.
+  void make_room() {
+    bound_program** at = &bound;
+    for (int count = 1; *at && count < kept_shapes; ++count) at = &(*at)->next;
+    delete_all(*at);
+    *at = nullptr;
   }
 
   static void delete_all(bound_program* b) {

@@ -84,7 +84,7 @@ ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* one, const state* 
 /// What guards and scopes ask for together.
 struct combined_request {
   place where{};
-  bool foreign = false;  // a device that this process cannot have
+  bool foreign = false;  // a device that no process can have
   std::string_view text;
 };
 

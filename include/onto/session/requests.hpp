@@ -12,7 +12,7 @@ namespace onto::detail {
 struct program_state {
   place* places = nullptr;
   const state** values = nullptr;
-  bool* foreign = nullptr;           // asks for a device that this process cannot have; null where no guard was alive
+  bool* foreign = nullptr;           // asks for a device that no process can have; null where no guard was alive
   std::string_view* text = nullptr;  // the request in words; null where no guard was alive
 
   program_state() = default;
@@ -51,9 +51,11 @@ inline program_state typed_state(const graph_view& g, const refinement& r, arena
   return p;
 }
 
-/// `/device:GPU:0`, the name of a place as a request.
+/// `/device:GPU:0`, the name of a place as a request; `/job:worker/task:1/device:GPU:0`.
 ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {
-  if (p.is_set()) {
+  if (p.in_task && !p.task->job.empty()) m << "/job:" << p.task->job;
+  if (p.in_task && p.task->task >= 0) m << "/task:" << p.task->task;
+  if (p.kind != device_kind::none) {
     m << (p.kind == device_kind::gpu ? "/device:GPU:" : "/device:CPU:");
     if (p.index < 0)
       m << "*";
@@ -63,9 +65,10 @@ ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {
   return m;
 }
 
-/// The full name of a device of this process.
+/// The full name of a device.
 ONTO_COLD inline message& write_device(message& m, const place& p) {
-  return m << "/job:localhost/replica:0/task:0" << p;
+  m << "/job:" << (p.in_task ? p.task->job : "localhost") << "/replica:0/task:" << (p.in_task ? p.task->task : 0);
+  return m << place{p.kind, p.index};
 }
 
 /// Writes what node `n` asks for.

@@ -85,6 +85,26 @@ class run_queue {
     pthread_cond_signal(&pushed_);
   }
 
+  /// Whether this thread does the runs.
+  bool is_here() {
+    mutex_lock lock(mutex_);
+    return started_ && pthread_equal(thread_, pthread_self());
+  }
+
+  /// Waits for what was pushed so far. *Preconditions* this thread does not do the runs.
+  ONTO_COLD ONTO_NOINLINE void wait_for_all() {
+    struct nothing final : queued_run {
+      void perform() override {}
+    };
+    {
+      mutex_lock lock(mutex_);
+      if (!started_) return;
+    }
+    const ref<queued_run> end(new nothing);
+    push(*end);
+    end->wait();
+  }
+
   /// Does what is left, and ends.
   ONTO_NOINLINE void finish() {
     {

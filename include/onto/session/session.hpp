@@ -12,6 +12,8 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
+class server;
+
 /// Sets variables to their initial values: `sess.run(initialize(w, b))`.
 template <expression... E>
 struct initializer {
@@ -32,6 +34,11 @@ class session {
  public:
   /// *Throws* `invalid_argument_error` for options that make no sense.
   explicit session(session_options options = {}) : core_(detail::open_session(options, detail::gpu_finders)) {}
+
+  /// A session of all processes of a cluster, which all make it and run the same programs in the same order; of a local
+  /// server, one of this process alone. Include `<onto/cluster.hpp>`.
+  /// *Throws*, in all processes, `failed_precondition_error` where they make it with other options.
+  explicit session(server& node, session_options options = {});
 
   session(const session&) = delete;
   session& operator=(const session&) = delete;

@@ -21,15 +21,29 @@ struct host_memory {
   const host_slot* leaf;                          // per node
   host_slot* results;                             // per fetch
   const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
+  const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
+
+/// In place of a result's shape: there is no result.
+ONTO_INLINE extents no_result() {
+  extents none;
+  none.rank = -1;
+  return none;
+}
 
 class staged_results {
  public:
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
   staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
-    for (int k = 0; k < g_.fetch_count; ++k) b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
+    for (int k = 0; k < g_.fetch_count; ++k) {
+      b.results[k].data = nullptr;
+      if (!is_absent(k))
+        b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
+      else if (!r.into_outputs)
+        r.allocate(r.context, k, no_result());
+    }
     for (int k = 0; k < g_.fetch_count; ++k)
-      if (r.into_outputs || is_text(g_[g_.fetches[k]].type)) stage(k);
+      if (!is_absent(k) && (r.into_outputs || is_text(g_[g_.fetches[k]].type))) stage(k);
   }
   staged_results(const staged_results&) = delete;
   staged_results& operator=(const staged_results&) = delete;
@@ -58,6 +72,7 @@ class staged_results {
     bool are_texts;
   };
 
+  bool is_absent(int fetch) const { return b_.absent && b_.absent[fetch]; }
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
 
   static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
@@ -70,7 +85,7 @@ class staged_results {
     void* const out = b_.results[fetch].data;
     const std::int64_t bytes = bytes_of(g_.fetches[fetch]);
     for (int k = 0; k < fetch; ++k)
-      if (overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
+      if (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
         fail<invalid_argument_error>(
             message("[onto.run] two outputs of a run share memory; give each memory of its own"));
     for (staged* s = first_; s; s = s->next)

@@ -20,4 +20,4 @@ static_assert(place{device_kind::gpu, 1} != place{device_kind::cpu, 1});
 // A place is plain data, so that the passes can keep arrays of them.
 static_assert(std::is_aggregate_v<place>);
 static_assert(std::is_trivially_copyable_v<place>);
-static_assert(sizeof(place) <= 8);
+static_assert(sizeof(place) <= 24);

@@ -119,6 +119,37 @@ static_assert(plan_of(tanh(open)).transfer_bytes == 0);
 // A value that crosses from one GPU to another is one copy.
 static_assert(plan_of(on<gpu<1>>(exp(on<gpu<0>>(tanh(x))))).transfers == 3);
 
+// What one GPU reads of another is copied once it is there, and other kernels of the reader's GPU go first: so many.
+template <class Plan>
+constexpr int kernel_number(const Plan& p, std::string_view op) {
+  for (int k = 0; k < p.step_count; ++k)
+    if (p.steps[k].kind == step_kind::kernel && p.graph[p.steps[k].node].op->name == op) return k;
+  return -1;
+}
+template <class Plan>
+constexpr int products_before(const Plan& p, int step) {
+  int count = 0;
+  for (int k = 0; k < step; ++k)
+    count += p.steps[k].kind == step_kind::kernel && p.graph[p.steps[k].node].op->name == "MatMul" ? 1 : 0;
+  return count;
+}
+template <class Plan>
+constexpr int copy_between_gpus(const Plan& p) {
+  for (int k = 0; k < p.step_count; ++k)
+    if (p.steps[k].kind == step_kind::transfer && p.steps[k].from == gpu<1>::value && p.steps[k].at == gpu<0>::value)
+      return k;
+  return -1;
+}
+constexpr auto square_x = placeholder<"square_x", float, 8, 8>;
+constexpr auto of_the_other = on<gpu<0>>(exp(on<gpu<1>>(softmax(square_x))));
+constexpr auto beside_one = plan_of(fetches(of_the_other, on<gpu<0>>(sum(square_x))));
+static_assert(copy_between_gpus(beside_one) >= 0);
+static_assert(copy_between_gpus(beside_one) < kernel_number(beside_one, "Exp"));
+static_assert(kernel_number(beside_one, "Sum") < kernel_number(beside_one, "Exp"));
+constexpr auto beside_many = plan_of(fetches(of_the_other, on<gpu<0>>(matpow<9>(square_x))));
+static_assert(products_before(beside_many, copy_between_gpus(beside_many)) == 0);
+static_assert(products_before(beside_many, kernel_number(beside_many, "Exp")) == detail::ready_units::turns_of_a_copy);
+
 // One copy per destination, however many operations there use it.
 static_assert(plan_of(fetches(on<gpu<1>>(exp(shared)), on<gpu<1>>(sum(shared)), on<gpu<2>>(max(shared)))).transfers ==
               1 + 2 + 3);

@@ -66,6 +66,7 @@ TEST_CASE("Functions take data", "[data]") {
   CHECK(sess.run(max<0>(m, keep_extents)) == tensor<float, 1, 2>{{3, 4}});
   CHECK(sess.run(cast<int>(sqrt(square(m)))) == tensor<int, 2, 2>{{1, 2}, {3, 4}});
   CHECK(sess.run(slice<1, 2>(m)) == tensor<float, 1, 2>{{3, 4}});
+  CHECK(sess.run(slice<range<1, 2>, range<0, 1>>(m)) == tensor<float, 1, 1>{{3}});
   CHECK(sess.run(reshape<4>(m)) == tensor<float, 4>{1, 2, 3, 4});
 }
 

@@ -104,6 +104,28 @@ TEST_CASE("A program may write what it reads", "[evaluate]") {
   CHECK(moved);
 }
 
+TEST_CASE("An output that is read may become another shape", "[evaluate]") {
+  session sess{{.simulated_gpus = 1}};
+  constexpr auto y = placeholder<"y", float, dyn>;
+  row t{1, 2, 3};
+  evaluate_to(t, concat<0>(x, x), x = t);
+  CHECK(t == row{1, 2, 3, 1, 2, 3});
+  sess.run_to(t, concat<0>(x, x + 1), x = t);
+  CHECK(t == row{1, 2, 3, 1, 2, 3, 2, 3, 4, 2, 3, 4});
+  sess.run_to(t, slice<0, 3>(x) * 2, x = t);
+  CHECK(t == row{2, 4, 6});
+  const auto twice = sess.prepare(concat<0>(x, x));
+  twice.to(t)(x = t);
+  CHECK(t == row{2, 4, 6, 2, 4, 6});
+  row one{5};
+  evaluate_to(one, x + y, x = one, y = t);  // a single loop
+  CHECK(one == row{7, 9, 11, 7, 9, 11});
+  row sums;
+  sess.run_to(std::tie(t, sums), fetches(slice<range<1, 3>>(x), concat<0>(x, x) + 1), x = t);
+  CHECK(t == row{4, 6});
+  CHECK(sums == row{3, 5, 7, 3, 5, 7, 3, 5, 7, 3, 5, 7});
+}
+
 TEST_CASE("Large results need no alignment", "[evaluate]") {
   constexpr std::size_t count = std::size_t{1} << 24;
   std::vector<float> memory(count + 1);

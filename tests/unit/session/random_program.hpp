@@ -299,6 +299,9 @@ inline constexpr std::uint64_t looking = 1000;
 /// From this one on, it is a word instead.
 inline constexpr std::uint64_t wording = 2000;
 
+/// What guards ask for.
+inline const char* guard_names[4] = {"/gpu:0", "/gpu:1", "/cpu:0", "/gpu:2"};
+
 /// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
 template <std::uint64_t Seed, int Steps, bool Guarded, bool Maps, class... T>
 constexpr auto grown(const std::tuple<T...>& terms) {
@@ -327,8 +330,7 @@ constexpr auto grown(const std::tuple<T...>& terms) {
       }
     };
     if constexpr (Guarded) {
-      constexpr const char* names[] = {"/gpu:0", "/gpu:1", "/cpu:0", "/gpu:2"};
-      device_guard g{names[(r >> 30) % 4]};
+      device_guard g{guard_names[(r >> 30) % 4]};
       return grown<Seed, Steps - 1, Guarded, Maps>(add());
     } else {
       return grown<Seed, Steps - 1, Guarded, Maps>(add());

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSL-1.0
+// The network of examples/cifar10 in one tower, a batch of 128, with plain descent.
+#include "../../examples/cifar10/model.hpp"
+
+#include "rows.hpp"
+
+using namespace onto;
+
+namespace {
+
+constexpr auto loss = cifar10::loss_of_towers<1>(std::make_integer_sequence<int, 1>{});
+constexpr auto step = minimize<sgd{.rate = 0.01}>(loss);
+
+}  // namespace
+
+beside::row training::cifar10(int threads) {
+  namespace p = ::cifar10::parameters;
+  return row_of(
+      threads, step, plan_of<world<cpu<0>>>(step).peak_bytes(cpu<0>{}),
+      [X = numbers<128, 24, 24, 3>(1, 3.4), Y = labels<128>()](auto& learn) {
+        return learn(::cifar10::x = X, ::cifar10::y = Y);
+      },
+      set(p::conv1, numbers<5, 5, 3, 64>(2, 0.17)), set(p::conv2, numbers<5, 5, 64, 64>(3, 0.17)),
+      set(p::local3, numbers<2304, 384>(4, 0.14)), set(p::local4, numbers<384, 192>(5, 0.14)),
+      set(p::softmax, numbers<192, 10>(6, 0.018)));
+}

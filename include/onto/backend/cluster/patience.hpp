@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// Waiting without blocking: look again at once, then now and then, and not for ever.
+#pragma once
+
+#include <onto/core/config.hpp>
+
+#include <time.h>
+
+namespace onto::detail {
+
+class patience {
+ public:
+  explicit patience(double seconds) : begin_(now()), seconds_(seconds) {}
+
+  double waited() const { return now() - begin_; }
+  bool is_over() const { return looks_ > at_once && waited() > seconds_; }
+
+  /// Between two looks. Where there are more processes than cores, who yields a core gets it back a time slice later,
+  /// and who sleeps as soon as there is something to do: 12 ms a step against 2.
+  void pause() {
+    if (++looks_ <= at_once) return;
+    const timespec while_others_work{0, 50'000};
+    nanosleep(&while_others_work, nullptr);
+  }
+
+ private:
+  static double now() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+  }
+
+  static constexpr int at_once = 64;
+
+  double begin_;
+  double seconds_;
+  int looks_ = 0;
+};
+
+}  // namespace onto::detail

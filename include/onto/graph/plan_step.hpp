@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Steps of a plan and the values between them, and the room that a schedule takes.
+#pragma once
+
+#include <onto/graph/fuse.hpp>
+#include <onto/graph/placer.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto {
+
+/// What a step of a plan does.
+enum class step_kind : std::uint8_t {
+  kernel,      ///< runs a fused kernel, or one operation where a kernel had to be split
+  transfer,    ///< copies a value to another device
+  fetch_copy,  ///< copies a value that is in host memory to where a fetch wants it
+};
+
+/// One step.
+struct plan_step {
+  step_kind kind = step_kind::kernel;
+  int node = -1;      // whose value it makes
+  place at{};         // where
+  place from{};       // of a transfer
+  int value = -1;     // the value it writes; -1 for a fetch_copy
+  int more = 0;       // of a merged kernel: as many further values follow that one
+  int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
+  int fetch = -1;     // of a fetch_copy: which fetch
+  int batched = 1;    // so many kernels are one launch
+  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
+};
+
+/// A node's result, or rows of it, in the memory of one device.
+struct plan_value {
+  int node = -1;  // where only rows are there, the view that they are
+  place at{};
+  int birth = 0;            // the step that writes it
+  int death = 0;            // the last step that reads it
+  int begin = 0;            // its memory is its own from this step on: a copy may run beside the kernel before
+  int end = 0;              // to this one: a copy may still read beside the kernel after
+  int fetch = -1;           // written straight into this fetch's result
+  bool variable = false;    // the new value of a variable: kept after the run
+  bool copied = false;      // to another device
+  int reuses = -1;          // the operand whose memory it takes over
+  std::int64_t bytes = 0;   // -1 where an extent is not known
+  std::int64_t offset = 0;  // in the device's block
+  int next = -1;            // another value of the same node
+};
+
+namespace detail {
+
+/// Room for a schedule. Steps and values: `schedule_capacity`; the rest one entry a node.
+struct schedule_scratch {
+  plan_step* steps = nullptr;
+  plan_value* values = nullptr;
+  kernel_arrays units;      // kernels as they are run: some are split
+  int* value_of = nullptr;  // per node: its first value; or -1
+  bool* done = nullptr;     // while kernels are split
+  bool* broken = nullptr;   // per root: whether its kernel lost members to other units
+};
+
+struct schedule_counts {
+  int steps = 0;
+  int values = 0;
+  int kernels = 0;
+  int transfers = 0;
+  std::int64_t transfer_bytes = 0;  // -1: not known
+  int messages = 0;                 // of these transfers, those to another process
+  std::int64_t message_bytes = 0;   // -1: not known
+  std::int64_t flops = 0;           // -1: not known
+};
+
+/// How many tasks of a cluster there are among devices; of one process 0.
+constexpr int task_count(const place* devices, int count) {
+  int tasks = 0;
+  for (int d = 0; d < count; ++d) {
+    bool first = devices[d].in_task;
+    for (int c = 0; c < d && first; ++c) first = !same_task(devices[c], devices[d]);
+    tasks += first ? 1 : 0;
+  }
+  return tasks;
+}
+
+/// Room for the steps of a schedule, and for its values. A value that crosses from GPU to GPU in other processes is
+/// copied three times.
+constexpr int schedule_capacity(int nodes, int edges, int fetches, int tasks) {
+  return nodes + (tasks > 0 ? 3 : 1) * edges + (2 + 2 * tasks) * fetches + 1;
+}
+
+/// Who wants the results of a program over several processes.
+struct fetch_targets {
+  const place* devices = nullptr;   // of all tasks
+  int count = 0;                    // 0: there is one process
+  const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
+};
+
+}  // namespace detail
+
+}  // namespace onto
+
+ONTO_END_RUNS_ONCE

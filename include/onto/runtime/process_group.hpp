@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSL-1.0
+// The processes that run the same programs together with this one, as a session knows them. What carries messages
+// between them answers by deriving.
+#pragma once
+
+#include <onto/core/mutex.hpp>
+#include <onto/runtime/device.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// What is compared between processes before they run something together.
+struct program_identity {
+  std::uint64_t hash = 0;
+  std::string_view operation;  // the first one that is fetched
+  int nodes = 0;
+};
+
+/// What a session does beside running, where there are other processes. Behind pointers, so that programs of one
+/// process hold nothing of it; `session/together.hpp`.
+struct together_functions;
+
+class process_group : public counted {
+ public:
+  const together_functions* programs = nullptr;
+
+  /// A place of the task that this process is.
+  virtual place here() const = 0;
+
+  /// The devices of all tasks, task by task. Those of others do nothing but carry messages. `own`: those of this
+  /// process, or `failure` says why it has none. All processes call it. *Throws* `failed_precondition_error` where
+  /// their options differ, and the failure of any.
+  virtual device_list meet(device_list&& own, std::exception_ptr failure, std::string_view options) = 0;
+
+  /// Waits for all processes to come to the same point of the same program. `failure`: what has gone wrong in this one,
+  /// or null. Tells the others `said`. *Returns* what all said, task by task. *Throws*, in all processes the same, the
+  /// failure of the first task that has one; `failed_precondition_error` where they run different programs, or a
+  /// process does not come in time: then the group is broken.
+  virtual std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) = 0;
+
+  /// Whether a process was given up: then nothing is run together any more, and memory may still be under way.
+  virtual bool is_broken() const = 0;
+
+  mutex turn;  // one run at a time
+};
+
+/// A run, or what else processes do together, from its first to its last agreement. Without a group it does nothing.
+class agreed_run {
+ public:
+  agreed_run(process_group* group, const program_identity& program)
+      : group_(group), program_(program), turn_(group ? group->turn : none_, group != nullptr) {}
+  agreed_run(const agreed_run&) = delete;
+  agreed_run& operator=(const agreed_run&) = delete;
+
+  process_group* group() const { return group_; }
+
+  /// *Throws* what `process_group::agree` throws; then the run is over in all processes.
+  ONTO_NOINLINE std::string agree(std::exception_ptr failure, std::string_view said = {}) {
+    if (!group_) return {};
+    over_ = true;
+    std::string heard = group_->agree(program_, failure, said);
+    over_ = false;
+    return heard;
+  }
+
+  /// To be called where an exception is handled: the others learn of it, if they do not know. *Throws*.
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE void fail() {
+    if (group_ && !over_) agree(std::current_exception());
+    throw;
+  }
+
+ private:
+  mutex none_;
+  process_group* group_;
+  program_identity program_;
+  mutex_lock turn_;
+  bool over_ = false;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE

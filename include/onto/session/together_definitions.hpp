@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSL-1.0
+// How sessions run programs together with other processes.
+#pragma once
+
+#include <onto/session/open_session.hpp>
+#include <onto/session/together.hpp>
+
+#if ONTO_DEFINITIONS
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+class together {
+ public:
+  /// What other processes must have, too, to run this program with this one.
+  ONTO_COLD static program_identity identity_of(const meaning& m) {
+    const graph_view& g = m.program->graph;
+    program_identity p{hash_mix(static_cast<std::uint64_t>(g.count), static_cast<std::uint64_t>(g.fetch_count)),
+                       g[g.fetches[0]].op->name, g.count};
+    for (int n = 0; n < g.count; ++n) {
+      p.hash = hash_mix(hash_mix(p.hash, g[n].op->hash), hash_text(g[n].name));
+      p.hash = hash_mix(hash_mix(p.hash, key_of(m.state.places[n])), static_cast<std::uint64_t>(g[n].type));
+      for (int k = 0; k < g[n].count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.operand(n, k)));
+      for (int a = 0; a < g[n].shape.rank; ++a) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g[n].shape[a]));
+    }
+    for (int k = 0; k < g.fetch_count; ++k) p.hash = hash_mix(p.hash, static_cast<std::uint64_t>(g.fetches[k]));
+    return p;
+  }
+
+  static bool is_fed_well(const graph_node& n, const run_request& r) {
+    try {
+      feed_for(n, r);
+      return true;
+    } catch (const invalid_argument_error&) {
+      return false;
+    }
+  }
+
+  /// Each task says the extents of the leaves that it reads, where types leave them open.
+  /// *Throws* for a feed of this task's that is missing, or of another shape.
+  ONTO_COLD static void hear_shapes(session_core& s, const run_request& r, const meaning& m, run_leaves& leaves,
+                                    agreed_run& all) {
+    const graph_view& g = m.program->graph;
+    const auto is_open = [&](int n) {
+      return (g[n].kind() == op_kind::placeholder || g[n].kind() == op_kind::constant) && !g[n].shape.is_static();
+    };
+    bool any = false, bad = false;
+    for (int n = 0; n < g.count; ++n) {
+      any = any || is_open(n);
+      bad = bad || (g[n].kind() == op_kind::placeholder && !leaves.data[n].data);
+    }
+    if (!any && !bad) return;
+    arena memory;
+    auto* where = memory.make<node_placement>(g.count);
+    s.place_nodes_or_throw(*m.program, m.state, leaves.pinned, where);
+    struct said {
+      int node;
+      extents shape;
+    };
+    std::string own;
+    for (int n = 0; n < g.count; ++n) {
+      if (!same_task(where[n].where, s.devices_.here())) continue;
+      if (g[n].kind() == op_kind::placeholder && !leaves.data[n].data) feed_for(g[n], r);
+      if (!is_open(n)) continue;
+      const said one{n, leaves.shapes[n]};
+      own.append(reinterpret_cast<const char*>(&one), sizeof one);
+    }
+    if (!any) return;
+    const std::string heard = all.agree(nullptr, own);
+    for (std::size_t at = 0; at + sizeof(said) <= heard.size(); at += sizeof(said)) {
+      said one;
+      std::memcpy(&one, heard.data() + at, sizeof one);
+      if (one.node >= 0 && one.node < g.count) leaves.shapes[one.node] = one.shape;
+    }
+  }
+
+  ONTO_COLD static ref<prepared_program> prepare(session_core& s, const compiled_program& program,
+                                                 const state* const* states) {
+    arena memory;
+    agreed_run all(s.group_.get(), identity_of(s.refined_.resolve(program, states, memory)));
+    ref<prepared_program> p;
+    try {
+      p = s.prepared(program, states);
+      p->queue_of_all = &s.together_;
+      p->finish_queue = [](run_queue& queue) { queue.wait_for_all(); };
+    } catch (...) {
+      all.fail();
+    }
+    all.agree(nullptr);
+    return p;
+  }
+
+  /// What was started before and not waited for is done first, as it is in the other processes.
+  static void take_turn(session_core& s) {
+    if (!s.together_.is_here()) s.together_.wait_for_all();
+  }
+
+  [[noreturn]] ONTO_COLD static void refuse(std::string_view what) {
+    fail<failed_precondition_error>(message("[onto.cluster] ")
+                                    << what
+                                    << " is for sessions of one process; fetch the variables into every process, and "
+                                       "keep them with a session of its own there");
+  }
+
+  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes,
+                                                &prepare,     &take_turn,   &refuse};
+};
+
+ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
+                                                process_group* adopted) {
+  ref<process_group> group(adopted);
+  apply_environment(options);
+  message compared("allow_soft_placement ");
+  compared << (options.allow_soft_placement ? "on" : "off") << ", math "
+           << (options.math == math_mode::tf32 ? "tf32" : "full");
+  device_list own;
+  std::exception_ptr failure;
+  try {
+    own = find_devices(options, finders);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  group->programs = &together::functions;
+  device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
+  return ref<session_core>(
+      new session_core(static_cast<device_list&&>(all), options, static_cast<ref<process_group>&&>(group)));
+}
+
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+#endif

@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSL-1.0
+# Programs over several processes, with each MPI that is installed: the tests and examples of this folder and of
+# examples/cluster, and what becomes of the others when one process is killed, stopped, late, ends or throws.
+"""usage: check.py [openmpi|mpich]..."""
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from compilers import INCLUDE, ROOT, close, indent  # noqa: E402
+from examples import compare  # noqa: E402
+
+TESTS = ROOT / "tests" / "cluster"
+EXAMPLES = ROOT / "examples" / "cluster"
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+SENTENCE = r"task {}: \[onto\.cluster\] /job:worker/task:1 {}"
+
+
+class Mpi:
+    """One MPI: its compiler and its launcher."""
+
+    def __init__(self, name, folder, runtime):
+        self.name, self.folder, self.runtime = name, folder, runtime
+        self.passed = self.failed = 0
+
+    @staticmethod
+    def is_installed(name):
+        return all(shutil.which(f"{tool}.{name}") for tool in ("mpicxx", "mpirun"))
+
+    def verdict(self, what, reason):
+        self.passed += reason is None
+        self.failed += reason is not None
+        print(f"ok: {self.name}: {what}" if reason is None else f"FAIL {self.name}: {what}: {reason}", flush=True)
+
+    def build(self, source):
+        program = self.folder / f"{source.stem}.{self.name}"
+        command = [f"mpicxx.{self.name}", "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
+                   f"-I{INCLUDE}", "-DONTO_COMPILED", source, self.runtime, "-o", program, "-pthread"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return program
+        self.verdict(source.name, f"it does not compile\n{indent(done.stdout + done.stderr)}")
+        return None
+
+    def run(self, processes, program, *arguments, limit=60, launcher=None):
+        """(status, standard output, standard error, seconds); status None where it did not end."""
+        command = [f"mpirun.{launcher or self.name}", "-n", str(processes)] if processes else []
+        begin = time.monotonic()
+        started = subprocess.Popen([*command, program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=subprocess.DEVNULL, text=True, errors="replace", env=ENVIRONMENT)
+        try:
+            out, err = started.communicate(timeout=limit)
+            return started.returncode, out, err, time.monotonic() - begin
+        except subprocess.TimeoutExpired:
+            started.terminate()  # mpirun ends its processes
+            try:
+                out, err = started.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                started.kill()
+                out, err = started.communicate()
+            return None, out, err, time.monotonic() - begin
+
+    def expect(self, what, ran, status=0, words=(), seconds=60):
+        """`status` None: any but 0. `words`: regular expressions for standard error."""
+        got, out, err, took = ran
+        reason = None
+        if got is None:
+            reason = "it did not end"
+        elif (got != status) if status is not None else got == 0:
+            reason = f"it ended with status {got}"
+        elif took > seconds:
+            reason = f"it took {took:.1f} s"
+        else:
+            missing = [w for w in words if not re.search(w, err)]
+            reason = f"nothing says {missing[0]}" if missing else None
+        self.verdict(f"{what} ({took:.1f} s)", reason and f"{reason}\n{indent(out + err)}")
+
+
+def check_programs(mpi):
+    program = mpi.build(TESTS / "programs.cpp")
+    if not program:
+        return
+    for processes in (1, 2, 3, 4):
+        mpi.expect(f"programs over {processes} processes", mpi.run(processes, program, str(processes)))
+    mpi.expect("one process without mpirun", mpi.run(0, program, "1"))
+    few = [r"the cluster has 3 tasks, and there are 2 processes; start it with mpirun -n 3"]
+    mpi.expect("too few processes", mpi.run(2, program, "3"), None, few, seconds=20)
+    mpi.expect("too many processes", mpi.run(3, program, "2"), None, [r"the cluster has 2 tasks, and there are 3"], seconds=20)
+    other = "mpich" if mpi.name == "openmpi" else "openmpi"
+    if Mpi.is_installed(other):
+        mpi.expect(f"started by the mpirun of {other}", mpi.run(2, program, "2", launcher=other), None,
+                   [r"was built with another MPI"], seconds=20)
+
+
+def check_faults(mpi):
+    program = mpi.build(TESTS / "faults.cpp")
+    if not program:
+        return
+    mpi.expect("three processes without a fault", mpi.run(3, program))
+    for how in ("late", "stop"):
+        mpi.expect(f"a process that is {how}" + ("ped" if how == "stop" else ""), mpi.run(3, program, how), None,
+                   [SENTENCE.format(rank, r"did not answer within 1\.5 s") for rank in (0, 1)], seconds=15)
+    mpi.expect("a process that ends its session early", mpi.run(3, program, "leave"), None,
+               [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=15)
+    # Here the launcher is faster than anybody's words.
+    for how in ("throw", "exit"):
+        mpi.expect(f"a process that ends by {how}", mpi.run(3, program, how), None, seconds=15)
+    for _ in range(3):
+        when = random.randrange(200)
+        mpi.expect(f"a process that is killed at step {when}", mpi.run(3, program, "kill", str(when)), None, seconds=15)
+
+
+def check_examples(mpi):
+    for source in sorted(EXAMPLES.glob("*.cpp")):
+        program = mpi.build(source)
+        if not program:
+            continue
+        processes = re.search(r"mpirun -n (\d+)", source.read_text())
+        status, out, err, _ = mpi.run(int(processes[1]) if processes else 0, program)
+        reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
+        mpi.verdict(f"examples/cluster/{source.name}", reason or compare(source.with_suffix(".out"), ordered(out), "standard output"))
+
+
+def check_cmake(mpi):
+    """onto::cluster in a project of its own."""
+    if not shutil.which("cmake"):
+        return
+    folder = mpi.folder / f"cmake.{mpi.name}"
+    for command in (["cmake", "-S", TESTS / "consumer", "-B", folder, f"-DMPI_CXX_COMPILER=mpicxx.{mpi.name}"],
+                    ["cmake", "--build", folder, "--target", "local_server"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            mpi.verdict("a project that links onto::cluster", f"it is not built\n{indent(done.stdout + done.stderr)}")
+            return
+    status, out, err, _ = mpi.run(0, folder / "local_server")
+    reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
+    mpi.verdict("a project that links onto::cluster",
+                reason or compare(EXAMPLES / "local_server.out", out, "standard output"))
+
+
+def ordered(out):
+    """What processes print comes in any order: the pieces, each from one `Device mapping` to the next, are sorted."""
+    pieces = re.split(r"^(?=Device mapping)", out, flags=re.M)
+    return "".join(sorted(pieces))
+
+
+def main():
+    wanted = sys.argv[1:] or ["openmpi", "mpich"]
+    found = [name for name in wanted if Mpi.is_installed(name)]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        runtime = folder / "runtime.o"
+        if found:
+            # It names no MPI: one for both.
+            subprocess.run([os.environ.get("CXX") or "g++", "-std=c++20", "-O0", f"-I{INCLUDE}", "-DONTO_COMPILED", "-c",
+                            ROOT / ".cmake" / "compiled.cpp", "-o", runtime], check=True)
+        for name in found:
+            mpi = Mpi(name, folder, runtime)
+            check_programs(mpi)
+            check_faults(mpi)
+            check_examples(mpi)
+            if name == found[0]:
+                check_cmake(mpi)
+            passed, failed = passed + mpi.passed, failed + mpi.failed
+    missing = [name for name in wanted if name not in found]
+    for name in missing:
+        print(f"skipped: {name}: mpicxx.{name} and mpirun.{name} are not installed")
+    close("cluster", passed, failed, len(missing))
+
+
+if __name__ == "__main__":
+    main()
