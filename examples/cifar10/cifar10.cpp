@@ -63,10 +63,28 @@ double accuracy(session& sess, const cifar10::examples& test) {
   return all > 0 ? static_cast<double>(right) / all : 0;
 }
 
+/// Copies from one GPU to another.
+template <class Plan>
+constexpr int between_gpus(const Plan& p) {
+  int count = 0;
+  for (int k = 0; k < p.step_count; ++k)
+    count += p.steps[k].kind == step_kind::transfer && p.steps[k].from.kind == device_kind::gpu &&
+             p.steps[k].at.kind == device_kind::gpu;
+  return count;
+}
+
 template <int Towers>
 void train(const options& o, const sets& data) {
   constexpr auto step = cifar10::training_step<Towers>();
+  // [plan]
   constexpr auto step_plan = plan_of(step);
+  static_assert(step_plan.kernels == 54 * Towers + 3);
+  // To each tower its pictures, their kinds and ten parameters; the GPUs add up the gradients, and the sums come back.
+  static_assert(step_plan.transfers == 23 * Towers + 4 && between_gpus(step_plan) == 10 * (Towers - 1));
+  // New parameters and averages on the CPU; on a GPU what its part of the batch takes.
+  static_assert(step_plan.peak_bytes(cpu<0>{}) < 17'000'000);
+  static_assert(step_plan.peak_bytes(gpu<0>{}) < 96'000'000 / Towers);
+  // [plan]
   std::printf("a step in %d towers: %d kernels, %d transfers\n", Towers, step_plan.kernels, step_plan.transfers);
   session_options how{.allow_soft_placement = true};
   if (session probe; static_cast<int>(probe.devices().size()) <= Towers) how.simulated_gpus = Towers;

@@ -148,8 +148,8 @@ class Program:
 
     def text(self, number):
         lines = [f"template <>\nstruct gradient_program<{number}> {{",
-                 "  static constexpr auto loss(const auto& x, const auto& y, const auto& w) {"]
-        lines += [f"    const auto {name} = {text};" for name, text, _, _ in self.values[3:]]
+                 "  static constexpr auto loss(const auto& x, const auto& y, const auto& w, const auto& put) {"]
+        lines += [f"    const auto {name} = put(number<{name[1:]}>, {text});" for name, text, _, _ in self.values[3:]]
         used = {k for _, _, made, _ in self.values[3:] for k in made[1]}
         ends = [name for k, (name, *_) in enumerate(self.values) if k not in used or k < 3]
         lines += ["    return " + " + ".join(f"mean(sin({name}))" for name in ends) + ";", "  }", "};"]
@@ -164,12 +164,18 @@ code = ["""// SPDX-License-Identifier: BSL-1.0
 
 #include <onto/sort.hpp>
 
+#include <type_traits>
+
 namespace onto_test {
 
 using namespace onto;
 
 template <int N>
 struct gradient_program;
+
+/// Values have numbers, by which whoever takes a program puts each somewhere.
+template <int K>
+inline constexpr std::integral_constant<int, K> number{};
 """]
 number, seed = 0, 0
 while number < PROGRAMS:

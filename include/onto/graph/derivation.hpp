@@ -242,30 +242,30 @@ class derivation {
     return add_made(o, type_of(parts[0]), infer_made_concat(o, shapes, count).shape, parts, count);
   }
 
-  /// The part of `c`, as long as a concatenation `n` along `axis`, that is operand `k`'s: where only the run knows it.
-  constexpr int part_of_concat(int c, int n, int k, int axis) {
+  /// As many elements of `c` along `axis` as `like` has, after as many as the nodes `before` have together.
+  constexpr int part_of(int c, int like, const int* before, int count, int axis) {
     op_info o = made_operation(op_kind::concat, "ConcatGrad", {all_elements, all_elements});
     o.attributes = 2;
     o.attribute[0] = axis;
-    int list[max_operands]{c, operand(n, k)};
-    for (int j = 0; j < k; ++j) list[2 + j] = operand(n, j);
-    return add_made(o, type_of(c), shape_of(list[1]), list, 2 + k);
+    int list[max_operands]{c, like};
+    for (int j = 0; j < count; ++j) list[2 + j] = before[j];
+    return add_made(o, type_of(c), shape_of(like), list, 2 + count);
   }
 
-  /// `step` - 1 zeros between neighbours along an axis.
-  constexpr int spread(int c, int axis, std::int64_t step) {
+  /// `step` - 1 zeros after each element along an axis, or before each.
+  constexpr int with_zeros(int c, int axis, std::int64_t step, bool zeros_first) {
     const extents x = shape_of(c);
     int part = put_in(c, 1u << (axis + 1), x.rank + 1);
     const int none = apply<op::zeros_like>(type_of(c), part);
-    int parts[max_operands]{part};
+    int parts[max_operands]{};
     const int count = step < max_operands ? static_cast<int>(step) : max_operands;
-    for (int k = 1; k < count; ++k) parts[k] = none;
+    for (int k = 0; k < count; ++k) parts[k] = k == (zeros_first ? count - 1 : 0) ? part : none;
     part = concat(parts, count, axis + 1);
     op_info o = view_operation(view_kind::reshape, "Reshape", x.rank);
     extents to = x;
-    to[axis] = x[axis] * count;
+    to[axis] = x[axis] == dyn ? dyn : x[axis] * count;
     for (int k = 0; k < x.rank; ++k) o.attribute[2 + k] = k == axis ? to[k] : same_as_axis(k < axis ? k : k + 1);
-    return slice(add_made(o, type_of(c), to, &part, 1), axis, 0, (x[axis] - 1) * step + 1);
+    return add_made(o, type_of(c), to, &part, 1);
   }
   /// A fold of `c` over axes; folded ones may stay, with an extent of 1.
   constexpr int add_fold(fold f, int c, unsigned axes, bool keep) {

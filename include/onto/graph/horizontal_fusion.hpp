@@ -4,7 +4,7 @@
 #pragma once
 
 #include <onto/core/scratch_array.hpp>
-#include <onto/graph/fuse.hpp>
+#include <onto/graph/batched_updates.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -31,8 +31,9 @@ struct kernel_group {
   bool packs = false;  // the CPU computes several elements at a time
   int readers = 0;     // operands elsewhere that are results of this
   bool small = false;
-  place home{};     // of the variable that it writes, else its request
-  int source = -1;  // where extents are not known: the node whose they are
+  place home{};              // of the variable that it writes, else its request
+  int source = -1;           // where extents are not known: the node whose they are
+  std::uint64_t update = 0;  // what it computes, if it writes variables: see update_signature
 };
 
 /// Merges kernels. Nothing comes to wait for more than it did: of two kernels that are merged, each waits for the same
@@ -170,6 +171,7 @@ class horizontal_fuser {
       }
     }
     x.open = x.open && x.size <= most_merged_instructions;
+    x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
   }
 
   /// Whether two kernels may be one as far as their elements go.
@@ -215,6 +217,7 @@ class horizontal_fuser {
     x.size += y.size;
     x.small = x.small && y.small;
     x.readers += y.readers;
+    if (x.update != 0 || y.update != 0) x.update = hash_mix(x.update, y.update);
     for (int m = p_.first_member[y.root]; m >= 0 && b == count_ - 1; m = p_.next_member[m])
       for (int k = 0; k < g_[m].count; ++k)
         if (const int r = p_.kernel_of[g_.operand(m, k)]; r >= 0 && r != y.root && group_of(r) == a) --x.readers;
@@ -308,6 +311,8 @@ class horizontal_fuser {
         --tries;
         const kernel_group& x = group(p);
         if (!alike(x, group(k)) || (sharing && !share(x, group(k)))) continue;
+        // Updates by one program are a batch, with those of other extents.
+        if (x.update != 0 && x.update == group(k).update && !share(x, group(k), 1)) continue;
         const bool last = one_request_ && x.small && x.readers == 0 && group(k).readers == 0;
         if (!last && !same_before(p, k)) continue;
         if (!needs_no_more_copies(x, group(k)) || !needs_no_more_copies(group(k), x)) continue;
@@ -318,9 +323,10 @@ class horizontal_fuser {
     }
   }
 
-  constexpr bool share(const kernel_group& a, const kernel_group& b) const {
+  /// Whether two kernels load a value of this rank or more in common.
+  constexpr bool share(const kernel_group& a, const kernel_group& b, int rank = 0) const {
     for (int k = 0; k < a.load_count; ++k)
-      if (loads(b, a.loads[k])) return true;
+      if (g_[a.loads[k]].shape.rank >= rank && loads(b, a.loads[k])) return true;
     return false;
   }
 

@@ -18,6 +18,7 @@ struct kernel_partition {
   const int* next_member = nullptr;   // of a member: `for (int m = first_member[root]; m >= 0; m = next_member[m])`
   const int* path_of = nullptr;  // the view path of a node in its kernel, see view_path.hpp; -1: the kernel's own space
   const bool* result = nullptr;  // a result beside the root
+  const int* batch_of = nullptr;  // of a root: the first root of the kernels that are one launch with it; -1: none is
   const matmul_epilogue* epilogues = nullptr;  // of the products, in their order
   int products = 0;
 
@@ -43,11 +44,12 @@ struct kernel_arrays {
   int* next_member = nullptr;
   int* path_of = nullptr;
   bool* result = nullptr;
+  int* batch_of = nullptr;
   matmul_epilogue* epilogues = nullptr;
   int products = 0;
 
   constexpr operator kernel_partition() const {
-    return {kernel_of, first_member, next_member, path_of, result, epilogues, products};
+    return {kernel_of, first_member, next_member, path_of, result, batch_of, epilogues, products};
   }
 
   /// Room for a graph, from an arena.
@@ -58,13 +60,14 @@ struct kernel_arrays {
             m.template make<int>(nodes),
             m.template make<int>(nodes),
             m.template make<bool>(nodes),
+            m.template make<int>(nodes),
             m.template make<matmul_epilogue>(products),
             products};
   }
 
   constexpr void clear(int nodes) const {
     for (int n = 0; n < nodes; ++n) {
-      kernel_of[n] = first_member[n] = next_member[n] = path_of[n] = -1;
+      kernel_of[n] = first_member[n] = next_member[n] = path_of[n] = batch_of[n] = -1;
       result[n] = false;
     }
   }
@@ -87,6 +90,7 @@ struct kernel_arrays {
       next_member[n] = from.next_member[n];
       path_of[n] = from.path_of[n];
       result[n] = from.result[n];
+      batch_of[n] = from.batch_of[n];
     }
     for (int k = 0; k < products; ++k) epilogues[k] = from.epilogues[k];
   }
@@ -107,13 +111,14 @@ struct stored_kernels {
   int next_member[Nodes]{};
   int path_of[Nodes]{};
   bool result[Nodes]{};
+  int batch_of[Nodes]{};
   matmul_epilogue epilogues[Products + 1]{};
 
   constexpr kernel_arrays arrays() {
-    return {kernel_of, first_member, next_member, path_of, result, epilogues, Products};
+    return {kernel_of, first_member, next_member, path_of, result, batch_of, epilogues, Products};
   }
   constexpr kernel_partition view() const {
-    return {kernel_of, first_member, next_member, path_of, result, epilogues, Products};
+    return {kernel_of, first_member, next_member, path_of, result, batch_of, epilogues, Products};
   }
 };
 

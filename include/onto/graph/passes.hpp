@@ -3,6 +3,7 @@
 // and a session runs them once more where values have told nodes apart.
 #pragma once
 
+#include <onto/graph/batched_updates.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
 
@@ -21,7 +22,7 @@ using fusion_passes = pass_list<fuse_nodes>;
 
 /// And what runs together where all of it is on one device: kernels that guards spread are taken apart again into what
 /// they were before these.
-using merging_passes = pass_list<merge_kernels>;
+using merging_passes = pass_list<merge_kernels, batch_updates>;
 
 }  // namespace onto::detail
 

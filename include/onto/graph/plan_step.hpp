@@ -25,6 +25,7 @@ struct plan_step {
   int more = 0;       // of a merged kernel: as many further values follow that one
   int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
   int fetch = -1;     // of a fetch_copy: which fetch
+  int batched = 1;    // so many kernels are one launch
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 

@@ -3,6 +3,7 @@
 // them.
 #pragma once
 
+#include <onto/graph/batched_units.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
@@ -152,6 +153,7 @@ class scheduler {
         units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
       if (units.kernel_of[n] != root) r_.broken[root] = true;
     }
+    any = form_batches(g_, whole_, where_, r_.broken, units, r_.value_of) || any;
     if (any) units.list_members(g_.count);
     mark_results(g_, units);
   }
@@ -258,11 +260,27 @@ class scheduler {
     s.node = unit;
     s.at = at;
     s.whole = whole_.kernel_of[unit] == unit && !r_.broken[unit];
-    s.value = new_result(unit, at);
-    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m])
-      if (units_.result[m]) s.more = new_result(m, at) - s.value;
+    s.value = c_.values;
+    if (s.whole && whole_.batch_of[unit] >= 0) {
+      add_results(whole_, unit, at);
+      for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+        if (whole_.kernel_of[m] != m || m == unit) continue;
+        add_results(whole_, m, at);
+        ++s.batched;
+      }
+    } else {
+      add_results(units_, unit, at);
+    }
+    s.more = c_.values - s.value - 1;
     r_.steps[c_.steps++] = s;
     ++c_.kernels;
+  }
+
+  /// The value of a kernel's root, and after it those of its further results.
+  constexpr void add_results(const kernel_partition& kernels, int root, const place& at) {
+    new_result(root, at);
+    for (int m = kernels.first_member[root]; m >= 0; m = kernels.next_member[m])
+      if (m != root && units_.result[m]) new_result(m, at);
   }
 
   constexpr int new_result(int node, const place& at) {
@@ -277,6 +295,7 @@ class scheduler {
   /// Lets the results of a kernel take over the memory of operands that it reads last.
   constexpr void reuse_operands(int step) {
     const plan_step& s = r_.steps[step];
+    if (s.batched > 1) return;  // another kernel of the launch may still read it
     for (int v = s.value; v <= s.value + s.more; ++v) {
       plan_value& x = r_.values[v];
       if (x.fetch >= 0 || x.variable || x.bytes <= 0) continue;

@@ -70,13 +70,31 @@ constexpr int cut_before(derivation& d, int n, const op_info& by, int axis) {
   return n;
 }
 
+/// A slice that steps along an axis whose extent only the run knows, put back: with zeros between its elements, zeros
+/// on the side from which it counts, and on the other one more zeros than can be missing, of which the rest is cut off.
+constexpr int derive_steps_of_open_axis(derivation& d, int g, int x, int axis, slice_range r) {
+  const bool backwards = r.step < 0;
+  if (backwards) g = d.slice(g, axis, to_end, to_begin, -1);
+  const std::int64_t step = backwards ? -r.step : r.step;
+  if (step >= max_operands) return d.refuse(-1);
+  if (step > 1) g = d.with_zeros(g, axis, step, backwards);
+  const int rest = d.apply<op::zeros_like>(d.type_of(x), x);
+  if (!backwards) {
+    const int parts[] = {zeros_of(d, x, axis, 0, r.begin), g, rest};
+    return d.part_of(r.begin == 0 ? d.concat(parts + 1, 2, axis) : d.concat(parts, 3, axis), x, nullptr, 0, axis);
+  }
+  const bool whole = r.begin == to_end || r.begin == -1;
+  const int parts[] = {rest, g, whole ? -1 : zeros_of(d, x, axis, r.begin + 1, to_end)};
+  return d.part_of(d.concat(parts, whole ? 2 : 3, axis), x, parts + 1, whole ? 1 : 2, axis);
+}
+
 /// A slice along one axis put back among zeros.
 constexpr int derive_slice_of_axis(derivation& d, int g, int x, int axis, slice_range r) {
   const int extent = d.shape_of(x)[axis];
   if (r.begin == 0 && r.end == to_end && r.step == 1) return g;
   if (extent == dyn) {
     if (r.step == -1 && r.begin == to_end && r.end == to_begin) return d.slice(g, axis, to_end, to_begin, -1);
-    if (r.step != 1) return d.refuse(-1);
+    if (r.step != 1) return derive_steps_of_open_axis(d, g, x, axis, r);
     const int before = zeros_of(d, x, axis, 0, r.begin);
     if (r.end == to_end) {
       const int parts[] = {before, g};
@@ -93,7 +111,10 @@ constexpr int derive_slice_of_axis(derivation& d, int g, int x, int axis, slice_
     first += (all.count - 1) * step;
     step = -step;
   }
-  if (step > 1 && all.count > 1) g = d.spread(g, axis, step);
+  if (step > 1 && all.count > 1) {
+    if (step >= max_operands) return d.refuse(-1);
+    g = d.slice(d.with_zeros(g, axis, step, false), axis, 0, (all.count - 1) * step + 1);
+  }
   const std::int64_t length = all.count == 0 ? 0 : (all.count - 1) * step + 1, after = extent - first - length;
   if (all.count == 0) return zeros_of(d, x, axis, 0, extent);
   int parts[3]{}, count = 0;
@@ -150,9 +171,23 @@ constexpr int derive_softmax(derivation& d, int n, int g) {
   return d.multiply(n, d.apply<op::sub>(type, g, weighted));
 }
 
+/// A part of node `c` along an axis put back: zeros as long as what was before it, and after it as many as `c` has, of
+/// which the rest is cut off. Of the other operands only the extents count.
+constexpr int derive_part_of_concat(derivation& d, int n, int k, int g, int axis) {
+  if (k > 0) return -1;
+  const int c = d.operand(n, 0), count = d[n].count;
+  if (count > max_operands) return d.refuse(n);
+  int parts[max_operands]{};
+  for (int j = 2; j < count; ++j) parts[j - 2] = d.apply<op::zeros_like>(d.type_of(n), d.operand(n, j));
+  parts[count - 2] = g;
+  parts[count - 1] = d.apply<op::zeros_like>(d.type_of(c), c);
+  return d.part_of(d.concat(parts, count, axis), c, nullptr, 0, axis);
+}
+
 /// The part of the gradient along the axis that is operand `k`'s.
 constexpr int derive_concat(derivation& d, int n, int k, int g) {
   const int axis = normalize_axis(static_cast<int>(d[n].op->attribute[0]), d.shape_of(n).rank);
+  if (is_part_of_concat(d[n])) return derive_part_of_concat(d, n, k, k == 0 ? d.stretch(g, n) : g, axis);
   if (d.is_scalar(g) || d.lacks(g, n, axis)) return g;
   g = d.stretch(g, n);
   std::int64_t before = 0, after = 0;
@@ -165,7 +200,10 @@ constexpr int derive_concat(derivation& d, int n, int k, int g) {
   if (before >= 0 && own != dyn) return d.slice(g, axis, before, before + own);
   if (before >= 0 && after >= 0) return d.slice(g, axis, before, after == 0 ? to_end : -after);
   if (after >= 0 && own != dyn && own > 0) return d.slice(g, axis, -after - own, after == 0 ? to_end : -after);
-  return k + 2 <= max_operands ? d.part_of_concat(g, n, k, axis) : d.refuse(n);
+  if (k + 2 > max_operands) return d.refuse(n);
+  int others[max_operands]{};
+  for (int j = 0; j < k; ++j) others[j] = d.operand(n, j);
+  return d.part_of(g, d.operand(n, k), others, k, axis);
 }
 
 /// The gradient by operand `k` of node `n`, whose own is `g`, or -1.

@@ -30,7 +30,72 @@ constexpr std::string_view name_of_scan(fold f) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// A value of a rule with an axis of extent 1 put in, and the sum of one over an axis.
+constexpr auto with_axis_in(auto x, int axis) {
+  auto& d = *x.in;
+  return decltype(x)(d, d.put_in(x.at, 1u << axis, d.shape_of(x.at).rank + 1));
+}
+constexpr auto sum_over_axis(auto x, int axis) {
+  auto& d = *x.in;
+  return decltype(x)(d, d.sum_axes(x.at, x.at, 1u << axis, false));
+}
+
+}  // namespace detail
+
 namespace op {
+
+template <fold F, int Axis, bool Reverse>
+struct scan;
+
+/// The gradient of a scan's products as it was found: by division, which holds as long as no element is 0 or by the one
+/// element that is. Operands: that, the gradient of the products, and their elements. Its own derivatives are by what
+/// holds everywhere, at the price of a matrix along the axis: product (i, k) is that of the elements up to `k` without
+/// element `i`.
+template <int Axis, bool Reverse>
+struct product_scan_gradient : detail::packed_elementwise<floating_elements> {
+  static constexpr std::string_view name = "CumprodGrad";
+
+  template <class T>
+  ONTO_HD static T apply(T found, T, T) {
+    return found;
+  }
+
+  template <int K>
+  static constexpr auto derivative(auto g, auto y, auto, auto of_products, auto x) {
+    if constexpr (K == 0) {
+      return no_derivative{};
+    } else {
+      using products = scan<fold::prod, (Axis < 0 ? Axis : Axis + 1), Reverse>;
+      auto& d = *x.in;
+      const int rank = d.shape_of(x.at).rank;
+      const bool fits = rank < max_rank;
+      const int i = normalize_axis(Axis, rank), k = fits ? i + 1 : i;
+      const auto along = [&](auto v, int axis) { return fits ? detail::with_axis_in(v, axis) : v; };
+      const auto one = make<ones_like>(x);
+      // In the order of the scan.
+      const auto number = make<scan<fold::sum, Axis, Reverse>>(make<cast<std::int64_t>>(one));
+      const auto number_i = along(number, k), number_k = along(number, i);
+      const auto without = make<equal>(number_i, number_k);
+      const auto has = make<less_equal>(number_i, number_k);
+      const auto elements = make<where>(without, 1, along(x * one, i));
+      const auto product = make<products>(elements);
+      const auto given = along(g * one, k);
+      auto result = [&] {
+        if constexpr (K == 1) {
+          return detail::sum_over_axis(make<where>(has, given * product, 0), i);
+        } else {
+          const auto by_product = make<where>(has, given * along(of_products * one, i), 0);
+          return detail::sum_over_axis(make<where>(without, 0, products::derive_product(by_product, product, elements)),
+                                       i);
+        }
+      }();
+      if (!fits) result.at = d.refuse(y.at);
+      return result;
+    }
+  }
+};
 
 /// Attributes: the fold, the axis, whether it begins at the end.
 template <fold F, int Axis, bool Reverse>
@@ -66,7 +131,6 @@ struct scan {
       return make<gather_gradient<take_along<Axis>>>(last_extreme(y, x), x, g);
   }
 
- private:
   /// By an element before the first 0: what its products give, divided by it. By that 0: the products without it.
   static constexpr auto derive_product(auto g, auto y, auto x) {
     using sums_after = scan<fold::sum, Axis, !Reverse>;
@@ -76,8 +140,10 @@ struct scan {
     const auto first = make<logical_and>(is_zero, make<equal>(zeros, 1));
     const auto without = make<scan>(make<where>(first, one, x));
     const auto before = make<where>(make<equal>(zeros, 0), make<sums_after>(g * y) / x, 0);
-    return make<where>(first, make<sums_after>(g * without), before);
+    return make<product_scan_gradient<Axis, Reverse>>(make<where>(first, make<sums_after>(g * without), before), g, x);
   }
+
+ private:
   /// The number of the element that each result is: the last of those that are equal.
   static constexpr auto last_extreme(auto y, auto x) {
     const auto ones = make<cast<std::int64_t>>(make<ones_like>(x));

@@ -18,6 +18,13 @@ struct no_kernels {
   static constexpr backend_kernel map() {
     return {};
   }
+  /// An elementwise program in one launch for a batch of calls, each over a space of its own: `kernel_call::next` leads
+  /// from one to the next. `Most`: so many there are, unless values tell nodes apart. A backend that has none makes a
+  /// launch of `map` for each.
+  template <class Program, int Most, int Sizes, bool Views>
+  static constexpr backend_kernel map_batch() {
+    return {};
+  }
   /// The elements that a program makes, reduced over axes.
   template <class Program, fold F, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {

@@ -56,6 +56,7 @@ struct kernel_call {
   std::int64_t inner = 0;                  // of a matrix product: k
   matmul_form form{};
   const half_kernels* half_precision = nullptr;  // where the program has elements of type half or bfloat16
+  const kernel_call* next = nullptr;             // of a batch: the next call of the same launch
   bool continues = false;            // a further part of the kernel before it, as of a concat: not counted again
   void* workspace = nullptr;         // device memory, as the kernel's `workspace` asked for
   std::int64_t workspace_bytes = 0;  // of it: so many, or where memory is short at least `least_workspace`
@@ -69,7 +70,8 @@ struct backend_kernel {
   void (*run)(kernel_context&, const kernel_call&) = nullptr;    // null: the backend has none
   std::size_t (*workspace)(const kernel_call&) = nullptr;        // bytes of device memory; null: none
   std::size_t (*least_workspace)(const kernel_call&) = nullptr;  // those it cannot do without; null: all
-  bool known = false;  // there is one: -fsanitize=undefined compares no functions in constant expressions (g++ 12)
+  bool known = false;    // there is one: -fsanitize=undefined compares no functions in constant expressions (g++ 12)
+  bool batches = false;  // it goes over all calls of a batch
 
   constexpr backend_kernel() = default;
   constexpr backend_kernel(void (*kernel)(kernel_context&, const kernel_call&),

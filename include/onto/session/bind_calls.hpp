@@ -48,6 +48,8 @@ class call_binder {
     s.kernel = step.whole ? &p_.whole[root] : units_.is_single(root) ? &p_.single[root] : &p_.parts[root];
     if (product >= 0)
       bind_product(s, product);
+    else if (step.batched > 1)
+      bind_batch(s, root);
     else if (has_code(g_, units_, root) || (step.whole && is_row_kernel(g_, units_, root) && !is_lone_softmax(root)))
       bind_program(s, root);
     else if (g_[root].kind() == op_kind::concat)
@@ -79,13 +81,14 @@ class call_binder {
 
   constexpr void open_calls(bound_step& s, int calls) { s.calls = m_.template make<bound_call>(calls); }
 
-  constexpr bound_call& next_call(bound_step& s, int operands) {
+  constexpr bound_call& next_call(bound_step& s, int operands) { return next_call(s, operands, s.step.node); }
+  constexpr bound_call& next_call(bound_step& s, int operands, int root) {
     bound_call& c = s.calls[s.call_count++];
     c.views = m_.template make<operand_view>(operands);
     c.sources = m_.template make<operand_source>(operands);
-    c.call.op = g_[s.step.node].op;
+    c.call.op = g_[root].op;
     c.call.half_precision = p_.half_precision;
-    c.call.out.type = g_[s.step.node].type;
+    c.call.out.type = g_[root].type;
     return c;
   }
 
@@ -167,14 +170,30 @@ class call_binder {
   constexpr bool is_lone_softmax(int root) const { return p_.lone_softmax && p_.lone_softmax[root]; }
 
   /// How the kernel of a step evaluates what may be several nodes; an operation alone, always per use.
-  constexpr evaluation how_of(const bound_step& s) const {
-    const int root = s.step.node;
+  constexpr evaluation how_of(const bound_step& s, int root) const {
     return s.step.whole ? p_.how[root] : units_.is_single(root) ? evaluation::per_use : p_.part_how[root];
   }
 
   constexpr void bind_program(bound_step& s, int root) {
-    int capacity = 4 + 3 * most_repeated;
-    for (int n = units_.first_member[root]; n >= 0; n = units_.next_member[n]) {
+    open_calls(s, 1);
+    kernel_partition kernels = units_;
+    if (!s.step.whole) kernels.path_of = no_paths();
+    bind_code(s, root, kernels);
+  }
+
+  /// A call for each kernel of a batch, in the order of their values.
+  constexpr void bind_batch(bound_step& s, int last) {
+    open_calls(s, s.step.batched);
+    bind_code(s, last, p_.kernels);
+    for (int m = units_.first_member[last]; m >= 0; m = units_.next_member[m])
+      if (p_.kernels.kernel_of[m] == m && m != last) bind_code(s, m, p_.kernels);
+  }
+
+  /// The call of a kernel that is a program of instructions.
+  constexpr void bind_code(bound_step& s, int root, const kernel_partition& kernels) {
+    int capacity = 4 + 3 * most_repeated, more = 0;
+    for (int n = kernels.first_member[root]; n >= 0; n = kernels.next_member[n]) {
+      if (n != root && units_.result[n]) ++more;
       capacity += most_instructions_of(g_, n);
       registers_[n] = -1;
       for (int k = 0; k < g_[n].count; ++k) registers_[g_.operand(n, k)] = -1;
@@ -183,25 +202,25 @@ class call_binder {
     auto* paths = m_.template make<int>(capacity);
     auto* scalars = m_.template make<int>(capacity);
     kernel_operands o{inputs, paths, 0, scalars, 0};
-    kernel_partition kernels = units_;
-    if (!s.step.whole) kernels.path_of = no_paths();
     Memory scratch;
     kernel_codegen(g_, kernels, root, nullptr, 0, {scratch.template make<kernel_instruction>(capacity), registers_}, o,
-                   how_of(s))
+                   how_of(s, root))
         .run();
 
-    open_calls(s, 1);
-    bound_call& c = next_call(s, o.input_count);
+    const int first =
+        s.call_count == 0 ? 0 : s.calls[s.call_count - 1].first_value + s.calls[s.call_count - 1].call.more_outputs + 1;
+    bound_call& c = next_call(s, o.input_count, root);
+    c.first_value = first;
     add_operands(s, c, root, o, kernels.path_of);
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.template make<std::uint64_t>(o.scalar_count);  // set in each run
     c.call.scalars = c.bits;
     contiguous_strides(b_.shapes[root], c.call.out.stride);
-    c.more = m_.template make<operand_view>(s.step.more);
-    c.call.more_outputs = s.step.more;
+    c.more = m_.template make<operand_view>(more);
+    c.call.more_outputs = more;
     c.call.more_out = c.more;
-    for (int k = 0; k < s.step.more; ++k) c.more[k].type = g_[b_.values[s.step.value + 1 + k].node].type;
+    for (int k = 0; k < more; ++k) c.more[k].type = g_[b_.values[s.step.value + first + 1 + k].node].type;
   }
 
   constexpr void bind_product(bound_step& s, int product) {

@@ -27,6 +27,7 @@ struct bound_call {
   operand_source* sources = nullptr;
   int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
   int scalar_count = 0;
+  int first_value = 0;            // of a batch: its result is so many values after the step's
   std::uint64_t* bits = nullptr;  // of each, for this run
   double alpha_sign = 1;          // of a matrix product
   double beta_sign = 0;           // 0: no addend
@@ -45,8 +46,9 @@ struct bound_step {
   std::int64_t from_offset = 0;
   bound_call* calls = nullptr;
   int call_count = 0;
-  int stream = 0;        // see graph/stream_assignment.hpp
-  int* waits = nullptr;  // steps of other streams that must be done
+  bool one_launch = false;  // the calls are a batch that the kernel goes over at once
+  int stream = 0;           // see graph/stream_assignment.hpp
+  int* waits = nullptr;     // steps of other streams that must be done
   int wait_count = 0;
   bool elsewhere = false;         // another process does it
   bool is_message = false;        // to another process or from one

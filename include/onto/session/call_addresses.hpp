@@ -43,9 +43,10 @@ struct call_addresses {
     for (int i = 0; i < c.call.inputs; ++i)
       c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
     c.call.in = c.views;
-    c.call.out.data = static_cast<char*>(address[step.value].data) + c.out_offset;
-    for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = address[step.value + 1 + i].data;
-    c.call.continues = number > 0;
+    const host_slot* const results = address + step.value + c.first_value;
+    c.call.out.data = static_cast<char*>(results->data) + c.out_offset;
+    for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = results[1 + i].data;
+    c.call.continues = number > 0 && step.batched == 1;
     set_scalars(c);
   }
 

@@ -353,6 +353,11 @@ class execution {
   }
 
   void launch(const bound_step& s, device& at) {
+    for (int k = 0; s.one_launch && k < s.call_count; ++k) {
+      addresses().fill(s.calls[k], s.step, k);
+      s.calls[k].call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;
+    }
+    if (s.one_launch) return at.launch({b_.progress, s.label}, *s.kernel, s.calls[0].call);
     for (int k = 0; k < s.call_count; ++k) {
       addresses().fill(s.calls[k], s.step, k);
       if (s.calls[k].works_in_block)

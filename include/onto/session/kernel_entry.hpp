@@ -205,6 +205,31 @@ constexpr auto operation_of() {
   return type_box<typename Table::template op_at<find()>::type>{};
 }
 
+/// How many kernels are one launch with that of this root; at least 1.
+template <class Graph, int Root, extent_of_kernel Extent>
+constexpr int count_batched() {
+  const kernel_partition& kernels = fused<Graph>::value;
+  if (Extent != extent_of_kernel::whole || kernels.kernel_of[Root] != Root || kernels.batch_of[Root] < 0) return 1;
+  int count = 0;
+  for (int n = 0; n < Graph::view.count; ++n)
+    count += kernels.kernel_of[n] == n && kernels.batch_of[n] == kernels.batch_of[Root] ? 1 : 0;
+  return count;
+}
+
+/// An elementwise kernel; where `Batched` of them may be one launch, one that goes over all of them, if the backend has
+/// it.
+template <class Backend, class Program, extent_of_kernel Extent, int Batched, int Sizes, bool Views>
+constexpr backend_kernel map_kernel() {
+  if constexpr (Batched > 1)
+    if constexpr (constexpr backend_kernel batch = Backend::template map_batch<Program, Batched, Sizes, Views>();
+                  batch.known)
+      return batch;
+    else
+      return Backend::template map<Program, Extent, Sizes, Views>();
+  else
+    return Backend::template map<Program, Extent, Sizes, Views>();
+}
+
 template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
   if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
@@ -232,9 +257,9 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
     return {code::key(), e};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    ((e.launch[B::slot] =
-          kernels_for<gpu, B>::template map<decltype(code::template make<B::computes_in_floats>()), Extent,
-                                            element_sizes(Graph::view), has_views(Graph::view)>()),
+    constexpr int batched = count_batched<Graph, Root, Extent>();
+    ((e.launch[B::slot] = map_kernel<kernels_for<gpu, B>, decltype(code::template make<B::computes_in_floats>()),
+                                     Extent, batched, element_sizes(Graph::view), has_views(Graph::view)>()),
      ...);
     return {code::key(), e};
   } else if constexpr (kind == op_kind::row) {

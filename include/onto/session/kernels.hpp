@@ -98,7 +98,8 @@ struct compiled {
       p.single_of[n] = -1;
       if (!whole.runs(n)) continue;
       const int root = whole.kernel_of[n];
-      if (root == n) p.whole[p.whole_count++] = n;
+      // The kernels of a batch are one.
+      if (root == n && (whole.batch_of[n] < 0 || whole.batch_of[n] == n)) p.whole[p.whole_count++] = n;
       if (how.both[n]) p.both[p.both_count++] = n;
       if (whole.is_single(root) && !may_come_apart(n)) continue;
       if (parts.kernel_of[n] == n && !parts.is_single(n) && count_members(parts, n) < count_members(whole, root))
@@ -156,6 +157,8 @@ struct compiled {
     tables t;
     const keyed_kernel* k = all.kernels;
     for (int w = 0; w < kernels.whole_count; ++w) t.whole[kernels.whole[w]] = k++->entry;
+    for (int n = 0; n < nodes; ++n)
+      if (whole.kernel_of[n] == n && whole.batch_of[n] >= 0) t.whole[n] = t.whole[whole.batch_of[n]];
     k += kernels.both_count;
     for (int p = 0; p < kernels.part_count; ++p) t.parts[kernels.part[p]] = k++->entry;
     for (int n = 0; n < nodes; ++n)

@@ -143,6 +143,12 @@ class refined_program : public counted {
     times_ = per_node<int>();
     for (int r = 0; r < count_; ++r)
       if (kernels_.kernel_of[r] == r && !find_group(kernels_, r, whole_[r], how_[r])) take_apart(r);
+    // A batch is of one kernel, and one that goes over batches.
+    for (int r = 0; r < count_; ++r)
+      if (const int first = kernels_.kernel_of[r] == r ? kernels_.batch_of[r] : -1; first >= 0) {
+        const backend_kernel& one = whole_[first].launch[kernel_entry::host];
+        if (!one.batches || whole_[r].launch[kernel_entry::host].run != one.run) kernels_.batch_of[r] = -1;
+      }
     const kernel_partition whole = kernels_, parts = unmerged_;
     for (int n = 0; n < count_; ++n) {
       if (!whole.runs(n) || whole.is_single(whole.kernel_of[n])) continue;
@@ -156,6 +162,7 @@ class refined_program : public counted {
     for (int m = kernels_.first_member[r]; m >= 0; m = kernels_.next_member[m]) {
       kernels_.kernel_of[m] = unmerged_.kernel_of[m];
       kernels_.result[m] = false;
+      kernels_.batch_of[m] = -1;
     }
     kernels_.list_members(count_);
     for (int p = 0; p <= r; ++p) {

@@ -162,9 +162,9 @@ static_assert(plan_of(adam_step).peak_bytes(cpu<0>{}) == 3 * 4 * 1024 * 1024);
 const auto adam_after_product = adam<"w", "m", "v">(matmul(large, large_too));
 static_assert(kernel_steps(adam_after_product) == 2);
 
-// Two of large weights are two.
+// Two of large weights are a batch.
 const auto adam_twice = fetches(adam<"w", "m", "v">(large), adam<"u", "n", "s">(large_too));
-static_assert(kernel_steps(adam_twice) == 2);
+static_assert(kernel_steps(adam_twice) == 1 && plan_of(adam_twice).steps[0].batched == 2);
 
 // Variables on two devices are written by two kernels.
 const auto apart = fetches(assign_add(on<gpu<0>>(state<"a">), large), assign_add(on<gpu<1>>(state<"b">), large));

@@ -20,9 +20,9 @@ static_assert(plain.kernels == plan_of(minimize<sgd{.rate = 0.1}>(loss, w, b)).k
 // One parameter: no sum for the other.
 static_assert(plan_of(minimize<sgd{.rate = 0.1}>(loss, w)).kernels == 8);
 
-// Adam's step is one kernel a parameter, with all that it keeps, after the product that is the gradient.
+// Adam's step is one launch for all parameters, with all that it keeps, after the product that is the gradient.
 constexpr auto adaptive = plan_of(minimize<adam{}>(loss));
-static_assert(adaptive.kernels == plain.kernels + 3);  // that product, and two of numbers for all
+static_assert(adaptive.kernels == plain.kernels + 2);  // that product, and two of numbers for all
 
 // What an option leaves out is not there; at run time nothing can be left out.
 static_assert(plan_of(minimize<sgd{.momentum = 0.9}>(loss)).nodes > plain.nodes);

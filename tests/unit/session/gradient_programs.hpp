@@ -4,6 +4,7 @@
 
 #include <onto/onto.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <map>
@@ -51,8 +52,29 @@ void check_equal(const std::string& what, const Tensor& found, const std::vector
   }
 }
 
-/// Program `N`, with extents in the type or of the run; `place` says where it runs.
-template <int N, class Run, class Place>
+/// Every value of a program where it is written.
+template <int>
+struct put_nowhere {
+  constexpr auto operator()(auto, const auto& e) const { return e; }
+};
+
+/// Each value of program `N` on one of three GPUs, on the CPU, or where its operands are, at random.
+template <int N>
+struct put_at_random {
+  template <int K>
+  constexpr auto operator()(std::integral_constant<int, K>, const auto& e) const {
+    constexpr std::uint64_t r = onto::detail::hash_mix(0x706c616365, 64 * N + K) >> 20;
+    if constexpr (r % 5 == 0)
+      return e;
+    else if constexpr (r % 5 == 1)
+      return onto::on<onto::cpu<0>>(e);
+    else
+      return onto::on<onto::gpu<static_cast<int>(r % 5) - 2>>(e);
+  }
+};
+
+/// Program `N`, with extents in the type or of the run; `place` says where it runs, and `Put` where each value is.
+template <int N, template <int> class Put = put_nowhere, class Run, class Place>
 void check_gradients(Run& run, Place place) {
   constexpr bool known = N % 2 == 0;
   constexpr auto d = [](int n) { return known ? n : dyn; };
@@ -60,7 +82,7 @@ void check_gradients(Run& run, Place place) {
   constexpr auto y = placeholder<"y", double, d(3)>;
   constexpr auto w = placeholder<"w", double, d(3), d(5)>;
   auto t = read_gradients(N);
-  const auto loss = place(gradient_program<N>::loss(x, y, w));
+  const auto loss = place(gradient_program<N>::loss(x, y, w, Put<N>{}));
   const auto at = [&](auto&& step) {
     return step(x = filled(t["x"], tensor<double, d(4), d(3)>({4, 3})), y = filled(t["y"], tensor<double, d(3)>({3})),
                 w = filled(t["w"], tensor<double, d(3), d(5)>({3, 5})));

@@ -94,6 +94,35 @@ TEST_CASE("normalization is PyTorch's", "[training]") {
   check("batch_norm", sum(weights * batch_norm<"bn">(s, gain, shift)), s, scores);
 }
 
+TEST_CASE("batch normalization is over all axes but the last, of any rank", "[training]") {
+  // Rows of a matrix, of a sequence and of pictures are the same rows.
+  constexpr auto rows = batch_norm<"of_rows">(s, gain, shift);
+  constexpr auto sequence = batch_norm<"of_sequence">(reshape<2, 2, 5>(s), gain, shift);
+  constexpr auto pictures = batch_norm<"of_pictures">(reshape<2, 1, 2, 5>(s), gain, shift);
+  constexpr auto by_rows = gradient(sum(weights * rows), s);
+  constexpr auto by_sequence = gradient(sum(weights * reshape<4, 5>(sequence)), s);
+  constexpr auto by_pictures = gradient(sum(weights * reshape<4, 5>(pictures)), s);
+  session run;
+  run.initialize(rows);
+  run.initialize(sequence);
+  run.initialize(pictures);
+  const auto [a, b, c] = run.run(fetches(rows, sequence, pictures), s = scores);
+  const auto [ga, gb, gc] = run.run(fetches(by_rows, by_sequence, by_pictures), s = scores);
+  for (std::size_t n = 0; n < 20; ++n) {
+    CHECK(b.data()[n] == Approx(a.data()[n]));
+    CHECK(c.data()[n] == Approx(a.data()[n]));
+    CHECK(gb.data()[n] == Approx(ga.data()[n]));
+    CHECK(gc.data()[n] == Approx(ga.data()[n]));
+  }
+  const auto mean = run.run(variable<"of_rows/mean", double, 5>),
+             other = run.run(variable<"of_pictures/mean", double, 5>);
+  const auto variance = run.run(variable<"of_sequence/variance", double, 5>);
+  for (int n = 0; n < 5; ++n) {
+    CHECK(other(n) == Approx(mean(n)));
+    CHECK(variance(n) == Approx(run.run(variable<"of_rows/variance", double, 5>)(n)));
+  }
+}
+
 TEST_CASE("batch normalization moves its statistics, and uses them after training", "[training]") {
   constexpr auto loss = sum(weights * batch_norm<"bn">(s, gain, shift));
   constexpr auto use = sum(weights * batch_norm_inference<"bn">(s, gain, shift));

@@ -43,6 +43,12 @@ struct backend_kernels<cpu_backend> : no_kernels {
     constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Program::packable;
     return {&run_on_pool<&cpu_map<Program, packs, kernel_copies<Sizes, Views>, Extent == extent_of_kernel::whole>>};
   }
+  template <class Program, int Most, int Sizes, bool Views>
+  static constexpr backend_kernel map_batch() {
+    backend_kernel k = {&run_on_pool<&cpu_map_batch<Program, kernel_copies<Sizes, Views>>>};
+    k.batches = true;
+    return k;
+  }
   template <class Program, fold F, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     return {&run_on_pool<&cpu_reduce<Program, F, kernel_copies<Sizes, Views>>>};

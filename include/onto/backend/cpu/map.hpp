@@ -275,26 +275,85 @@ using map_of_views = void (*)(thread_pool& pool, span_function span, const kerne
 ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
                           bool packs);
 
+/// Runs a batch of maps of one program, as one loop over the elements of all. What `run_map` does for each.
+ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+                                const kernel_call& batch, int cost, bool packs);
+
 #if ONTO_DEFINITIONS
+/// Elements `[lo, hi)` of a map whose operands all lie next to each other.
+ONTO_INLINE void run_in_place(span_function span, const kernel_call& call, result_store how, std::int64_t lo,
+                              std::int64_t hi) {
+  const std::int64_t bytes = lo * size_of(call.out.type);
+  small_array<const void*, 16> in(call.inputs);
+  for (int i = 0; i < call.inputs; ++i) in[i] = advance(call.in[i].data, lo, call.in[i].type);
+  small_array<void*, 16> more(call.more_outputs);
+  for (int i = 0; i < call.more_outputs; ++i) more[i] = advance(call.more_out[i].data, lo, call.more_out[i].type);
+  if (how == result_store::cached)
+    return span({in.data(), static_cast<char*>(call.out.data) + bytes, lo, hi - lo, call.scalars, more.data()});
+  store_span(span, how, call, in.data(), lo, hi - lo);
+  end_streaming();
+}
+
+ONTO_INLINE result_store store_of(const kernel_call& call, int cost, bool packs) {
+  return call.space.size() >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
+}
+
 ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
                           bool packs) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
-  const result_store how = total >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
+  const result_store how = store_of(call, cost, packs);
   if (!all_in_place(call)) return views(pool, span, call, cost, how);
+  auto body = [&](std::int64_t lo, std::int64_t hi) { run_in_place(span, call, how, lo, hi); };
+  split(pool, total, map_grain(cost), body, is_brief(total, cost));
+}
+
+/// Elements `[lo, hi)` of a map whose operands lie next to each other or are one number each.
+inline void run_with_numbers(span_function span, const kernel_call& call, copy_function copy, std::int64_t lo,
+                             std::int64_t hi) {
+  const map_plan plan(call, copy);
+  map_stage stage(plan, plan.step < hi - lo ? plan.step : hi - lo);
+  for (; lo < hi; lo += plan.step) stage.store(span, lo, plan.step < hi - lo ? plan.step : hi - lo);
+}
+
+/// Whether a call's elements can be cut anywhere: an operand lies next to itself, or is one number.
+inline bool is_cut_anywhere(const kernel_call& call) {
+  for (int i = 0; i < call.inputs; ++i) {
+    bool one = true;
+    for (int d = 0; d < call.space.rank; ++d) one = one && (call.space.dims[d] == 1 || call.in[i].stride[d] == 0);
+    if (!one && !is_contiguous(call.space, call.in[i].stride)) return false;
+  }
+  return true;
+}
+
+ONTO_BEGIN_RUNS_ONCE
+ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+                                const kernel_call& batch, int cost, bool packs) {
+  std::int64_t total = 0;
+  for (const kernel_call* c = &batch; c; c = c->next) {
+    if (is_cut_anywhere(*c))
+      total += c->space.size();
+    else
+      run_map(pool, span, views, *c, cost, packs);
+  }
+  if (total <= 0) return;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    const std::int64_t bytes = lo * size_of(call.out.type);
-    small_array<const void*, 16> in(call.inputs);
-    for (int i = 0; i < call.inputs; ++i) in[i] = advance(call.in[i].data, lo, call.in[i].type);
-    small_array<void*, 16> more(call.more_outputs);
-    for (int i = 0; i < call.more_outputs; ++i) more[i] = advance(call.more_out[i].data, lo, call.more_out[i].type);
-    if (how == result_store::cached)
-      return span({in.data(), static_cast<char*>(call.out.data) + bytes, lo, hi - lo, call.scalars, more.data()});
-    store_span(span, how, call, in.data(), lo, hi - lo);
-    end_streaming();
+    std::int64_t first = 0;  // of a call's elements among those of all
+    for (const kernel_call* c = &batch; c && first < hi; c = c->next) {
+      if (!is_cut_anywhere(*c)) continue;
+      const std::int64_t end = first + c->space.size();
+      const std::int64_t from = (lo < first ? first : lo) - first, to = (hi < end ? hi : end) - first;
+      first = end;
+      if (from >= to) continue;
+      if (all_in_place(*c))
+        run_in_place(span, *c, store_of(*c, cost, packs), from, to);
+      else
+        run_with_numbers(span, *c, copy, from, to);
+    }
   };
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
+ONTO_END_RUNS_ONCE
 #endif
 
 inline namespace ONTO_VECTOR_ABI {
@@ -307,6 +366,14 @@ void cpu_map(thread_pool& pool, const kernel_call& call) {
   span_function span = span_for<Program, Packs, vector_bytes>();
   if constexpr (Chooses) span = chosen_span<Program, Packs>();
   run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
+}
+
+/// The same for a batch of calls.
+template <class Program, class Copies = copies<all_sizes, true>>
+void cpu_map_batch(thread_pool& pool, const kernel_call& batch) {
+  constexpr bool packs = has_packs && Program::packable;
+  run_map_batch(pool, chosen_span<Program, packs>(), &run_map_of_views<Copies>, &Copies::run, batch,
+                program_cost(Program{}), packs);
 }
 
 }  // namespace ONTO_VECTOR_ABI

@@ -19,13 +19,18 @@ struct coarsened_grid {
   std::int32_t end;  // of the results' positions
 };
 
+/// The operands of a map whose threads take some neighbours.
 template <class Program>
-struct coarsened_map : map_operands<Program> {
+struct pack_operands : map_operands<Program> {
+  bool advances[map_operands<Program>::operands];  // false: one element for all the neighbours
+};
+
+template <class Program>
+struct coarsened_map : pack_operands<Program> {
   static constexpr int operands = map_operands<Program>::operands;
 
   coarsened_grid grid;
   short_space<operands> columns;  // where threads begin; the last dimension is of packs of neighbours
-  bool advances[operands];        // false: one element for all the neighbours
   std::int32_t step[operands];    // from one step to the next; 0: loaded once
 };
 
@@ -36,7 +41,7 @@ inline constexpr int coarsened_ahead =
     program_operands<Program>::inputs <= 3 && program_operands<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
 
 template <class Program, int Slot, class Loads>
-ONTO_HD ONTO_INLINE void load_coarsened(const coarsened_map<Program>& map, Loads& in, bool when, std::int32_t at,
+ONTO_HD ONTO_INLINE void load_coarsened(const pack_operands<Program>& map, Loads& in, bool when, std::int32_t at,
                                         std::int32_t left) {
   using type = typename program_operands<Program>::template input<Slot>;
   if (when)
@@ -44,7 +49,7 @@ ONTO_HD ONTO_INLINE void load_coarsened(const coarsened_map<Program>& map, Loads
 }
 
 template <class Program, class Loads, int... Result, int... Lane>
-ONTO_HD ONTO_INLINE void store_coarsened(const coarsened_map<Program>& map, const Loads& in, std::int32_t at,
+ONTO_HD ONTO_INLINE void store_coarsened(const pack_operands<Program>& map, const Loads& in, std::int32_t at,
                                          std::int32_t left, std::integer_sequence<int, Result...>,
                                          std::integer_sequence<int, Lane...>) {
   using facts = program_operands<Program>;
@@ -84,8 +89,8 @@ ONTO_HD ONTO_INLINE void run_coarsened(const coarsened_map<Program>& map, std::u
          ...);
     for (int k = 0; k < ahead; ++k)
       if (step + static_cast<unsigned>(k) < last)
-        store_coarsened(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
-                        result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
+        store_coarsened<Program>(map, in[k], at.of[out] + k * map.step[out], grid.end - at.of[out] - k * map.step[out],
+                                 result_slots<Program>{}, std::make_integer_sequence<int, lanes>{});
     move(at, map.step, ahead);
   }
 }

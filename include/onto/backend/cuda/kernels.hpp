@@ -2,6 +2,7 @@
 // CUDA as a backend: all its kernels, and its GPUs.
 #pragma once
 
+#include <onto/backend/cuda/batched_map.hpp>
 #include <onto/backend/cuda/copy.hpp>
 #include <onto/backend/cuda/gpus.hpp>
 #include <onto/backend/cuda/map.hpp>
@@ -29,6 +30,12 @@ struct backend_kernels<cuda_backend> : no_kernels {
   template <class Program, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel map() {
     return {&run_in_stream<&cuda_map<Program, Extent != extent_of_kernel::single>>};
+  }
+  template <class Program, int Most, int Sizes, bool Views>
+  static constexpr backend_kernel map_batch() {
+    backend_kernel k = {&run_in_stream<&cuda_map_batch<Program, Most>>};
+    k.batches = true;
+    return k;
   }
   template <class Program, fold F, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {

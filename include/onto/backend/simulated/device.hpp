@@ -23,6 +23,7 @@ class simulated_graph final : public device_graph {
       entry* next = first_->next;
       delete first_->command;
       delete[] first_->views;
+      delete[] first_->batch;
       delete first_;
       first_ = next;
     }
@@ -39,23 +40,40 @@ class simulated_graph final : public device_graph {
     // A kernel's arguments, as they are now.
     kernel_call call;
     operand_view* views;
+    kernel_call* batch;  // the calls after the first
   };
+  /// Copies a call and its operands. *Returns* the views after them.
+  static operand_view* copy_call(const kernel_call& from, kernel_call& to, operand_view* views) {
+    to = from;
+    for (int k = 0; k < from.inputs; ++k) views[k] = from.in[k];
+    for (int k = 0; k < from.more_outputs; ++k) views[from.inputs + k] = from.more_out[k];
+    to.in = views;
+    to.more_out = views + from.inputs;
+    return views + from.inputs + from.more_outputs;
+  }
   /// Takes the command over.
   void add(simulated_device& d, stream_kind stream, simulated_command* c) {
     entry* e = nullptr;
     try {
-      e = new entry{&d, stream, c, nullptr, {}, nullptr};
+      e = new entry{&d, stream, c, nullptr, {}, nullptr, nullptr};
       if (c->call) {
-        e->call = *c->call;
-        const int inputs = c->call->inputs, more = c->call->more_outputs;
-        e->views = new operand_view[static_cast<std::size_t>(inputs + more) + 1];
-        for (int k = 0; k < inputs; ++k) e->views[k] = c->call->in[k];
-        for (int k = 0; k < more; ++k) e->views[inputs + k] = c->call->more_out[k];
-        e->call.in = e->views;
-        e->call.more_out = e->views + inputs;
+        std::size_t calls = 0, views = 0;
+        for (const kernel_call* k = c->call; k; k = k->next, ++calls)
+          views += static_cast<std::size_t>(k->inputs + k->more_outputs);
+        e->views = new operand_view[views + 1];
+        e->batch = new kernel_call[calls];
+        operand_view* free = copy_call(*c->call, e->call, e->views);
+        kernel_call* last = &e->call;
+        kernel_call* next = e->batch;
+        for (const kernel_call* k = c->call->next; k; k = k->next) {
+          free = copy_call(*k, *next, free);
+          last->next = next;
+          last = next++;
+        }
         c->call = &e->call;
       }
     } catch (...) {
+      if (e) delete[] e->views;
       delete e;
       delete c;
       throw;

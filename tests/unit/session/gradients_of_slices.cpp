@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSL-1.0
+// Gradients of slices with steps along extents that only the run knows, at every length, beside a plain loop.
+#include <onto/onto.hpp>
+
+#include "catch.hpp"
+
+#include <vector>
+
+using namespace onto;
+
+namespace {
+
+inline constexpr auto x = placeholder<"x", double, 2, dyn>;
+
+/// Which of `n` elements a slice takes, as Python's `range(n)[begin:end:step]` does.
+std::vector<bool> taken(int n, std::int64_t begin, std::int64_t end, std::int64_t step) {
+  std::vector<bool> r(static_cast<std::size_t>(n));
+  const auto clip = [&](std::int64_t v, bool first) -> std::int64_t {
+    if (v == to_end) return first && step < 0 ? n - 1 : n;
+    if (v == to_begin) return -1;
+    if (v < 0) v += n;
+    if (step > 0) return v < 0 ? 0 : v > n ? n : v;
+    return v < 0 ? -1 : v >= n ? n - 1 : v;
+  };
+  for (std::int64_t k = clip(begin, true), to = clip(end, false); step > 0 ? k < to : k > to; k += step)
+    r[static_cast<std::size_t>(k)] = true;
+  return r;
+}
+
+template <std::int64_t Begin, std::int64_t End, std::int64_t Step>
+void check_slice() {
+  session sess;
+  constexpr auto part = slice<range<>, range<Begin, End, Step>>(x);
+  const auto by_x = gradient(sum(part * part * part), x);
+  const auto twice = gradient(sum(square(by_x)), x);
+  for (int n = 1; n < 10; ++n) {
+    tensor<double, 2, dyn> at({2, n});
+    for (int k = 0; k < 2 * n; ++k) at.data()[k] = 0.25 + 0.5 * k;
+    const auto [got, second] = sess.run(fetches(by_x, twice), x = at);
+    const std::vector<bool> in = taken(n, Begin, End, Step);
+    INFO("a slice from " << Begin << " to " << End << " in steps of " << Step << ", of " << n);
+    for (int r = 0; r < 2; ++r) {
+      for (int k = 0; k < n; ++k) {
+        const double v = at(r, k);
+        CHECK(got(r, k) == Approx(in[static_cast<std::size_t>(k)] ? 3 * v * v : 0.0));
+        CHECK(second(r, k) == Approx(in[static_cast<std::size_t>(k)] ? 36 * v * v * v : 0.0));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a slice that steps along a run-time extent has its derivative", "[gradient]") {
+  check_slice<0, to_end, 2>();
+  check_slice<1, to_end, 3>();
+  check_slice<1, -1, 2>();
+  check_slice<-4, 7, 2>();
+  check_slice<6, 3, 2>();
+}
+
+TEST_CASE("and one that steps backwards", "[gradient]") {
+  check_slice<to_end, to_begin, -2>();
+  check_slice<-1, to_begin, -3>();
+  check_slice<-2, 1, -1>();
+  check_slice<5, -7, -2>();
+  check_slice<0, to_begin, -4>();
+}
