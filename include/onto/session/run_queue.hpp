@@ -93,14 +93,14 @@ class run_queue {
 
   /// Waits for what was pushed so far. *Preconditions* this thread does not do the runs.
   ONTO_COLD ONTO_NOINLINE void wait_for_all() {
-    struct nothing final : queued_run {
+    struct last_run final : queued_run {
       void perform() override {}
     };
     {
       mutex_lock lock(mutex_);
       if (!started_) return;
     }
-    const ref<queued_run> end(new nothing);
+    const ref<queued_run> end(new last_run);
     push(*end);
     end->wait();
   }
