@@ -22,20 +22,6 @@ using namespace onto;
 
 namespace {
 
-/// Room for a partition into kernels.
-struct partition_arrays {
-  std::vector<int> kernel_of, first_member, next_member, path_of;
-  std::unique_ptr<bool[]> result;
-
-  void resize(std::size_t nodes) {
-    for (auto* a : {&kernel_of, &first_member, &next_member, &path_of}) a->resize(nodes);
-    result.reset(new bool[nodes]{});
-  }
-  detail::kernel_arrays arrays() {
-    return {kernel_of.data(), first_member.data(), next_member.data(), path_of.data(), result.get()};
-  }
-};
-
 /// A program that is made node by node.
 class handmade_program {
  public:
@@ -62,19 +48,15 @@ class handmade_program {
     for (std::size_t n = 0; n < count; ++n) nodes_[n].name = names_[n];
     const graph_view g{nodes_.data(), static_cast<int>(count), operands_.data(), fetches_.data(),
                        static_cast<int>(fetches_.size())};
-    arrays_.resize(count);
-    epilogues_.resize(count);
-    detail::kernel_arrays kernels = arrays_.arrays();
-    kernels.epilogues = epilogues_.data();
-    kernels.products = detail::count_products(g);
-    detail::fusion_passes::run(g, kernels);
+    kernels_ = detail::kernel_arrays::make(memory_, g.count, detail::count_products(g));
+    detail::fusion_passes::run(g, kernels_);
     detail::kernel_entry nothing;
     nothing.launch[detail::kernel_entry::host].run = [](detail::kernel_context&, const detail::kernel_call&) {};
     entries_.assign(count, nothing);
     how_.assign(count, {});
     program_ = std::make_unique<detail::compiled_program>();
     program_->graph = g;
-    program_->kernels = program_->unmerged = kernels;
+    program_->kernels = program_->unmerged = kernels_;
     program_->whole = program_->parts = program_->single = entries_.data();
     program_->how = program_->part_how = how_.data();
     return *program_;
@@ -82,7 +64,7 @@ class handmade_program {
 
   int kernels() const {
     int count = 0;
-    for (std::size_t n = 0; n < nodes_.size(); ++n) count += arrays_.kernel_of[n] == static_cast<int>(n) ? 1 : 0;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) count += kernels_.kernel_of[n] == static_cast<int>(n) ? 1 : 0;
     return count;
   }
 
@@ -102,8 +84,8 @@ class handmade_program {
 
   std::vector<graph_node> nodes_;
   std::vector<int> operands_, fetches_;
-  partition_arrays arrays_;
-  std::vector<detail::matmul_epilogue> epilogues_;
+  detail::arena memory_;
+  detail::kernel_arrays kernels_;
   std::vector<std::string> names_;
   std::vector<detail::kernel_entry> entries_;
   std::vector<detail::evaluation> how_;
@@ -225,16 +207,15 @@ class subject {
     std::vector<plan_value> values(4 * count);
     std::vector<int> value_of(count);
     const std::unique_ptr<bool[]> done(new bool[count]), broken(new bool[count]);
-    partition_arrays units;
-    units.resize(count);
+    detail::arena memory;
+    const auto units = detail::kernel_arrays::make(memory, g.count);
     detail::scheduler s(g, compiled_->kernels, compiled_->unmerged, shapes.data(), where.data(),
-                        {steps.data(), values.data(), units.arrays(), value_of.data(), done.get(), broken.get()});
+                        {steps.data(), values.data(), units, value_of.data(), done.get(), broken.get()});
     const detail::schedule_counts c = s.run(nullptr);
     std::vector<timed_step> timed(4 * count);
     std::vector<device_time> times(static_cast<std::size_t>(device_count));
     for (int d = 0; d < device_count; ++d) times[static_cast<std::size_t>(d)].where = devices[d];
-    const detail::order_input in{g,        units.arrays(), steps.data(), c.steps, values.data(),
-                                 c.values, devices,        device_count};
+    const detail::order_input in{g, units, steps.data(), c.steps, values.data(), c.values, devices, device_count};
     const double begin = seconds();
     const double all = detail::step_timer(in, shapes.data(), h200).run(timed.data(), times.data());
     const double end = seconds();
