@@ -24,10 +24,13 @@ class mutex {
   pthread_mutex_t m_;
 };
 
-/// Holds a mutex while it lives; with `wanted` false it holds nothing.
+/// Holds a mutex while it lives; with `wanted` false, or none, it holds nothing.
 class mutex_lock {
  public:
   ONTO_INLINE explicit mutex_lock(mutex& m, bool wanted = true) : m_(wanted ? &m : nullptr) {
+    if (m_) m_->lock();
+  }
+  ONTO_INLINE explicit mutex_lock(mutex* m) : m_(m) {
     if (m_) m_->lock();
   }
   mutex_lock(const mutex_lock&) = delete;

@@ -49,18 +49,24 @@ class process_group : public counted {
   mutex turn;  // one run at a time
 };
 
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+
+namespace onto::detail {
+
 /// A run, or what else processes do together, from its first to its last agreement. Without a group it does nothing.
 class agreed_run {
  public:
-  agreed_run(process_group* group, const program_identity& program)
-      : group_(group), program_(program), turn_(group ? group->turn : none_, group != nullptr) {}
+  ONTO_INLINE explicit agreed_run(process_group* group) : group_(group), turn_(group ? &group->turn : nullptr) {}
   agreed_run(const agreed_run&) = delete;
   agreed_run& operator=(const agreed_run&) = delete;
 
-  process_group* group() const { return group_; }
+  ONTO_INLINE process_group* group() const { return group_; }
+  /// Says what is run. To be said before anything is agreed.
+  void of(const program_identity& program) { program_ = program; }
 
   /// *Throws* what `process_group::agree` throws; then the run is over in all processes.
-  ONTO_NOINLINE std::string agree(std::exception_ptr failure, std::string_view said = {}) {
+  ONTO_COLD ONTO_NOINLINE std::string agree(std::exception_ptr failure, std::string_view said = {}) {
     if (!group_) return {};
     over_ = true;
     std::string heard = group_->agree(program_, failure, said);
@@ -75,7 +81,6 @@ class agreed_run {
   }
 
  private:
-  mutex none_;
   process_group* group_;
   program_identity program_;
   mutex_lock turn_;
@@ -83,5 +88,3 @@ class agreed_run {
 };
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -165,7 +165,8 @@ class session_core final : public session_runtime {
     const graph_view& g = m.program->graph;
     bool writes = false;
     for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
-    agreed_run together(group_.get(), group_ ? group_->programs->identity_of(m) : program_identity{});
+    agreed_run together(group_.get());
+    if (group_) together.of(group_->programs->identity_of(m));
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
     const mutex_lock writer(writers_, writes);
 

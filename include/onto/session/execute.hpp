@@ -64,7 +64,7 @@ class execution {
     come_to_rest();
     ++b_.runs;
     if (b_.progress.failed()) b_.progress.rethrow();
-    together.agree(nullptr);
+    if (together.group()) together.agree(nullptr);
   }
 
  private:

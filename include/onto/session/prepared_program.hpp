@@ -5,7 +5,6 @@
 #include <onto/session/bound_program.hpp>
 #include <onto/session/session_runtime.hpp>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// A program with its placement, before anything is known of its data.
@@ -55,6 +54,11 @@ inline bool same_data(const bound_program& b, const run_leaves& leaves) {
       return false;
   return true;
 }
+
+}  // namespace onto::detail
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
 
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
 /// at a time.

@@ -35,15 +35,17 @@ class staged_results {
  public:
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
   staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
+    bool some_staged = r.into_outputs;
     for (int k = 0; k < g_.fetch_count; ++k) {
-      b.results[k].data = nullptr;
+      const int node = g_.fetches[k];
+      some_staged = some_staged || is_text(g_.nodes[node].type);
       if (!is_absent(k))
-        b.results[k].data = r.allocate(r.context, k, b.shapes[g_.fetches[k]]);
-      else if (!r.into_outputs)
-        r.allocate(r.context, k, no_result());
+        b.results[k].data = r.allocate(r.context, k, b.shapes[node]);
+      else
+        leave_out(r, k);
     }
-    for (int k = 0; k < g_.fetch_count; ++k)
-      if (!is_absent(k) && (r.into_outputs || is_text(g_[g_.fetches[k]].type))) stage(k);
+    for (int k = 0; some_staged && k < g_.fetch_count; ++k)
+      if (!is_absent(k) && (r.into_outputs || is_text(g_.nodes[g_.fetches[k]].type))) stage(k);
   }
   staged_results(const staged_results&) = delete;
   staged_results& operator=(const staged_results&) = delete;
@@ -72,7 +74,12 @@ class staged_results {
     bool are_texts;
   };
 
-  bool is_absent(int fetch) const { return b_.absent && b_.absent[fetch]; }
+  /// A result that does not arrive in this process: nothing, or what was in the output.
+  ONTO_COLD void leave_out(const run_request& r, int fetch) {
+    b_.results[fetch].data = nullptr;
+    if (!r.into_outputs) r.allocate(r.context, fetch, no_result());
+  }
+  ONTO_INLINE bool is_absent(int fetch) const { return b_.absent && b_.absent[fetch]; }
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
 
   static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {

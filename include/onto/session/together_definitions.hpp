@@ -76,7 +76,9 @@ class together {
   ONTO_COLD static ref<prepared_program> prepare(session_core& s, const compiled_program& program,
                                                  const state* const* states) {
     arena memory;
-    agreed_run all(s.group_.get(), identity_of(s.refined_.resolve(program, states, memory)));
+    const program_identity identity = identity_of(s.refined_.resolve(program, states, memory));
+    agreed_run all(s.group_.get());
+    all.of(identity);
     ref<prepared_program> p;
     try {
       p = s.prepared(program, states);
