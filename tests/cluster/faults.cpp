@@ -17,7 +17,7 @@ inline constexpr auto x = placeholder<"x", float, 8, 8>;
 void fail_as_asked(const std::string& how) {
   if (how == "kill") std::raise(SIGKILL);
   if (how == "stop") std::raise(SIGSTOP);
-  if (how == "late") sleep(6);
+  if (how == "late") sleep(12);
   if (how == "throw") throw std::runtime_error("the program itself has failed");
   if (how == "exit") std::exit(3);
 }
@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
   const int when = argc > 2 ? std::atoi(argv[2]) : 20;
   server node{argc, argv, {{"ps", 1}, {"worker", 2}}};
   try {
-    session sess{node, {.timeout = 1.5}};
+    session sess{node, {.timeout = 3}};
     const auto w = variable<"w", float, 8, 8>(1.f);
     const auto mine = on<task<"worker", 0>>(matmul(x, w));
     const auto yours = on<task<"worker", 1>>(matmul(x, w) * 0.5f);
