@@ -39,7 +39,7 @@ TEST_CASE("a task that does not come is named by all others in time", "[cluster]
   const auto begin = std::chrono::steady_clock::now();
   std::atomic<int> waiting{2};
   const outcome o = run_tasks({{"ps", 1}, {"worker", 2}}, 1, [&](server& node) {
-    session sess{node, {.timeout = 0.5}};
+    session sess{node, {.timeout = 1.5}};
     if (node.rank() == missing) {
       while (waiting > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       return;
@@ -65,9 +65,9 @@ TEST_CASE("a task that does not come is named by all others in time", "[cluster]
     if (r == missing)
       CHECK(words.empty());
     else
-      CHECK(words.find(std::string(names[missing]) + " did not answer within 0.5 s") != std::string::npos);
+      CHECK(words.find(std::string(names[missing]) + " did not answer within 1.5 s") != std::string::npos);
   }
-  CHECK(seconds_since(begin) < 15);
+  CHECK(seconds_since(begin) < 30);
 }
 
 TEST_CASE("a task that ends early is named at once", "[cluster][threads]") {
