@@ -196,7 +196,10 @@ class session_core final : public session_runtime {
       results.deliver();
       if (writes) commit(g, *b);
     } catch (...) {
-      if (!group_ || !group_->is_broken()) delete b;  // messages of a process that was given up may still come
+      if (group_ && group_->is_broken())
+        group_->programs->keep(b);
+      else
+        delete b;
       if (trace_) finish_trace();
       together.fail();
     }

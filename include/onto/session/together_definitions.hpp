@@ -5,6 +5,8 @@
 #include <onto/session/open_session.hpp>
 #include <onto/session/together.hpp>
 
+#include <atomic>
+
 #if ONTO_DEFINITIONS
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -103,8 +105,15 @@ class together {
                                        "keep them with a session of its own there");
   }
 
-  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes,
-                                                &prepare,     &take_turn,   &refuse};
+  /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
+  /// memory.
+  ONTO_COLD static void keep(bound_program* b) {
+    static std::atomic<bound_program*> kept{nullptr};
+    b->next = kept.exchange(b);
+  }
+
+  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare,
+                                                &take_turn,   &refuse,      &keep};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
