@@ -40,9 +40,9 @@ constexpr bool is_right() {
 template <element E>
 constexpr bool derives() {
   if (is_text(E)) return summed_as(E) == E && accumulated_as(E) == E;
-  for (const element e : {computed_as(E), summed_as(E), accumulated_as(E)})
-    if (kind_of(e) != kind_of(E) || size_of(e) < size_of(E)) return false;
-  return size_of(accumulated_as(E)) >= size_of(summed_as(E)) && computed_as(computed_as(E)) == computed_as(E);
+  const auto keeps = [](element e) { return kind_of(e) == kind_of(E) && size_of(e) >= size_of(E); };
+  return keeps(computed_as(E)) && keeps(summed_as(E)) && keeps(accumulated_as(E)) &&
+         size_of(accumulated_as(E)) >= size_of(summed_as(E)) && computed_as(computed_as(E)) == computed_as(E);
 }
 template <int... K>
 constexpr bool all_are_right(std::integer_sequence<int, K...>) {
