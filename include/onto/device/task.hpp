@@ -34,20 +34,16 @@ struct task_place {
 template <class Job, int Task, class Device>
 inline constexpr bool is_place<task_place<Job, Task, Device>> = true;
 
-template <int Task, class Device, class Job>
-constexpr task_place<Job, Task, Device> task_of(Job) {
-  return {};
-}
-/// A task by its job's name. The type is that of a variable, which nvcc looks up; what is written in an alias it
-/// repeats word for word, and `Job` with it.
-template <fixed_string Job, int Task, class Device>
-inline constexpr auto named_task = task_of<Task, Device>(spelled<Job>());
+/// The name of a job. `task` takes its type from a variable, which nvcc looks up: a call in an alias it repeats word
+/// for word, and `Job` with it.
+template <fixed_string Job>
+inline constexpr auto job_name = spelled<Job>();
 
 }  // namespace detail
 
 /// Task `Index` of a job, a process of a cluster: `on<task<"worker", 1>>(e)`, or one of its devices:
 /// `on<task<"worker", 1, gpu<0>>>(e)`. Scopes combine: `on<task<"worker", 1>>(on<gpu<0>>(e))` is the same.
 template <fixed_string Job, int Index, class Device = detail::any_device_of_task>
-using task = std::remove_const_t<decltype(detail::named_task<Job, Index, Device>)>;
+using task = detail::task_place<std::remove_const_t<decltype(detail::job_name<Job>)>, Index, Device>;
 
 }  // namespace onto
