@@ -16,9 +16,10 @@ inline constexpr int batched_lanes = worth_lanes<Program> ? map_lanes<Program> :
 
 /// One map of a batch.
 template <class Program>
-struct batched_map : pack_operands<Program> {
-  std::int32_t end;           // of its elements
-  std::uint32_t first_block;  // of the launch that is its own
+struct batched_map : map_operands<Program> {
+  bool advances[map_operands<Program>::operands];  // false: one element for all the neighbours
+  std::int32_t end;                                // of its elements
+  std::uint32_t first_block;                       // of the launch that is its own
 };
 
 /// The table of a launch, a kernel's parameter.

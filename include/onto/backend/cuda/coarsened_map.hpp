@@ -19,18 +19,13 @@ struct coarsened_grid {
   std::int32_t end;  // of the results' positions
 };
 
-/// The operands of a map whose threads take some neighbours.
 template <class Program>
-struct pack_operands : map_operands<Program> {
-  bool advances[map_operands<Program>::operands];  // false: one element for all the neighbours
-};
-
-template <class Program>
-struct coarsened_map : pack_operands<Program> {
+struct coarsened_map : map_operands<Program> {
   static constexpr int operands = map_operands<Program>::operands;
 
   coarsened_grid grid;
   short_space<operands> columns;  // where threads begin; the last dimension is of packs of neighbours
+  bool advances[operands];        // false: one element for all the neighbours
   std::int32_t step[operands];    // from one step to the next; 0: loaded once
 };
 
@@ -40,18 +35,16 @@ template <class Program>
 inline constexpr int coarsened_ahead =
     program_operands<Program>::inputs <= 3 && program_operands<Program>::size* map_lanes<Program> <= 64 ? 2 : 1;
 
-template <class Program, int Slot, class Loads>
-ONTO_HD ONTO_INLINE void load_coarsened(const pack_operands<Program>& map, Loads& in, bool when, std::int32_t at,
-                                        std::int32_t left) {
+template <class Program, int Slot, class Map, class Loads>
+ONTO_HD ONTO_INLINE void load_coarsened(const Map& map, Loads& in, bool when, std::int32_t at, std::int32_t left) {
   using type = typename program_operands<Program>::template input<Slot>;
   if (when)
     load_pack(pack_of<Slot>(in), static_cast<const type*>(map.values.data[Slot]) + at, map.advances[Slot], 0, left);
 }
 
-template <class Program, class Loads, int... Result, int... Lane>
-ONTO_HD ONTO_INLINE void store_coarsened(const pack_operands<Program>& map, const Loads& in, std::int32_t at,
-                                         std::int32_t left, std::integer_sequence<int, Result...>,
-                                         std::integer_sequence<int, Lane...>) {
+template <class Program, class Map, class Loads, int... Result, int... Lane>
+ONTO_HD ONTO_INLINE void store_coarsened(const Map& map, const Loads& in, std::int32_t at, std::int32_t left,
+                                         std::integer_sequence<int, Result...>, std::integer_sequence<int, Lane...>) {
   using facts = program_operands<Program>;
   using stored = typename result_packs<Program, sizeof...(Lane)>::type;
   using result = typename facts::result;
