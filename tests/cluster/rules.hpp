@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/onto.hpp>
+#include <onto/tensor/whole_file.hpp>
 
 #include <unistd.h>
 
@@ -157,6 +158,18 @@ void check_checkpoints(Node& node, rule_checker& r) {
     fresh.run(assign(v, constant({9.f})));
     fresh.restore(file, v);
     r.expect(is_filled(fresh), "some of the variables");
+  }
+
+  {
+    const auto step = sess.prepare(assign_add(w, 1.f));
+    auto pending = step.async();
+    sess.save(file);
+    pending.get();
+    sess.run(assign(w, 0.f));
+    sess.restore(file, w);
+    r.expect(all_are(sess.run(w * 1.f), 4, 4), "what was started before and not waited for is saved");
+    sess.run(assign(w, 3.f));
+    sess.save(file);
   }
 
   // What fails in one process fails in all, and the last whole file stays.

@@ -3,26 +3,21 @@
 // the first one has the file, and what others have goes to it or comes from it as messages.
 #pragma once
 
+#include <onto/session/carry_values.hpp>
 #include <onto/session/core.hpp>
 #include <onto/session/restored_values.hpp>
 #include <onto/tensor/safetensors_file.hpp>
 
 #include <atomic>
-#include <cstdlib>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// What is done with the variables of a session and a file. All processes do it together: first each looks whether it
 /// can, then values go from one to the other, then it is so in all of them or in none.
-class checkpoint {
+class checkpoint : value_carrier {
  public:
-  checkpoint(session_core& core, variable_filter filter)
-      : core_(core),
-        filter_(filter),
-        here_(core.devices_.here()),
-        first_(host_of(core.devices_.places()[0])),
-        is_first_(same_task(first_, here_)) {}
+  checkpoint(session_core& core, variable_filter filter) : value_carrier(core.devices_), core_(core), filter_(filter) {}
   checkpoint(const checkpoint&) = delete;
   checkpoint& operator=(const checkpoint&) = delete;
   ~checkpoint() {
@@ -32,7 +27,6 @@ class checkpoint {
       if (r->block) r->block->drop();
     restored_values::delete_all(kept_);
     delete file_;
-    std::free(staging_);
   }
 
   /// Uses a checkpoint. Where a process was given up meanwhile, its memory stays: messages may still be under way
@@ -54,10 +48,11 @@ class checkpoint {
   }
 
   ONTO_COLD void save(const std::string& path) {
+    if (core_.group_) core_.group_->programs->take_turn(core_);
     agreed_run together(core_.group_.get());
     together.of(identity("save to '", path));
     try {
-      collect(path);
+      find_values(path);
       sort_to_store(path, saved_);
       next_ = saved_;
       for (const stored_tensor* s = saved_; s; s = s->next) {
@@ -88,6 +83,7 @@ class checkpoint {
   }
 
   ONTO_COLD void restore(const std::string& path) {
+    if (core_.group_) core_.group_->programs->take_turn(core_);
     agreed_run together(core_.group_.get());
     together.of(identity("restore of '", path));
     const mutex_lock no_writes(core_.writers_);
@@ -172,7 +168,7 @@ class checkpoint {
   // ---- saving ---------------------------------------------------------------------------------------------
 
   /// The values of one moment: a run that writes several variables is seen whole or not at all.
-  void collect(const std::string& path) {
+  void find_values(const std::string& path) {
     message unset;
     {
       const mutex_lock lock(core_.mutex_);
@@ -220,16 +216,7 @@ class checkpoint {
   /// those that it has. The tensors come one after the other, in all processes.
   const void* collect_values(const saved& s) {
     next_ = s.next;
-    device& from = device_at(owner_of(s).where());
-    const std::int64_t bytes = bytes_of(s);
-    const void* values = s.block ? s.block->data() : nullptr;
-    if (!is_first_ && !is_mine(from)) return nullptr;
-    if (!from.is_host()) {
-      copy(from, stream_kind::out, values, staging_, bytes, s.name);
-      values = staging_;
-    }
-    if (!is_first_) copy(device_at(first_), stream_kind::in, values, nullptr, bytes, s.name);
-    return values;
+    return collect(device_at(owner_of(s).where()), s.block ? s.block->data() : nullptr, bytes_of(s), s.name);
   }
 
   // ---- restoring ------------------------------------------------------------------------------------------
@@ -297,28 +284,16 @@ class checkpoint {
 
   /// Fills that memory.
   void read(const restored& r) {
-    void* const into = !is_first_       ? nullptr
-                       : r.waiting      ? r.waiting->block->data()
-                       : is_here(*r.to) ? r.block->data()
-                                        : staging_;
+    void* const into = !is_first_                         ? nullptr
+                       : r.waiting                        ? r.waiting->block->data()
+                       : device_at(r.to->where).is_host() ? r.block->data()
+                                                          : staging_;
     if (is_first_ && !progress_.failed()) try {
         file_->read(*r.from, into);
       } catch (...) {
         progress_.fail(std::current_exception());
       }
     if (r.to) deliver(into, *r.block, bytes_of(*r.from), r.to->name);
-  }
-
-  /// Brings values from the first process's host to a block of any process. All processes call it.
-  void deliver(const void* from, const device_block& block, std::int64_t bytes, std::string_view name) {
-    device& to = device_at(block.owner().where());
-    if (!is_first_ && !is_mine(to)) return;
-    if (!is_first_) {
-      void* const into = to.is_host() ? block.data() : staging_;
-      copy(device_at(first_), stream_kind::out, nullptr, into, bytes, name);
-      from = into;
-    }
-    if (from != block.data()) copy(to, stream_kind::in, from, block.data(), bytes, name);
   }
 
   /// Everything is there: all of it becomes the session's in one moment.
@@ -374,7 +349,6 @@ class checkpoint {
   program_identity identity(std::string_view what, const std::string& path) {
     program_identity p;
     if (!core_.group_) return p;
-    core_.group_->programs->take_turn(core_);
     p.operation = kept_text((message(what) << path << "'").text(), memory_);
     p.hash = hash_text(p.operation);
     filter_.each([&](const graph_node& n) {
@@ -384,66 +358,17 @@ class checkpoint {
     return p;
   }
 
-  /// *Throws*, in all processes, what has failed in any.
-  void finish(agreed_run& together) {
-    try {
-      if (progress_.failed()) progress_.rethrow();
-    } catch (...) {
-      together.fail();
-    }
-    together.agree(nullptr);
-  }
-
-  device& device_at(const place& p) const { return core_.devices_[core_.devices_.index_of(p)]; }
-  bool is_mine(const device& d) const { return same_task(d.where(), here_); }
-  bool is_here(const variable& v) const { return device_at(v.where).is_host(); }
   static std::int64_t bytes_of(const stored_tensor& t) { return static_cast<std::int64_t>(t.end - t.begin); }
   static std::int64_t bytes_of(const restored_values::value& v) { return v.shape.size() * size_of(v.type); }
 
-  void want_staging(std::int64_t bytes) {
-    if (bytes > staging_bytes_) staging_bytes_ = bytes;
-  }
-  void make_staging() {
-    if (staging_bytes_ == 0) return;
-    staging_ = std::malloc(static_cast<std::size_t>(staging_bytes_));
-    if (!staging_) throw_no_host_memory();
-  }
-
-  /// Copies between the host and a device, and waits. A device of another process waits, too: after a failure its
-  /// message is empty.
-  void copy(device& d, stream_kind stream, const void* from, void* to, std::int64_t bytes, std::string_view name) {
-    if (bytes == 0 || (progress_.failed() && is_mine(d))) return;
-    const work_label label{name, "checkpoint", bytes, 0};
-    host_slot slot{stream == stream_kind::in ? const_cast<void*>(from) : to};
-    try {
-      const ref<device_event> end = d.make_event();
-      if (stream == stream_kind::in)
-        d.copy_in({progress_, label}, to, slot, bytes);
-      else
-        d.copy_out({progress_, label}, slot, from, bytes);
-      if (end) {
-        d.record(progress_, stream, *end);
-        end->wait();
-      }
-    } catch (...) {
-      progress_.fail(named_failure(label, d.where()));
-    }
-    if (progress_.failed() && is_mine(d)) d.finish(stream);
-  }
-
   session_core& core_;
   variable_filter filter_;
-  place here_, first_;  // a CPU of this process, and that of the first one
-  bool is_first_;
   arena memory_;
-  run_state progress_;
   stored_tensors* file_ = nullptr;
   stored_tensor* saved_ = nullptr;       // each a `saved`
   const stored_tensor* next_ = nullptr;  // the first of them whose values have not come or gone
   restored* restored_ = nullptr;
   restored_values::value* kept_ = nullptr;  // new ones, not the session's yet
-  void* staging_ = nullptr;                 // for what comes from a device or a process, or goes there
-  std::int64_t staging_bytes_ = 0;
   checkpoint* next_left_ = nullptr;
 };
 
