@@ -7,7 +7,6 @@
 //   --steps=N        of 32 digits each, counted from the beginning of the training
 //   --checkpoint=F   it is saved there every --every=N steps and at the end, and goes on from there where there is one
 // All of them compute the same, beyond rounding, and go on from each other's checkpoints.
-// RUN: mpirun -n 2 --workers=2 --steps=12
 #include <onto/cluster.hpp>
 
 #include <onto/batches.hpp>
@@ -114,8 +113,9 @@ void train(server& node, const options& o) {
 
   // [train]
   session sess{node};
-  const auto step = fetches(minimize<sgd{.rate = 0.1, .momentum = 0.9}>(Layout::loss()), assign_add(Layout::steps, 1));
-  sess.run(hana::unpack(step.expressions, [](const auto&... e) { return initialize(e...); }));
+  const auto update = minimize<sgd{.rate = 0.1, .momentum = 0.9}>(Layout::loss());
+  const auto counted = assign_add(Layout::steps, 1);
+  sess.run(initialize(update, counted));
   if (!o.checkpoint.empty()) try {
       sess.restore(o.checkpoint);
     } catch (const not_found_error&) {  // in every process: this is the first start
@@ -123,7 +123,7 @@ void train(server& node, const options& o) {
   std::int64_t k = sess.run(Layout::steps * 1_c);
   if (k > 0 && node.rank() == 0) std::printf("goes on after step %d\n", static_cast<int>(k));
 
-  auto learn = sess.prepare(step);
+  auto learn = sess.prepare(fetches(update * 1_c, counted * 1_c));  // results for every process
   batches data(std::tie(learned.images, learned.labels), batch_size, {.shuffle = 2024, .drop_last = true});
   data.seek(k);
   // A part of the batch for each worker; what a process gives for the others is not looked at.

@@ -174,8 +174,12 @@ def broken_checkpoint(file, least):
     return None
 
 
-def check_examples(mpi):
+def check_examples(mpi, is_first):
     for source in sorted(EXAMPLES.glob("*.cpp")):
+        if source.stem == "digits_workers":
+            if is_first:
+                check_workers(mpi, source)
+            continue
         program = mpi.build(source)
         if not program:
             continue
@@ -183,6 +187,28 @@ def check_examples(mpi):
         status, out, err, _ = mpi.run(int(processes[1]) if processes else 0, program)
         reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
         mpi.verdict(f"examples/cluster/{source.name}", reason or compare(source.with_suffix(".out"), ordered(out), "standard output"))
+
+
+def check_workers(mpi, source):
+    """A training in one process, and the same one from checkpoint to checkpoint with other workers in other layouts."""
+    program = mpi.build(source)
+    if not program:
+        return
+    file = mpi.folder / "digits.safetensors"
+    expected = mpi.run(0, program, "--workers=1", "--steps=50")[1]
+    text = ""
+    for number, (processes, layout) in enumerate([(2, "data --workers=2"), (3, "server --workers=2"), (1, "data --workers=1"),
+                                                  (2, "model --workers=2"), (4, "data --workers=4")]):
+        status, out, err, took = mpi.run(processes, program, *f"--layout={layout} --steps={10 * number + 10}".split(),
+                                         f"--checkpoint={file}")
+        reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
+        if number and f"goes on after step {10 * number}\n" not in out:
+            reason = reason or f"it did not go on from the checkpoint\n{indent(out + err)}"
+        mpi.verdict(f"digits_workers: {layout} ({took:.1f} s)", reason)
+        text = out
+    losses = [float(found[1]) if (found := re.search(r"step 50: loss (\d+\.\d+)", out)) else -1 for out in (expected, text)]
+    good = min(losses) > 0 and abs(losses[0] - losses[1]) < 2e-4
+    mpi.verdict("digits_workers: all learn the same", None if good else f"the losses are {losses}")
 
 
 def check_cmake(mpi):
@@ -223,7 +249,7 @@ def main():
             mpi = Mpi(name, folder, runtime)
             check_programs(mpi)
             check_faults(mpi)
-            check_examples(mpi)
+            check_examples(mpi, name == found[0])
             if name == found[0]:
                 check_cmake(mpi)
             passed, failed = passed + mpi.passed, failed + mpi.failed

@@ -274,6 +274,16 @@ void check_rules(Node& node, rule_checker& r) {
     c.get();
   }
 
+  // A batch of updates is done where its variables are.
+  const auto p = on<store>(variable<"p", float, 2, 2>(fill<float, 2, 2>(1_c)));
+  const auto q = on<store>(variable<"q", float, 2, 2>(fill<float, 2, 2>(2_c)));
+  const auto losses = towers(boost::hana::tuple_t<first, second>, [&](auto) { return onto::sum((p + q) * x); });
+  const auto learn = minimize<sgd{.rate = 0.5}>(mean(losses));
+  sess.initialize(learn);
+  const auto learning = sess.prepare(fetches(learn * 1_c, onto::sum(p) * 1_c));
+  r.expect(std::get<0>(learning(x = ones)) == 12 && std::get<0>(learning(x = ones)) == 8,
+           "gradients of two tasks are the updates on a third");
+
   // What fails in one process fails in all, in the same words, and changes nothing.
   r.template expect_throws<invalid_argument_error>("AddN (AddN): the operands' extents differ", [&] {
     sess.run(both, x = ones, y = me == 2 ? tensor<float, dyn, dyn>() : open);
