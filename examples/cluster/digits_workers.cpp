@@ -31,9 +31,10 @@ constexpr int batch_size = 32;
 // [parts]
 // What each worker reads: its part of the batch.
 template <int Rows>
-constexpr auto x = hana::make_tuple(
-    placeholder<"x_0", std::uint8_t, Rows, 8, 8>, placeholder<"x_1", std::uint8_t, Rows, 8, 8>,
-    placeholder<"x_2", std::uint8_t, Rows, 8, 8>, placeholder<"x_3", std::uint8_t, Rows, 8, 8>);
+constexpr auto x = hana::make_tuple(placeholder<"x_0", std::uint8_t, Rows, 8, 8>,
+                                    placeholder<"x_1", std::uint8_t, Rows, 8, 8>,
+                                    placeholder<"x_2", std::uint8_t, Rows, 8, 8>,
+                                    placeholder<"x_3", std::uint8_t, Rows, 8, 8>);
 template <int Rows>
 constexpr auto y = hana::make_tuple(placeholder<"y_0", std::int32_t, Rows>, placeholder<"y_1", std::int32_t, Rows>,
                                     placeholder<"y_2", std::int32_t, Rows>, placeholder<"y_3", std::int32_t, Rows>);
@@ -42,7 +43,8 @@ constexpr auto y = hana::make_tuple(placeholder<"y_0", std::int32_t, Rows>, plac
 /// Two dense layers, with their parameters on two tasks or on one.
 template <class First, class Second>
 struct network {
-  static constexpr auto weights1 = on<First>(variable<"hidden/weights", float, 64, 128>(he_normal<float, 64, 128>(1_c)));
+  static constexpr auto weights1 =
+      on<First>(variable<"hidden/weights", float, 64, 128>(he_normal<float, 64, 128>(1_c)));
   static constexpr auto bias1 = on<First>(variable<"hidden/bias", float, 128>(zeros<float, 128>()));
   static constexpr auto weights2 =
       on<Second>(variable<"scores/weights", float, 128, 10>(glorot_normal<float, 128, 10>(2_c)));
@@ -55,7 +57,7 @@ struct network {
   static constexpr auto scores(const auto& e) { return matmul(e, weights2) + bias2; }
 };
 
-// [layouts]
+// [data]
 /// Each worker has all of the network, and its part of the batch.
 template <class Home, int Workers>
 struct data_parallel : network<Home, Home> {
@@ -63,7 +65,8 @@ struct data_parallel : network<Home, Home> {
   static constexpr int rows = batch_size / Workers;
   static constexpr auto workers = []<int... K>(std::integer_sequence<int, K...>) {
     return hana::tuple_t<task<"worker", K>...>;
-  }(std::make_integer_sequence<int, Workers>{});
+  }
+  (std::make_integer_sequence<int, Workers>{});
 
   static constexpr auto loss() {
     return mean(towers(workers, [](auto worker) {
@@ -72,7 +75,9 @@ struct data_parallel : network<Home, Home> {
     }));
   }
 };
+// [data]
 
+// [model]
 /// Each worker has a part of the network, and all of the batch goes through both.
 template <class First, class Second>
 struct model_parallel : network<First, Second> {
@@ -83,7 +88,7 @@ struct model_parallel : network<First, Second> {
     return on<Second>(softmax_cross_entropy(model::scores(features), hana::at_c<0>(y<rows>)));
   }
 };
-// [layouts]
+// [model]
 
 struct options {
   std::string layout = "data", checkpoint;
@@ -111,18 +116,22 @@ void train(server& node, const options& o) {
   const auto folds = digits::stratified_folds(all.labels, 5, 2024);
   const auto learned = digits::rows_of(all, folds[0].train);
 
-  // [train]
+  // [session]
   session sess{node};
   const auto update = minimize<sgd{.rate = 0.1, .momentum = 0.9}>(Layout::loss());
   const auto counted = assign_add(Layout::steps, 1);
   sess.run(initialize(update, counted));
+  // [session]
+  // [restore]
   if (!o.checkpoint.empty()) try {
       sess.restore(o.checkpoint);
     } catch (const not_found_error&) {  // in every process: this is the first start
     }
-  std::int64_t k = sess.run(Layout::steps * 1_c);
+  std::int64_t k = sess.run(Layout::steps * 1_c);  // arrives in every process
+  // [restore]
   if (k > 0 && node.rank() == 0) std::printf("goes on after step %d\n", static_cast<int>(k));
 
+  // [train]
   auto learn = sess.prepare(fetches(update * 1_c, counted * 1_c));  // results for every process
   batches data(std::tie(learned.images, learned.labels), batch_size, {.shuffle = 2024, .drop_last = true});
   data.seek(k);
@@ -138,7 +147,8 @@ void train(server& node, const options& o) {
       const auto part_y = rows_of<rows>(labels, mine);
       const auto [value, count] = [&]<std::size_t... K>(std::index_sequence<K...>) {
         return learn((hana::at_c<K>(x<rows>) = part_x)..., (hana::at_c<K>(y<rows>) = part_y)...);
-      }(std::make_index_sequence<batch_size / rows>{});
+      }
+      (std::make_index_sequence<batch_size / rows>{});
       loss = value;
       k = count;
       if (!o.checkpoint.empty() && (k % o.every == 0 || k == o.steps)) sess.save(o.checkpoint);
@@ -170,18 +180,27 @@ int main(int argc, char** argv) {
     const auto value = [&](const char* name) {
       return word.rfind(name, 0) == 0 ? word.c_str() + std::string(name).size() : nullptr;
     };
-    if (const char* v = value("--layout=")) o.layout = v;
-    else if (const char* w = value("--workers=")) o.workers = std::atoi(w);
-    else if (const char* s = value("--steps=")) o.steps = std::atoi(s);
-    else if (const char* e = value("--every=")) o.every = std::max(1, std::atoi(e));
-    else if (const char* f = value("--checkpoint=")) o.checkpoint = f;
-    else return std::fprintf(stderr, "digits_workers: %s is no option; its first lines list them\n", argv[k]), 2;
+    if (const char* v = value("--layout="))
+      o.layout = v;
+    else if (const char* w = value("--workers="))
+      o.workers = std::atoi(w);
+    else if (const char* s = value("--steps="))
+      o.steps = std::atoi(s);
+    else if (const char* e = value("--every="))
+      o.every = std::max(1, std::atoi(e));
+    else if (const char* f = value("--checkpoint="))
+      o.checkpoint = f;
+    else
+      return std::fprintf(stderr, "digits_workers: %s is no option; its first lines list them\n", argv[k]), 2;
   }
   using first = task<"worker", 0>;
   const cluster_spec workers{{"worker", std::max(1, o.workers)}};
-  if (o.layout == "data" && o.workers == 1) start<data_parallel<first, 1>>(argc, argv, workers, o);
-  else if (o.layout == "data" && o.workers == 2) start<data_parallel<first, 2>>(argc, argv, workers, o);
-  else if (o.layout == "data" && o.workers == 4) start<data_parallel<first, 4>>(argc, argv, workers, o);
+  if (o.layout == "data" && o.workers == 1)
+    start<data_parallel<first, 1>>(argc, argv, workers, o);
+  else if (o.layout == "data" && o.workers == 2)
+    start<data_parallel<first, 2>>(argc, argv, workers, o);
+  else if (o.layout == "data" && o.workers == 4)
+    start<data_parallel<first, 4>>(argc, argv, workers, o);
   else if (o.layout == "server" && o.workers == 2)
     start<data_parallel<task<"ps", 0>, 2>>(argc, argv, {{"ps", 1}, {"worker", 2}}, o);
   else if (o.layout == "model" && o.workers == 2)
