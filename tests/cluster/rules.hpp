@@ -106,13 +106,13 @@ void check_checkpoints(Node& node, rule_checker& r) {
   static constexpr auto v = variable<"v", float, dyn>;
   static constexpr auto count = variable<"count", std::int64_t>;
   static constexpr auto none = variable<"none", float, 0>;
-  const auto at_store = on<store>(w);
-  const auto at_first = on<first>(v);
-  const auto at_second = on<second>(count);
+  const auto w_there = on<store>(w);
+  const auto v_there = on<first>(v);
+  const auto count_there = on<second>(count);
   const auto fill = [&](session& sess) {
-    sess.run(assign(at_store, 3.f));
-    sess.run(assign(at_first, constant({1.f, 2.f, 3.f})));
-    sess.run(assign(at_second, 7));
+    sess.run(assign(w_there, 3.f));
+    sess.run(assign(v_there, constant({1.f, 2.f, 3.f})));
+    sess.run(assign(count_there, 7));
     sess.run(assign(on<task<"worker", 1, gpu<0>>>(none), constant(tensor<float, 0>())));
   };
   const auto is_filled = [&](session& sess) {
