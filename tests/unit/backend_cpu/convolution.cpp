@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Convolutions and pooling on the CPU against plain loops: every part, layout, stride, padding, dilation and number of
-// groups, views, half precision, and the same bits for any number of threads.
+// groups, views, half precision, epilogues, and the same bits for any number of threads.
 #include <onto/backend/cpu/convert.hpp>
 #include <onto/convolution.hpp>
 
@@ -56,9 +56,64 @@ op_info operation_with(const window_options& o) {
   return op;
 }
 
+/// What each part sums, by loops over all that there is.
+struct plain {
+  std::vector<double> sum, magnitude;
+};
+
+/// What follows a convolution in its kernel. The addend is one number for each channel, or one for each element, in
+/// memory of its own or where the result will be.
+template <class T>
+struct test_epilogue {
+  matmul_form form{};
+  std::vector<T> memory{};
+  operand_view addend{};
+  bool in_place = false;
+  std::vector<double> values{};  // of the addend, one for each element of the result
+
+  test_epilogue() = default;
+  test_epilogue(generator& random, const window_options& o, const extents& made) {
+    constexpr double factors[] = {1, 1, -0.5, 2};
+    form.alpha = factors[pick(random, 0, 3)];
+    form.relu = pick(random, 0, 1) == 1;
+    const int kind = pick(random, 0, 3);
+    if (kind == 0) return;
+    form.beta = factors[pick(random, 0, 3)];
+    in_place = kind == 3;
+    test_operand<T> t(random, kind == 1 ? extents(shape<1, 1, 1, 1>{}) : made, kind == 2 && pick(random, 0, 1));
+    const std::int64_t size = made.size(), channels = made.dims[channel_axis(o)];
+    std::int64_t inner = 1;  // elements of a channel that lie next to each other
+    for (int d = channel_axis(o) + 1; d < made.rank; ++d) inner *= made.dims[d];
+    if (kind == 1) {
+      extents one;
+      one.push_back(static_cast<int>(channels));
+      t = test_operand<T>(random, one, pick(random, 0, 1) == 1);
+      const std::int64_t step = t.view.stride[0];
+      for (std::int64_t& s : t.view.stride) s = 0;
+      t.view.stride[channel_axis(o)] = step;
+    }
+    for (std::int64_t k = 0; k < size; ++k)
+      values.push_back(t.values[static_cast<std::size_t>(kind == 1 ? k / inner % channels : k)]);
+    memory = t.memory;
+    addend = t.view;
+  }
+
+  /// What a convolution becomes.
+  plain of(plain p) const {
+    for (std::size_t k = 0; k < p.sum.size(); ++k) {
+      const double more = values.empty() ? 0 : form.beta * values[k];
+      p.sum[k] = form.alpha * p.sum[k] + more;
+      p.magnitude[k] = std::abs(form.alpha) * p.magnitude[k] + std::abs(more);
+      if (form.relu && p.sum[k] < 0) p.sum[k] = 0;
+    }
+    return p;
+  }
+};
+
 template <class T>
 std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads, const window_options& o,
-                   std::initializer_list<const test_operand<T>*> operands, const extents& made) {
+                   std::initializer_list<const test_operand<T>*> operands, const extents& made,
+                   const test_epilogue<T>& epilogue = {}) {
   const op_info op = operation_with(o);
   std::vector<operand_view> in;
   std::vector<extents> shapes;
@@ -66,9 +121,19 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
     in.push_back(x->view);
     shapes.push_back(x->shape);
   }
-  shapes.push_back(made);
   const auto size = static_cast<std::size_t>(made.size());
-  std::vector<T> out(size + 4, T(7));
+  std::vector<T> out(size + 4, T(7)), memory = epilogue.memory;
+  if (epilogue.form.beta != 0) {
+    shapes.push_back(made);
+    in.push_back(epilogue.addend);
+    if (epilogue.in_place) {
+      for (std::size_t k = 0; k < size; ++k) out[k] = memory[k];
+      in.back().data = out.data();
+    } else {
+      in.back().data = memory.data();
+    }
+  }
+  shapes.push_back(made);
   kernel_call call;
   call.space = shapes[0];
   call.inputs = static_cast<int>(in.size());
@@ -79,6 +144,7 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
   contiguous_strides(made, call.out.stride);
   call.op = &op;
   call.half_precision = &conversions;
+  call.form = epilogue.form;
   thread_pool pool(threads);
   kernel(pool, call);
   for (std::size_t k = size; k < out.size(); ++k) CHECK(static_cast<float>(out[k]) == 7);  // nothing beyond the end
@@ -108,10 +174,6 @@ struct places {
   }
 };
 
-/// What each part sums, by loops over all that there is.
-struct plain {
-  std::vector<double> sum, magnitude;
-};
 plain convolve(convolution_part part, const window_options& o, const convolution_form& f, const extents& image,
                const std::vector<double>& image_values, const extents& filter, const std::vector<double>& filter_values,
                const extents& result, const std::vector<double>& result_values) {
@@ -230,7 +292,14 @@ void check_random(unsigned seed, int rounds, int channels) {
     const auto wanted = [&](convolution_part part) {
       return convolve(part, o, f, image, x.values, filter, w.values, made.shape, g.values);
     };
+    const test_epilogue<T> after(random, o, made.shape), before(random, o, image);
     for (const int threads : {1, 3}) {
+      CHECK(
+          agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape, after),
+                after.of(wanted(convolution_part::forward))));
+      CHECK(agree(
+          run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w}, image, before),
+          before.of(wanted(convolution_part::image_gradient))));
       CHECK(agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape),
                   wanted(convolution_part::forward)));
       CHECK(agree(run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w, &x}, image),
