@@ -18,7 +18,7 @@ namespace onto::detail {
 /// *Throws* `resource_exhausted_error` or `internal_error` where cuDNN fails.
 template <convolution_part Part, class T>
 void cudnn_convolution(gpu_context& context, const kernel_call& call) {
-  if (!cudnn_convolve<Part>(context, call)) plain_cuda_convolution<Part, T>(context, call);
+  if (!cudnn_convolve<Part, T>(context, call)) plain_cuda_convolution<Part, T>(context, call);
 }
 
 template <convolution_part Part>
