@@ -4,6 +4,7 @@
 #include <onto/backend/cpu/convert.hpp>
 #include <onto/convolution.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -430,6 +431,39 @@ TEST_CASE("a convolution of many windows has the same bits for any number of thr
                 convolve(p, o, f, x.shape, x.values, w.shape, w.values, g.shape, g.values)));
 }
 
+/// Once: an element that is NaN stays so, and one that is below 0 becomes 0.
+template <class T>
+test_epilogue<T> bias_and_relu(generator& random, const extents& made, const window_options& o) {
+  test_epilogue<T> e;
+  while (e.form.beta == 0 || !e.form.relu || e.addend.stride[0] != 0) e = test_epilogue<T>(random, o, made);
+  return e;
+}
+
+TEST_CASE("what follows a convolution has the same bits for any number of threads, and NaN stays", "[convolution]") {
+  generator random(10);
+  const window_options o;
+  using part = convolution_part;
+  test_operand<float> x(random, shape<5, 19, 21, 40>{}, false);
+  const test_operand<float> w(random, shape<4, 5, 40, 35>{}, false), each(random, shape<4, 5, 40, 1>{}, false);
+  const extents made = shape<5, 16, 17, 35>{}, of_each = shape<5, 16, 17, 40>{};
+  const test_epilogue<float> after = bias_and_relu<float>(random, made, o);
+  const convolution_form f = form_of_convolution(part::forward, o, element::float32, x.shape, w.shape, made);
+  const auto forward = [&](int threads) {
+    return run<float>(&cpu_convolution<part::forward, float>, threads, o, {&x, &w}, made, after);
+  };
+  CHECK(agree(forward(1), after.of(convolve(part::forward, o, f, x.shape, x.values, w.shape, w.values, made, {}))));
+  CHECK(forward(1) == forward(4));
+  x.memory[0] = std::numeric_limits<float>::quiet_NaN();  // in one window
+  const std::vector<float> with_nan = forward(2);
+  for (std::size_t k = 0; k < with_nan.size(); ++k) CHECK(std::isnan(with_nan[k]) == (k < 35));
+  window_options by_channel;
+  by_channel.groups = 0;
+  const test_epilogue<float> after_each = bias_and_relu<float>(random, of_each, by_channel);
+  const std::vector<float> depthwise =
+      run<float>(&cpu_convolution<part::forward, float>, 2, by_channel, {&x, &each}, of_each, after_each);
+  for (std::size_t k = 0; k < depthwise.size(); ++k) CHECK(std::isnan(depthwise[k]) == (k == 0));
+}
+
 #if defined(ONTO_HAS_ONEDNN)
 TEST_CASE("oneDNN's convolutions are those of plain loops, with strides, dilation and groups too", "[convolution]") {
   generator random(9);
@@ -452,14 +486,20 @@ TEST_CASE("oneDNN's convolutions are those of plain loops, with strides, dilatio
     std::vector<float> out(static_cast<std::size_t>(made.size())), in(static_cast<std::size_t>(image.size()));
     for (int again = 0; again < 2; ++again) {  // made, and kept
       REQUIRE(f.flops() >= onednn_convolution_pays);
-      REQUIRE(convolve_with_onednn(pool, f, x.memory.data(), w.memory.data(), out.data()));
+      REQUIRE(convolve_with_onednn(pool, f, x.memory.data(), w.memory.data(), out.data(), {}));
       convolution_form back = f;
       back.part = part::image_gradient;
-      REQUIRE(convolve_with_onednn(pool, back, g.memory.data(), w.memory.data(), in.data()));
+      REQUIRE(convolve_with_onednn(pool, back, g.memory.data(), w.memory.data(), in.data(), {}));
     }
     CHECK(agree(out, convolve(part::forward, o, f, image, x.values, filter, w.values, made, g.values)));
     CHECK(agree(in, convolve(part::image_gradient, o, f, image, x.values, filter, w.values, made, g.values)));
     CHECK(run<float>(&cpu_convolution<part::forward, float, matmul_library::onednn>, 2, o, {&x, &w}, made) == out);
+    const test_epilogue<float> after(random, o, made), before(random, o, image);
+    CHECK(agree(run<float>(&cpu_convolution<part::forward, float, matmul_library::onednn>, 2, o, {&x, &w}, made, after),
+                after.of(convolve(part::forward, o, f, image, x.values, filter, w.values, made, g.values))));
+    CHECK(agree(run<float>(&cpu_convolution<part::image_gradient, float, matmul_library::onednn>, 2, o, {&g, &w}, image,
+                           before),
+                before.of(convolve(part::image_gradient, o, f, image, x.values, filter, w.values, made, g.values))));
   }
 }
 #endif
@@ -473,6 +513,10 @@ TEST_CASE("where there is nothing to sum, a convolution is zero", "[convolution]
   using part = convolution_part;
   CHECK(run<float>(&cpu_convolution<part::forward, float>, 2, o, {&none, &filter}, shape<2, 2, 2, 5>{}) ==
         std::vector<float>(40, 0));
+  const test_epilogue<float> after = bias_and_relu<float>(random, shape<2, 2, 2, 5>{}, o);
+  const auto followed =
+      run<float>(&cpu_convolution<part::forward, float>, 2, o, {&none, &filter}, shape<2, 2, 2, 5>{}, after);
+  for (std::size_t k = 0; k < 40; ++k) CHECK(followed[k] == std::max(0.0, after.form.beta * after.values[k]));
   CHECK(run<float>(&cpu_convolution<part::filter_gradient, float>, 2, o, {&no_images, &of_none, &two},
                    shape<3, 3, 2, 5>{}) == std::vector<float>(90, 0));
 }

@@ -196,8 +196,8 @@ inline const onednn_convolution& onednn_convolution_of(const convolution_form& f
 /// Below this a convolution is as fast without oneDNN.
 inline constexpr std::int64_t onednn_convolution_pays = std::int64_t{1} << 22;
 
-/// An epilogue goes over so many bytes of a result while they are in a cache. oneDNN's own would not be exact: its relu
-/// makes NaN 0.
+/// An epilogue goes over so many bytes of a result while they are in a cache. It is the built-in product's, so that NaN
+/// stays and any factor and addend will do.
 inline constexpr std::int64_t finished_bytes = std::int64_t{512} << 10;
 
 /// A convolution, or its gradient by the image, of images (batch, height, width, channels), and its epilogue. *Returns*
