@@ -143,7 +143,7 @@ TEST_CASE("what cuDNN does not do is done without it", "[gpu][cudnn]") {
 
 TEST_CASE("bias and relu are in cuDNN's graph where it has engines for them, else behind it", "[gpu][cudnn]") {
   const tables restored;
-  constexpr auto bias = placeholder<"bias", float, dyn>;
+  static constexpr auto bias = placeholder<"bias", float, dyn>;
   const images x = numbers(2, 5, 5, 3), w = numbers(3, 3, 3, 4);
   tensor<float, dyn> b({4});
   for (int k = 0; k < 4; ++k) b(k) = std::cos(static_cast<float>(k));
