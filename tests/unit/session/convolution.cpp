@@ -152,6 +152,41 @@ TEST_CASE("what follows a convolution is the same in its kernel and behind it", 
   }
 }
 
+TEST_CASE("what follows a convolution may be assigned, evaluated in line, and on another device", "[convolution]") {
+  static constexpr auto bias = placeholder<"bias", double, 6>;
+  static constexpr auto v = variable<"v", double, 2, 3, 5, 6>(ones<double, 2, 3, 5, 6>());
+  const auto x = numbered(tensor<double, 2, 5, 6, 4>(), 1);
+  const auto w = numbered(tensor<double, 3, 2, 4, 6>(), 2);
+  auto b = numbered(tensor<double, 6>(), 3);
+  for (int k = 0; k < 6; k += 2) b(k) = -6;  // relu has something to do
+  constexpr auto y = conv2d(image, filter);
+  static_assert(plan_of(assign(v, relu(y + bias))).kernels == 2);  // the convolution, and v is copied to be fetched
+  session run{{.simulated_gpus = 2}};
+  const auto made = run.run(y, image = x, filter = w);
+  run.initialize(v);
+  (void)run.run(assign_sub(v, y * 0.5_c), image = x, filter = w);
+  const auto less = run.run(v);
+  (void)run.run(assign(v, relu(y + bias)), image = x, filter = w, bias = b);
+  const auto kept = run.run(v);
+  const auto in_line = evaluate(relu(y + bias), image = x, filter = w, bias = b);
+  const auto elsewhere = run.run(on<gpu<1>>(relu(on<gpu<0>>(y) + bias)), image = x, filter = w, bias = b);
+  const auto guarded = [] {
+    const device_guard outer{gpu<1>{}};
+    const auto z = conv2d(image, filter);
+    const device_guard inner{gpu<0>{}};
+    return relu(z + bias);
+  };
+  const auto by_guards = run.run(guarded(), image = x, filter = w, bias = b);
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    const double wanted = std::max(0.0, made.data()[k] + b.data()[k % 6]);
+    CHECK(less.data()[k] == Approx(1 - made.data()[k] / 2));
+    CHECK(kept.data()[k] == Approx(wanted));
+    CHECK(in_line.data()[k] == Approx(wanted));
+    CHECK(elsewhere.data()[k] == Approx(wanted));
+    CHECK(by_guards.data()[k] == Approx(wanted));
+  }
+}
+
 TEST_CASE("a sum after a convolution of half is rounded once", "[convolution]") {
   static constexpr auto x = placeholder<"x", half, 1, 1, 2, 1>;
   static constexpr auto w = placeholder<"w", half, 1, 2, 1, 1>;
