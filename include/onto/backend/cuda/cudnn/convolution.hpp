@@ -9,33 +9,13 @@
 #include <onto/backend/cuda/copy.hpp>
 #include <onto/backend/cuda/cudnn/library.hpp>
 #include <onto/backend/cuda/cudnn/operands.hpp>
-#include <onto/backend/cuda/matmul.hpp>
 
 #include <cstdint>
-#include <cstring>
-#include <limits>
 
 namespace onto::detail {
 
-/// Finishes a convolution in its own memory, or from another's: `relu(alpha * from + beta * addend)`.
-template <class T>
-ONTO_COLD void finish_convolution(gpu_context& context, const kernel_call& call, const operand_view& from) {
-  const extents& space = call.shapes[call.inputs];
-  const matmul_form& f = call.form;
-  if (f.beta == 0) return launch_addend<T>(context, space, from, call.out, f.alpha, f.relu);
-  using code = scaled_sum_program<element_of<T>>;
-  using number = computed_of<T>;
-  const number values[] = {static_cast<number>(f.alpha), static_cast<number>(f.beta),
-                           f.relu ? number(0) : -std::numeric_limits<number>::infinity()};
-  std::uint64_t scalars[3] = {};
-  for (int k = 0; k < 3; ++k) std::memcpy(&scalars[k], &values[k], sizeof values[k]);
-  const operand_view operands[] = {from, call.in[call.inputs - 1]};
-  map_layout all;
-  set_layout(all, space, 2, operands, call.out.data, call.out.stride);
-  all.bytes = map_bytes<code>::value;
-  map_job job{context.stream, "launching what follows a convolution", scalars};
-  for_each_short(all, &launch_map<code, false>, &job);
-}
+/// Finishes a convolution from where it was made: `relu(alpha * from + beta * addend)`.
+using convolution_finish = void (*)(gpu_context& context, const kernel_call& call, const operand_view& from);
 
 /// One call of a convolution or of one of its gradients. What follows is in cuDNN's graph where cuDNN has engines for
 /// that; else a map follows in the memory of the result.
@@ -62,7 +42,7 @@ class cudnn_call {
   }
   /// `finish` goes over the result in the end, where cuDNN does not. *Returns* false, with nothing issued, where cuDNN
   /// has no plan in the memory that there is.
-  bool run(gpu_context& context, void (*finish)(gpu_context&, const kernel_call&, const operand_view&)) {
+  bool run(gpu_context& context, convolution_finish finish) {
     char* const room = static_cast<char*>(call_.workspace);
     const auto left = call_.workspace_bytes - static_cast<std::int64_t>(operands_.copies);
     if (left < 0) return false;
@@ -139,10 +119,11 @@ ONTO_COLD std::size_t cudnn_convolution_workspace(const kernel_call& call) {
 /// None is needed: with less there are other engines, and onto's own kernels.
 inline std::size_t no_least_workspace(const kernel_call&) { return 0; }
 
-/// *Returns* false, with nothing issued, where cuDNN does not do it.
-template <convolution_part Part, class T>
-ONTO_COLD bool cudnn_convolve(gpu_context& context, const kernel_call& call) {
-  return cudnn_call(call, Part).run(context, &finish_convolution<T>);
+/// `finish` does what follows and cuDNN does not do. *Returns* false, with nothing issued, where cuDNN does not do the
+/// convolution.
+template <convolution_part Part>
+ONTO_COLD bool cudnn_convolve(gpu_context& context, const kernel_call& call, convolution_finish finish) {
+  return cudnn_call(call, Part).run(context, finish);
 }
 
 }  // namespace onto::detail
