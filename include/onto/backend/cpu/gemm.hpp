@@ -8,6 +8,7 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -142,6 +143,11 @@ bool stands(const matrix_view<T>& a, std::int64_t n, std::int64_t w, std::int64_
 template <class T, class Left = matrix_view<T>>
 void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, std::int64_t k, const Left& a,
                const matrix_view<T>& b, const gemm_target<T>& to) {
+  if constexpr (std::same_as<Left, matrix_view<T>>) {
+    // Matrices without a column or a row lie nowhere, and there is no place so many elements from there.
+    static constexpr T none{};
+    if (k == 0 && !(a.data && b.data)) return gemm_with<T, Left>(kernels, m, n, k, {&none, 0, 0}, {&none, 0, 0}, to);
+  }
   constexpr std::int64_t size = sizeof(T), most_deep = 2048 / size, most_wide = 4096, most_high = 336;
   const std::int64_t w = kernels.columns, most = kernels.heights.most;
   // Equal parts, so that the last is not a thin one.

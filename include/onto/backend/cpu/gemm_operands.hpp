@@ -17,10 +17,10 @@ struct matrix_view {
   std::int64_t column;
 };
 
-/// A matrix from a row and a column on.
+/// A matrix from a row and a column on; of none, none.
 template <class T>
 ONTO_INLINE matrix_view<T> part_of(const matrix_view<T>& v, std::int64_t row, std::int64_t column) {
-  return {v.data + row * v.row + column * v.column, v.row, v.column};
+  return {v.data ? v.data + row * v.row + column * v.column : nullptr, v.row, v.column};
 }
 
 /// What becomes of a product, and where: `relu(alpha * product + beta * addend)`. The rows of the result are
