@@ -25,6 +25,8 @@ struct plan {
   std::int64_t transfer_bytes = 0;  ///< in all transfers
   int messages = 0;                 ///< of the transfers, those from one process to another
   std::int64_t message_bytes = 0;   ///< in all messages
+  int all_reduces = 0;              ///< calls that add up values of several tasks on all of them; of small ones buckets
+  std::int64_t all_reduce_bytes = 0;  ///< of the sums, as one task has them
   std::int64_t flops = 0;           ///< floating-point operations
   bool placeable = true;            ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
@@ -180,7 +182,8 @@ struct planned {
     return task_count(devices, device_count);
   }
   static constexpr int tasks = count_tasks();
-  static constexpr int array_size = schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks);
+  static constexpr int array_size = schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks,
+                                                      tasks > 1 ? count_repeated(Graph::view) : 0);
   using type = plan<nodes, array_size, array_size, device_count>;
 
   static constexpr type run() {
@@ -215,6 +218,8 @@ struct planned {
     p.transfer_bytes = c.transfer_bytes;
     p.messages = c.messages;
     p.message_bytes = c.message_bytes;
+    p.all_reduces = c.all_reduces;
+    p.all_reduce_bytes = c.all_reduce_bytes;
     p.flops = c.flops;
     const kernel_partition units = p.units.view();
     const workspace_finder workspace(Graph::view, units, shapes);

@@ -26,7 +26,7 @@ class binder {
     const int tasks = task_count(devices_.places(), devices_.count());
     int edges = 0;
     for (int n = 0; n < g_.count && devices_.count() > 1; ++n) edges += g_[n].count;  // copies between devices
-    const int capacity = schedule_capacity(g_.count, edges, g_.fetch_count, tasks);
+    const int capacity = schedule_capacity(g_.count, edges, g_.fetch_count, tasks, tasks > 1 ? count_repeated(g_) : 0);
     here_ = devices_.here();
     arena scratch;
     auto* steps = scratch.make<plan_step>(capacity);
@@ -65,7 +65,8 @@ class binder {
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& made = b_.steps[k];
       made.elsewhere = is_elsewhere(steps[k], here_);
-      made.is_message = steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from);
+      made.is_message = steps[k].kind == step_kind::all_reduce ||
+                        (steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from));
       if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
       if (made.elsewhere)
         made.step = steps[k];
