@@ -114,7 +114,8 @@ struct session_options {
   cost_model simulation{};            ///< what simulated GPUs cost, in simulated time; unset: nothing
   math_mode math = math_mode::full;   ///< how exact matrix products of floats are on a GPU
   bool tune_matmul = false;  ///< a prepared program tries algorithms for its products on a GPU at its first run
-  double timeout = 30;       ///< seconds to wait for another process of a cluster before it is given up
+  double timeout = 30;         ///< seconds to wait for another process of a cluster before it is given up
+  bool deterministic = false;  ///< sums over tasks of a cluster are in a fixed order: the same bits every time
   std::string trace{};       ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
