@@ -71,7 +71,8 @@ class task_sums {
     bool member = false;
     int uses = 0;
     int user = -1;           // a sum over tasks that uses it, if nothing else does
-    std::uint64_t task = 0;  // of a first twin: where they are read
+    std::uint64_t task = 0;   // of a first twin: where they are read
+    std::uint64_t tasks = 0;  // of its terms
   };
 
   static constexpr bool names_tasks(const graph_view& g) {
@@ -86,16 +87,25 @@ class task_sums {
       return g_[g_.operand(n, 0)].request.task->id;
     return x.request.in_task ? x.request.task->id : 0;
   }
-  constexpr bool crosses(int n) const {
-    std::uint64_t first = 0;
+  /// The tasks of the terms, a bit each; 0 where some are not known or two are of one task.
+  constexpr std::uint64_t tasks_of_terms(int n) {
+    std::uint64_t tasks = 0;
     for (int k = 0; k < g_[n].count; ++k) {
       const int o = g_.operand(n, k);
-      if (sums_.get()[o].twin >= 0) return true;
-      const std::uint64_t task = task_asked(o);
-      if (task != 0 && first != 0 && task != first) return true;
-      if (first == 0) first = task;
+      const std::uint64_t more = sums_.get()[o].twin >= 0 ? sums_.get()[o].tasks : bit_of(task_asked(o));
+      if (more == 0 || (tasks & more) != 0) return 0;
+      tasks |= more;
     }
-    return false;
+    return (tasks & (tasks - 1)) != 0 ? tasks : 0;
+  }
+  /// Of the first 64 tasks that are met: a sum has no more terms.
+  constexpr std::uint64_t bit_of(std::uint64_t task) {
+    if (task == 0) return 0;
+    int k = 0;
+    while (k < 64 && ids_[k] != 0 && ids_[k] != task) ++k;
+    if (k == 64) return 0;
+    ids_[k] = task;
+    return std::uint64_t{1} << k;
   }
 
   constexpr void find_twins() {
@@ -103,7 +113,7 @@ class task_sums {
     const scratch_array<std::uint64_t> keys(slots);
     const scratch_array<int> found(slots, -1);
     for (int n = 0; n < g_.count; ++n) {
-      if (!is_sum(g_, n) || !crosses(n)) continue;
+      if (!is_sum(g_, n) || (sums_.get()[n].tasks = tasks_of_terms(n)) == 0) continue;
       std::uint64_t key = hash_mix(g_[n].op->hash, static_cast<std::uint64_t>(g_[n].count));
       for (int k = 0; k < g_[n].count; ++k) {
         const int o = g_.operand(n, k), twin = sums_.get()[o].twin;
@@ -121,6 +131,7 @@ class task_sums {
 
   const graph_view& g_;
   scratch_array<sum> sums_;
+  std::uint64_t ids_[64]{};
   bool any_ = false;
 };
 
