@@ -105,8 +105,8 @@ def check_faults(mpi):
     if not program:
         return
     mpi.expect("three processes without a fault", mpi.run(3, program))
-    for how in ("late", "stop"):
-        mpi.expect(f"a process that is {how}" + ("ped" if how == "stop" else ""), mpi.run(3, program, how), None,
+    for how, what in (("late", "late"), ("stop", "stopped"), ("inside", "stopped while others add up")):
+        mpi.expect(f"a process that is {what}", mpi.run(3, program, how), None,
                    [SENTENCE.format(rank, r"did not answer within 3 s") for rank in (0, 1)], seconds=40)
     mpi.expect("a process that ends its session early", mpi.run(3, program, "leave"), None,
                [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=40)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The tests on processes: random programs over random tasks against the reference, tensors that go in pieces, a model
 // of synchronous training; with three processes the rules.
+#include "all_reduces.hpp"
 #include "rules.hpp"
-
-#include "../unit/session/random_program.hpp"
-#include "../unit/session/reference.hpp"
 
 #include <onto/cluster.hpp>
 
@@ -158,6 +156,14 @@ int main(int argc, char** argv) try {
       check_random<9, false>(sess, r);
       check_large(sess, r, processes - 1);
     }
+    if (processes == 2) check_types<2>(sess, r);
+    if (processes == 2) check_random_sums<0, 2>(sess, r);
+    if (processes == 4) check_random_sums<3, 4>(sess, r);
+  }
+  if (processes == 2) {
+    session sess{node, {.deterministic = true}};
+    check_order(sess, r);
+    check_training(sess, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
   }
   check_specifications(r);
   if (processes == 2) check_pieces(node.rank(), r);
