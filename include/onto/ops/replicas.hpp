@@ -159,9 +159,8 @@ template <std::size_t... T, class Rule, class Settings, class... Loss, class Var
 constexpr auto step_of_towers(std::index_sequence<T...>, const Rule& rule, const Settings& settings,
                               const boost::hana::tuple<Loss...>& towers, const Variables& variables) {
   constexpr int count = static_cast<int>(sizeof...(T));
-  const std::tuple gradients{
-      gradients_of_tower<tower_of<Loss>>(tower_of<Loss>::template part<count>(boost::hana::at_c<T>(towers)),
-                                         std::get<T>(variables))...};
+  const auto gradients = std::make_tuple(gradients_of_tower<tower_of<Loss>>(
+      tower_of<Loss>::template part<count>(boost::hana::at_c<T>(towers)), std::get<T>(variables))...);
   using first = std::remove_cvref_t<decltype(std::get<0>(variables))>;
   const auto sums =
       sums_of_gradients(std::make_index_sequence<std::tuple_size_v<first>>{}, std::get<T>(gradients)...);
@@ -189,8 +188,8 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings,
   } else if constexpr (!is_floating(First::facts.type)) {
     return typename nothing_to_derive<typename First::element_type>::result{};
   } else {
-    const std::tuple variables{pick_trainable<First>(typename First::ops{}),
-                               pick_trainable<More>(typename More::ops{})...};
+    const auto variables = std::make_tuple(pick_trainable<First>(typename First::ops{}),
+                                           pick_trainable<More>(typename More::ops{})...);
     using mistaken = typename decltype(std::apply([](const auto&... v) { return first_mistake<First>(v...); },
                                                   variables))::type;
     if constexpr (!std::is_void_v<mistaken>)
