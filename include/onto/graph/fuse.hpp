@@ -6,7 +6,6 @@
 #include <onto/core/scratch_array.hpp>
 #include <onto/graph/kernels.hpp>
 #include <onto/graph/row_fusion.hpp>
-#include <onto/graph/task_sums.hpp>
 #include <onto/graph/view_path.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -65,14 +64,14 @@ class fuser {
         targets_(g.count, unset),
         splits_(g.count, -1),
         uses_(count_uses(g, use_count_.get(), last_user_.get())),
-        rows_(g),
-        sums_(g) {}
+        rows_(g) {}
 
   /// *Complexity* linear in nodes and edges, but for views that are read transposed and for reshapes.
   constexpr void run() {
     k_.clear(g_.count);
     for (int k = 0; k < g_.fetch_count; ++k) target(g_.fetches[k]) = fetched;
-    for (int n = 0; n < g_.count && sums_.any(); ++n) set_apart(n);
+    for (int n = 0; n < g_.count && k_.task_sums; ++n)
+      if (k_.is_task_sum(n)) set_apart(n);
     fuse_products();
     for (int n = g_.count - 1; n >= 0; --n) {
       if (g_[n].is_leaf()) continue;
@@ -95,14 +94,16 @@ class fuser {
 
   /// The terms of a sum over tasks are in memory, and its only members are sums: it may become an all-reduce.
   constexpr void set_apart(int n) {
-    for (int k = 0; k < g_[n].count && sums_.has(n); ++k) {
+    for (int k = 0; k < g_[n].count; ++k) {
       int o = g_.operand(n, k);
-      if (sums_.is_inner(o)) continue;
+      if (is_inner_sum(o)) continue;
       while (is_reshape(g_, o)) o = g_.operand(o, 0);
       target(o) = fetched;
       use_count_.get()[o] += 2;
     }
   }
+
+  constexpr bool is_inner_sum(int n) const { return k_.task_sums && k_.task_sums[n] == 2; }
 
   /// The one kernel all consumers of a node are in, so far.
   constexpr int& target(int n) const { return targets_.get()[n]; }
@@ -168,9 +169,9 @@ class fuser {
   constexpr operand_space fuse_map(int n) {
     const graph_node& x = g_[n];
     const int wanted = target(n);
-    bool joins = wanted >= 0 && (same_devices(g_, n, wanted) || sums_.is_inner(n));
-    if (sums_.has(n)) {
-      joins = joins && sums_.is_inner(n);
+    bool joins = wanted >= 0 && (same_devices(g_, n, wanted) || is_inner_sum(n));
+    if (k_.is_task_sum(n)) {
+      joins = joins && is_inner_sum(n);
     } else if (joins) {
       if (x.is_map())
         joins = map_joins(n, wanted);
@@ -209,7 +210,6 @@ class fuser {
   scratch_array<int> splits_;  // of some reshapes, the kernel they are in
   node_uses uses_;
   row_finder rows_;
-  task_sums sums_;
 };
 
 /// The pass: nodes become kernels.

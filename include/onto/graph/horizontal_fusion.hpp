@@ -50,8 +50,7 @@ class horizontal_fuser {
         sources_(g.count),
         groups_(kernels, kernel_group{}),  // nvcc leaves out members' initializers in an array
         joined_(kernels, -1),
-        before_(kernels * words_),
-        sums_(g) {}
+        before_(kernels * words_) {}
 
   /// *Complexity* kernels * (window + kernels / 64) and nodes.
   constexpr void run() {
@@ -171,7 +170,7 @@ class horizontal_fuser {
         }
       }
     }
-    x.open = x.open && x.size <= most_merged_instructions && !sums_.has(root);
+    x.open = x.open && x.size <= most_merged_instructions && !k_.is_task_sum(root);
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
   }
 
@@ -340,7 +339,6 @@ class horizontal_fuser {
   scratch_array<kernel_group> groups_;
   scratch_array<int> joined_;  // per kernel: the one it became part of, or -1
   scratch_array<std::uint64_t> before_;
-  task_sums sums_;
   int count_ = 0;
   bool one_request_ = true;
 };

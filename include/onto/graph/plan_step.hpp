@@ -98,6 +98,23 @@ struct fetch_targets {
   const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
 };
 
+/// What is scheduled: a graph with its kernels, before some were merged too, its shapes and places.
+struct schedule_input {
+  const graph_view& graph;
+  kernel_partition whole;
+  kernel_partition parts;
+  const extents* shapes;
+  const node_placement* where;
+  schedule_scratch scratch;
+  fetch_targets targets{};
+};
+
+/// How programs over several tasks are scheduled; behind pointers, so that programs of one process hold nothing of it.
+struct task_scheduling {
+  int (*repeated)(const graph_view& g);  // see schedule_capacity
+  schedule_counts (*run)(const schedule_input& in, const bool* split);
+};
+
 }  // namespace detail
 
 }  // namespace onto

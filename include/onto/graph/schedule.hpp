@@ -15,28 +15,36 @@
 #include <onto/graph/plan_step.hpp>
 #include <onto/graph/ready.hpp>
 
+#include <type_traits>
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 namespace detail {
 
-class scheduler {
+/// What several tasks have, of a program over several tasks.
+struct shared_values {
+  all_reduces sums;
+  all_reduce_buckets buckets;
+};
+/// Of another one.
+struct nothing_shared {};
+
+/// `Shared`: programs of one process have no code for all-reduces.
+template <class Shared>
+class basic_scheduler {
  public:
-  /// `parts`: the kernels before some were merged.
-  constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
-                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch,
-                      const fetch_targets& targets = {})
-      : g_(g),
-        whole_(whole),
-        parts_(parts),
-        units_(scratch.units),
-        shapes_(shapes),
-        where_(where),
-        readers_(g, whole),
-        r_(scratch),
-        targets_(targets),
-        shared_(g, whole, shapes, where, readers_, targets),
-        buckets_(shared_.any() ? g.count : 0) {}
+  constexpr explicit basic_scheduler(const schedule_input& in)
+      : g_(in.graph),
+        whole_(in.whole),
+        parts_(in.parts),
+        units_(in.scratch.units),
+        shapes_(in.shapes),
+        where_(in.where),
+        readers_(g_, whole_),
+        r_(in.scratch),
+        targets_(in.targets),
+        shared_(make_shared()) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -58,6 +66,24 @@ class scheduler {
   }
 
  private:
+  static constexpr bool shares = std::is_same_v<Shared, shared_values>;
+
+  constexpr Shared make_shared() {
+    if constexpr (shares)
+      return {all_reduces(g_, whole_, shapes_, where_, readers_, targets_), all_reduce_buckets(g_.count)};
+    else
+      return {};
+  }
+  constexpr bool is_reduced(int root) const {
+    if constexpr (shares) return shared_.sums.is_reduced(root);
+    return false;
+  }
+  /// Whether a node is the result of an all-reduce, or follows from one.
+  constexpr bool is_shared(int n) const {
+    if constexpr (shares) return shared_.sums.has(n);
+    return false;
+  }
+
   /// Issues units that wait for nothing, in order, as often as it takes: what reads a merged kernel may come before its
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
@@ -86,21 +112,21 @@ class scheduler {
     };
     for (int n = 0; n < g_.count; ++n)
       if (units_.kernel_of[n] == n && waiting[n] == 0) add(n);
-    const auto release_one = [&](int unit) {
+    const auto release = [&](int unit) {
       --left;
       for (int made = units_.first_member[unit]; made >= 0; made = units_.next_member[made])
         for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
           if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) add(u);
     };
-    const auto release = [&](int first) {
-      for (int unit = first; unit >= 0; unit = shared_.any() ? shared_.next_twin(unit) : -1) release_one(unit);
-    };
     int issued = 0;
     const auto issue = [&](int unit) {
       ++issued;
       ready.remove(unit, where_[unit].where);
-      if (shared_.is_reduced(unit)) return shared_.first_twin(unit) == unit ? collect(unit) : void();
-      if (!shared_.is_repeated(unit)) emit(unit, where_[unit].where);
+      if constexpr (shares) {
+        if (is_reduced(unit)) return collect(unit);
+        if (is_shared(unit)) return release(unit);
+      }
+      emit(unit, where_[unit].where);
       release(unit);
     };
     const bool turns = gpus.count() > 1;
@@ -112,42 +138,50 @@ class scheduler {
       // With GPUs one step of the host, and then theirs again.
       for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
       if (issued != before) continue;
-      begin_bucket();
-      buckets_.release_first(release);
+      if constexpr (shares) {
+        begin_bucket();
+        shared_.buckets.release_first([&](int first) {
+          for (int unit = first; unit >= 0; unit = shared_.sums.next_twin(unit)) release(unit);
+        });
+      }
     }
   }
 
   /// An all-reduce whose terms are made: it is begun with others, or alone where it is large.
   constexpr void collect(int unit) {
-    shared_.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
+    all_reduces& sums = shared_.sums;
+    if (sums.first_twin(unit) != unit) return;
+    sums.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
     const std::int64_t bytes = bytes_of(g_[unit].type, shapes_[unit]);
-    if (!buckets_.takes(shared_.key(unit), bytes)) begin_bucket();
-    if (buckets_.add(unit, shared_.key(unit), bytes)) begin_bucket();
+    if (!shared_.buckets.takes(sums.key(unit), bytes)) begin_bucket();
+    if (shared_.buckets.add(unit, sums.key(unit), bytes)) begin_bucket();
   }
 
   /// A step for each task of what was collected.
   constexpr void begin_bucket() {
-    if (buckets_.is_empty()) return;
-    const int first = *buckets_.begin();
-    shared_.for_each_term(first, [&](int term) {
+    const all_reduces& sums = shared_.sums;
+    all_reduce_buckets& buckets = shared_.buckets;
+    if (buckets.is_empty()) return;
+    const int first = *buckets.begin();
+    sums.for_each_term(first, [&](int term) {
       plan_step s;
       s.kind = step_kind::all_reduce;
       s.node = first;
       s.at = host_of(where_[term].where);
       s.value = c_.values;
       s.bucket = c_.all_reduces;
-      for (const int* unit = buckets_.begin(); unit != buckets_.end(); ++unit) {
-        const int given = shared_.term_at(*unit, s.at);
-        r_.values[new_value(shared_.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
+      for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
+        const int given = sums.term_at(*unit, s.at);
+        r_.values[new_value(sums.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
         if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
       }
       s.more = c_.values - s.value - 1;
       r_.steps[c_.steps++] = s;
     });
-    for (const int* unit = buckets_.begin(); unit != buckets_.end(); ++unit)
+    for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit)
       c_.all_reduce_bytes = known_sum(c_.all_reduce_bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
     ++c_.all_reduces;
-    buckets_.close();
+    buckets.close();
   }
 
   /// Splits kernels: one operation at a time where `split` says so, or where their members are on several devices and
@@ -167,7 +201,7 @@ class scheduler {
     for (int n = 0; n < g_.count; ++n) {
       if (!whole_.runs(n)) continue;
       const int root = whole_.kernel_of[n], part = parts_.kernel_of[n];
-      if (!(where_[n].where == where_[root].where) && !shared_.is_reduced(root)) any = apart[root] = true;
+      if (!(where_[n].where == where_[root].where) && !is_reduced(root)) any = apart[root] = true;
       if (!(where_[n].where == where_[part].where)) part_apart[part] = true;
     }
     for (int n = 0; n < g_.count && any; ++n) {
@@ -205,13 +239,17 @@ class scheduler {
 
   /// Where a value is; one that several tasks have, for who reads it at a place.
   constexpr place home_of(int base, const place& at) const {
-    const int u = units_.kernel_of[base];
-    if (u < 0 || !shared_.has(base)) return where_[base].where;
-    if (!shared_.is_there(u, at)) return shared_.first_place(u);
-    bool there = shared_.is_repeated(u);
-    for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
-      there = has_kernel(g_, m, at.kind);
-    return there ? at : host_of(at);
+    if constexpr (shares) {
+      if (is_shared(base)) {
+        const int u = units_.kernel_of[base];
+        if (!shared_.sums.is_there(u, at)) return shared_.sums.first_place(u);
+        bool there = shared_.sums.is_repeated(u);
+        for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
+          there = has_kernel(g_, m, at.kind);
+        return there ? at : host_of(at);
+      }
+    }
+    return where_[base].where;
   }
 
   /// Makes what is read of `o` at a place available there; the value's number, or -1 where it is the caller's memory.
@@ -220,10 +258,12 @@ class scheduler {
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
     const place home = home_of(base, at);
-    if (const int u = units_.kernel_of[base]; u >= 0 && shared_.is_repeated(u)) {
-      if (home == at) emit(u, at);
-      if (const int v = find_value(base, at); v >= 0) return v;
-      add_transfer(base, home);
+    if constexpr (shares) {
+      if (const int u = units_.kernel_of[base]; u >= 0 && shared_.sums.is_repeated(u)) {
+        if (home == at) emit(u, at);
+        if (const int v = find_value(base, at); v >= 0) return v;
+        add_transfer(base, home);
+      }
     }
     // Texts do not go between processes: a constant of texts is read where it is used, since all have it.
     const bool is_there = same_task(home, at) || (n.kind() == op_kind::constant && n.type == element::text);
@@ -274,12 +314,12 @@ class scheduler {
   }
   constexpr bool add_transfers(int unit, const place& at, bool between_gpus) {
     bool any = false;
-    if (between_gpus && shared_.has(unit)) return any;
+    if (between_gpus && is_shared(unit)) return any;
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k), b = base_of(g_, units_, o);
         if (g_[o].kind() == op_kind::scalar || units_.kernel_of[b] == unit) continue;
-        const place from = units_.kernel_of[b] < 0 || shared_.has(b) ? host : where_[b].where;
+        const place from = units_.kernel_of[b] < 0 || is_shared(b) ? host : where_[b].where;
         if (between_gpus && (at.kind == device_kind::cpu || from.kind == device_kind::cpu || from == at)) continue;
         add_transfer(o, at);
         any = true;
@@ -352,7 +392,7 @@ class scheduler {
   constexpr void fetch_copy(int fetch, const place& at) {
     const int node = g_.fetches[fetch];
     const place to = at.kind == device_kind::cpu ? at : host_of(at);
-    const bool arrives = !same_task(at, where_[node].where) || shared_.has(node);
+    const bool arrives = !same_task(at, where_[node].where) || is_shared(node);
     const bool runs = units_.kernel_of[node] >= 0 || arrives;
     int v = find_value(node, to);
     if (v < 0 && (arrives || (at.kind != device_kind::cpu && !in_host_memory(g_[node])))) v = add_transfer(node, to);
@@ -382,10 +422,12 @@ class scheduler {
   base_readers readers_;
   schedule_scratch r_;
   fetch_targets targets_;
-  all_reduces shared_;
-  all_reduce_buckets buckets_;
+  Shared shared_;
   schedule_counts c_{};
 };
+
+using scheduler = basic_scheduler<nothing_shared>;
+using scheduler_over_tasks = basic_scheduler<shared_values>;
 
 }  // namespace detail
 

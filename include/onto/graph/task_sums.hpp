@@ -135,6 +135,15 @@ class task_sums {
   bool any_ = false;
 };
 
+/// Which nodes are such sums (1), and sums that they are made of (2): the entries of `out`, one a node, that are not 0.
+/// *Returns* whether there are any.
+constexpr bool find_task_sums(const graph_view& g, char* out) {
+  const task_sums sums(g);
+  for (int n = 0; n < g.count && sums.any(); ++n)
+    out[n] = static_cast<char>(sums.is_inner(n) ? 2 : sums.has(n) ? 1 : 0);
+  return sums.any();
+}
+
 /// At most so many nodes are computed on each task of an all-reduce that they follow from.
 constexpr int count_repeated(const graph_view& g) {
   const scratch_array<bool> follows(g.count);

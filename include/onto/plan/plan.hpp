@@ -7,6 +7,7 @@
 #include <onto/graph/memory.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/graph/schedule.hpp>
+#include <onto/graph/task_sums.hpp>
 #include <onto/plan/workspace.hpp>
 
 #include <boost/hana/tuple.hpp>
@@ -83,9 +84,17 @@ struct fused {
   static constexpr int products = count_products(Graph::view);
   using data = stored_kernels<array_size, products>;
 
+  /// The arrays of `d`, with what the passes are told of sums over tasks, for which there is room.
+  static constexpr kernel_arrays arrays(data& d, char (&sums)[array_size]) {
+    kernel_arrays k = d.arrays();
+    if (find_task_sums(Graph::view, sums)) k.task_sums = sums;
+    return k;
+  }
+
   static constexpr data fuse() {
     data d;
-    fusion_passes::run(Graph::view, d.arrays());
+    char sums[array_size]{};
+    fusion_passes::run(Graph::view, arrays(d, sums));
     return d;
   }
   static constexpr data before = fuse();
@@ -94,7 +103,8 @@ struct fused {
 
   static constexpr data merge() {
     data d = before;
-    merging_passes::run(Graph::view, d.arrays());
+    char sums[array_size]{};
+    merging_passes::run(Graph::view, arrays(d, sums));
     return d;
   }
   static constexpr data merged = merge();
@@ -207,9 +217,14 @@ struct planned {
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
     bool broken[nodes > 0 ? nodes : 1]{};
-    scheduler s(Graph::view, fused<Graph>::value, fused<Graph>::parts, shapes, p.placement,
-                {p.steps, p.values, p.units.arrays(), value_of, done, broken},
-                {p.devices, tasks > 0 ? device_count : 0, requests});
+    using scheduler_of_world = std::conditional_t<(tasks > 1), scheduler_over_tasks, scheduler>;
+    scheduler_of_world s(schedule_input{Graph::view,
+                                        fused<Graph>::value,
+                                        fused<Graph>::parts,
+                                        shapes,
+                                        p.placement,
+                                        {p.steps, p.values, p.units.arrays(), value_of, done, broken},
+                                        {p.devices, tasks > 0 ? device_count : 0, requests}});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;

@@ -112,6 +112,10 @@ class together {
     b->next = kept.exchange(b);
   }
 
+  static schedule_counts schedule(const schedule_input& in, const bool* split) {
+    return scheduler_over_tasks(in).run(split);
+  }
+
   /// This task's part in an all-reduce.
   static void all_reduce(process_group& group, bound_program& b, int step) {
     const graph_view& g = b.program->graph;
@@ -137,7 +141,7 @@ class together {
   }
 
   static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare,
-                                                &take_turn,   &refuse,      &keep};
+                                                &take_turn,   &refuse,      &keep,        {&count_repeated, &schedule}};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,

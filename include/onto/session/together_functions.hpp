@@ -20,6 +20,7 @@ struct together_functions {
   void (*take_turn)(session_core& s);
   void (*refuse)(std::string_view what);
   void (*keep)(bound_program* b);
+  task_scheduling scheduling;
 };
 
 }  // namespace onto::detail
