@@ -56,7 +56,7 @@ void compare(session& sess, session& ordered, bool prints) {
   const auto run = [&](session& s) {
     s.initialize(on<first>(mine));
     s.initialize(on<second>(yours));
-    const auto step = s.prepare(sum).to(out);
+    auto step = s.prepare(sum).to(out);
     step();
     return measure(count, [&] { step(); });
   };
