@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 using namespace onto;
@@ -33,17 +34,20 @@ times measure(int count, const F& f) {
   return {took[took.size() / 2], took[0]};
 }
 
-/// One tensor of `Size` floats from each of two tasks.
-template <int Size>
+template <int Size, int... K>
+auto sum_over_tasks(std::integer_sequence<int, K...>) {
+  static const auto v = variable<"v", float, Size>(1.f);
+  return std::pair{add_n(on<task<"worker", K>>(replica(task<"worker", K>{}, v))...),
+                   std::tuple{on<task<"worker", K>>(replica(task<"worker", K>{}, v))...}};
+}
+
+/// One tensor of `Size` floats from each of so many tasks.
+template <int Size, int Tasks>
 void compare(session& sess, session& ordered, bool prints) {
-  using first = task<"worker", 0>;
-  using second = task<"worker", 1>;
-  static const auto mine = variable<"mine", float, Size>(1.f);
-  static const auto yours = variable<"yours", float, Size>(2.f);
-  const auto sum = on<first>(mine) + on<second>(yours);
+  const auto [sum, variables] = sum_over_tasks<Size>(std::make_integer_sequence<int, Tasks>{});
   std::vector<float> from(Size, 1.f), to(Size);
   tensor<float, Size> out;
-  const int count = Size > 1'000'000 ? 60 : 200;
+  const int count = Size > 1'000'000 ? 40 : 200;
 
   const times blocking = measure(
       count, [&] { MPI_Allreduce(from.data(), to.data(), Size, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
@@ -54,16 +58,15 @@ void compare(session& sess, session& ordered, bool prints) {
     for (int done = 0; !done; p.pause()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
   });
   const auto run = [&](session& s) {
-    s.initialize(on<first>(mine));
-    s.initialize(on<second>(yours));
+    std::apply([&](const auto&... v) { (s.initialize(v), ...); }, variables);
     auto step = s.prepare(sum).to(out);
     step();
     return measure(count, [&] { step(); });
   };
-  const times program = run(sess), in_order = run(ordered);
+  const times program = run(sess), in_order = run(ordered);  // the same up to 8 processes
   static const auto nothing = variable<"nothing", float, 1>(0.f);
-  const auto empty = on<first>(nothing + 1_c);
-  sess.initialize(on<first>(nothing));
+  const auto empty = on<task<"worker", 0>>(nothing + 1_c);
+  sess.initialize(empty);
   const auto step = sess.prepare(empty);
   const times alone = measure(count, [&] { step(); });
   if (!prints) return;
@@ -79,10 +82,18 @@ void compare(session& sess, session& ordered, bool prints) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  server node{argc, argv, {{"worker", 2}}};
+template <int Tasks>
+void compare_sizes(int argc, char** argv) {
+  server node{argc, argv, {{"worker", Tasks}}};
   session sess{node}, ordered{node, {.deterministic = true}};
-  if (node.rank() == 0) std::printf("what | how | median ms | least ms\n");
-  compare<262'144>(sess, ordered, node.rank() == 0);
-  compare<2'621'440>(sess, ordered, node.rank() == 0);
+  if (node.rank() == 0) std::printf("%d processes | what | median ms | least ms\n", Tasks);
+  compare<262'144, Tasks>(sess, ordered, node.rank() == 0);
+  compare<2'621'440, Tasks>(sess, ordered, node.rank() == 0);
+}
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::atoi(argv[1]) == 4)
+    compare_sizes<4>(argc, argv);
+  else
+    compare_sizes<2>(argc, argv);
 }

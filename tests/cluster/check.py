@@ -88,7 +88,7 @@ def check_programs(mpi):
     program = mpi.build(TESTS / "programs.cpp")
     if not program:
         return
-    for processes in (1, 2, 3, 4):
+    for processes in (1, 2, 3, 4, 9):
         mpi.expect(f"programs over {processes} processes", mpi.run(processes, program, str(processes)))
     mpi.expect("one process without mpirun", mpi.run(0, program, "1"))
     few = [r"the cluster has 3 tasks, and there are 2 processes; start it with mpirun -n 3"]
