@@ -13,9 +13,7 @@ using namespace onto;
 
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Median and fastest of so many times, in milliseconds; all processes begin together.
 struct times {
@@ -49,8 +47,8 @@ void compare(session& sess, session& ordered, bool prints) {
   tensor<float, Size> out;
   const int count = Size > 1'000'000 ? 40 : 200;
 
-  const times blocking = measure(
-      count, [&] { MPI_Allreduce(from.data(), to.data(), Size, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+  const times blocking =
+      measure(count, [&] { MPI_Allreduce(from.data(), to.data(), Size, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   const times tested = measure(count, [&] {
     MPI_Request request;
     MPI_Iallreduce(from.data(), to.data(), Size, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request);

@@ -46,7 +46,8 @@ int main(int argc, char** argv) {
   sess.initialize(step);
   const auto train = sess.prepare(step);
   for (int k = 0; k <= 120; ++k) {
-    const float mean_loss = train(shard<0>().first = x, shard<0>().second = y, shard<1>().first = x, shard<1>().second = y);
+    const float mean_loss =
+        train(shard<0>().first = x, shard<0>().second = y, shard<1>().first = x, shard<1>().second = y);
     if (k % 60 == 0 && node.rank() == 0) std::printf("step %3d: loss %.4f\n", k, static_cast<double>(mean_loss));
   }
   const auto w = sess.run(variable<"w", float, 2, 1> * 1_c);

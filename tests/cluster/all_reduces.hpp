@@ -197,8 +197,8 @@ void check_training(session& sess, rule_checker& r, const Minimize& minimized, c
   const auto step = minimized(two_towers<worker<0>, worker<1>>);
   sess.initialize(step);
   const std::vector<float> got = train(sess, step, w, b, v);
-  const auto [a, c, d] = sess.run(
-      fetches(replica(worker<1>{}, w) * 1_c, replica(worker<1>{}, b) * 1_c, replica(worker<1>{}, v) * 1_c));
+  const auto [a, c, d] =
+      sess.run(fetches(replica(worker<1>{}, w) * 1_c, replica(worker<1>{}, b) * 1_c, replica(worker<1>{}, v) * 1_c));
   std::vector<float> other(got.begin(), got.begin() + 12);
   other.insert(other.end(), a.begin(), a.end());
   other.insert(other.end(), c.begin(), c.end());
@@ -206,8 +206,8 @@ void check_training(session& sess, rule_checker& r, const Minimize& minimized, c
   r.expect(got == other, std::string("replicas are the same after ") + what);
 
   session alone{{.cpu_threads = 1}};
-  const auto whole = minimized(model_loss(concat<0>(rows<0>().first, rows<1>().first),
-                                          concat<0>(rows<0>().second, rows<1>().second), w, b, v));
+  const auto whole = minimized(
+      model_loss(concat<0>(rows<0>().first, rows<1>().first), concat<0>(rows<0>().second, rows<1>().second), w, b, v));
   alone.initialize(whole);
   const std::vector<float> expected = train(alone, whole, w, b, v);
   bool good = got.size() == expected.size() && got.size() == 12 + 32;

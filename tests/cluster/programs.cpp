@@ -195,7 +195,8 @@ int main(int argc, char** argv) try {
   if (processes == 2) {
     session sess{node, {.deterministic = true}};
     check_order(sess, r);
-    check_training(sess, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
+    check_training(
+        sess, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
   }
   check_specifications(r);
   if (processes == 2) check_pieces(node.rank(), r);

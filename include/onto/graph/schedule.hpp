@@ -14,6 +14,7 @@
 #include <onto/graph/placer.hpp>
 #include <onto/graph/plan_step.hpp>
 #include <onto/graph/ready.hpp>
+#include <onto/graph/split_units.hpp>
 
 #include <type_traits>
 
@@ -49,7 +50,7 @@ class basic_scheduler {
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
-    form_units(split);
+    form_units(g_, whole_, parts_, where_, split, r_, [&](int root) { return is_reduced(root); });
     issue_units();
     for (int k = 0; k < g_.fetch_count; ++k) fetch(k);
     // A transfer from host memory, or an all-reduce, may still read when later steps of the host run: what it reads is
@@ -88,8 +89,8 @@ class basic_scheduler {
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
   /// A copy from GPU to GPU begins when there is something to copy, and who reads it lets others go first for a while.
-  /// All-reduces begin as soon as there are enough bytes for a bucket, and what reads them is issued when there is nothing
-  /// else.
+  /// All-reduces begin as soon as there are enough bytes for a bucket, and what reads them is issued when there is
+  /// nothing else.
   constexpr void issue_units() {
     place_numbers gpus(g_.count);
     const scratch_array<int> waits(g_.count);  // per unit: operands that are not made yet
@@ -182,40 +183,6 @@ class basic_scheduler {
       c_.all_reduce_bytes = known_sum(c_.all_reduce_bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
     ++c_.all_reduces;
     buckets.close();
-  }
-
-  /// Splits kernels: one operation at a time where `split` says so, or where their members are on several devices and
-  /// so are those of what they were merged from.
-  constexpr void form_units(const bool* split) {
-    const kernel_arrays& units = r_.units;
-    units.copy(whole_, g_.count);
-    for (int n = 0; n < g_.count; ++n) {
-      r_.value_of[n] = -1;
-      r_.done[n] = false;
-      r_.broken[n] = false;
-      units.result[n] = false;
-    }
-    bool* const apart = r_.done;  // per root: members on several devices
-    bool* const part_apart = units.result;
-    bool any = split != nullptr;
-    for (int n = 0; n < g_.count; ++n) {
-      if (!whole_.runs(n)) continue;
-      const int root = whole_.kernel_of[n], part = parts_.kernel_of[n];
-      if (!(where_[n].where == where_[root].where) && !is_reduced(root)) any = apart[root] = true;
-      if (!(where_[n].where == where_[part].where)) part_apart[part] = true;
-    }
-    for (int n = 0; n < g_.count && any; ++n) {
-      const int root = whole_.kernel_of[n];
-      if (root < 0) continue;
-      if (split && split[root])
-        units.kernel_of[n] = n;
-      else if (apart[root])
-        units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
-      if (units.kernel_of[n] != root) r_.broken[root] = true;
-    }
-    any = form_batches(g_, whole_, where_, r_.broken, units, r_.value_of) || any;
-    if (any) units.list_members(g_.count);
-    mark_results(g_, units);
   }
 
   constexpr int find_value(int node, const place& at) const {

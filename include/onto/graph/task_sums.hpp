@@ -65,12 +65,12 @@ class task_sums {
 
  private:
   struct sum {
-    int twin = -1;           // of those whose terms are on several tasks
-    bool many = false;       // of a first twin: they are read on several tasks, or where nobody has asked for
+    int twin = -1;      // of those whose terms are on several tasks
+    bool many = false;  // of a first twin: they are read on several tasks, or where nobody has asked for
     bool inner = false;
     bool member = false;
     int uses = 0;
-    int user = -1;           // a sum over tasks that uses it, if nothing else does
+    int user = -1;            // a sum over tasks that uses it, if nothing else does
     std::uint64_t task = 0;   // of a first twin: where they are read
     std::uint64_t tasks = 0;  // of its terms
   };

@@ -87,8 +87,7 @@ struct tower_of<placed_node<Place, E>> {
 };
 
 template <class A, class B>
-inline constexpr bool are_replicas =
-    A::facts.id != B::facts.id && A::facts.type == B::facts.type && A::facts.shape == B::facts.shape;
+inline constexpr bool are_replicas = (A::facts.type == B::facts.type && A::facts.shape == B::facts.shape);
 
 /// Which mistake there is in the variables of two towers, or void.
 template <class Tower, class... A, class... B>
@@ -162,8 +161,7 @@ constexpr auto step_of_towers(std::index_sequence<T...>, const Rule& rule, const
   const auto gradients = std::make_tuple(gradients_of_tower<tower_of<Loss>>(
       tower_of<Loss>::template part<count>(boost::hana::at_c<T>(towers)), std::get<T>(variables))...);
   using first = std::remove_cvref_t<decltype(std::get<0>(variables))>;
-  const auto sums =
-      sums_of_gradients(std::make_index_sequence<std::tuple_size_v<first>>{}, std::get<T>(gradients)...);
+  const auto sums = sums_of_gradients(std::make_index_sequence<std::tuple_size_v<first>>{}, std::get<T>(gradients)...);
   const auto all = std::apply([](const auto&... g) { return std::tuple_cat(g...); }, gradients);
   return std::apply(
       [&](const auto&... g) {
@@ -188,10 +186,10 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings,
   } else if constexpr (!is_floating(First::facts.type)) {
     return typename nothing_to_derive<typename First::element_type>::result{};
   } else {
-    const auto variables = std::make_tuple(pick_trainable<First>(typename First::ops{}),
-                                           pick_trainable<More>(typename More::ops{})...);
-    using mistaken = typename decltype(std::apply([](const auto&... v) { return first_mistake<First>(v...); },
-                                                  variables))::type;
+    const auto variables =
+        std::make_tuple(pick_trainable<First>(typename First::ops{}), pick_trainable<More>(typename More::ops{})...);
+    using mistaken =
+        typename decltype(std::apply([](const auto&... v) { return first_mistake<First>(v...); }, variables))::type;
     if constexpr (!std::is_void_v<mistaken>)
       return typename mistaken::result{};
     else

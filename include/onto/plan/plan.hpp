@@ -28,8 +28,8 @@ struct plan {
   std::int64_t message_bytes = 0;   ///< in all messages
   int all_reduces = 0;              ///< calls that add up values of several tasks on all of them; of small ones buckets
   std::int64_t all_reduce_bytes = 0;  ///< of the sums, as one task has them
-  std::int64_t flops = 0;           ///< floating-point operations
-  bool placeable = true;            ///< whether every operation has a device, softly placed where need be
+  std::int64_t flops = 0;             ///< floating-point operations
+  bool placeable = true;              ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
   /// these differ. `session::placement` tells.
   bool depends_on_values = false;
@@ -192,8 +192,8 @@ struct planned {
     return task_count(devices, device_count);
   }
   static constexpr int tasks = count_tasks();
-  static constexpr int array_size = schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks,
-                                                      tasks > 1 ? count_repeated(Graph::view) : 0);
+  static constexpr int array_size =
+      schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks, tasks > 1 ? count_repeated(Graph::view) : 0);
   using type = plan<nodes, array_size, array_size, device_count>;
 
   static constexpr type run() {

@@ -33,7 +33,8 @@ class binder {
     const int tasks = task_count(devices_.places(), devices_.count());
     int edges = 0;
     for (int n = 0; n < g_.count && devices_.count() > 1; ++n) edges += g_[n].count;  // copies between devices
-    const int capacity = schedule_capacity(g_.count, edges, g_.fetch_count, tasks, tasks > 1 ? over_tasks_->repeated(g_) : 0);
+    const int capacity =
+        schedule_capacity(g_.count, edges, g_.fetch_count, tasks, tasks > 1 ? over_tasks_->repeated(g_) : 0);
     here_ = devices_.here();
     arena scratch;
     auto* steps = scratch.make<plan_step>(capacity);
@@ -43,14 +44,13 @@ class binder {
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n)
       if (p_.kernels.runs(n) && !fits(n)) split[p_.kernels.kernel_of[n]] = true;
-    const schedule_input in_order{
-        g_,
-        p_.kernels,
-        p_.unmerged,
-        b_.shapes,
-        b_.where,
-        {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
-        {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places}};
+    const schedule_input in_order{g_,
+                                  p_.kernels,
+                                  p_.unmerged,
+                                  b_.shapes,
+                                  b_.where,
+                                  {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
+                                  {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places}};
     b_.counts = tasks > 1 ? over_tasks_->run(in_order, split) : scheduler(in_order).run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
@@ -88,7 +88,8 @@ class binder {
       if (steps[k].kind == step_kind::transfer) made.from_device = devices_.index_of(steps[k].from);
       if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
         throw_no_kernel(g_, steps[k].node, devices_[made.device]);
-      made.one_launch = made.kernel && steps[k].batched > 1 && made.kernel->launch[devices_[made.device].slot()].batches;
+      made.one_launch =
+          made.kernel && steps[k].batched > 1 && made.kernel->launch[devices_[made.device].slot()].batches;
     }
     order(steps, units);
     find_replay();

@@ -29,7 +29,7 @@ constexpr auto of(const auto&... e) {
   return crossings{p.all_reduces, p.messages};
 }
 
-// ---- what is one --------------------------------------------------------------------------------------------
+// ---- what is one ------------------------------------------------------------------------------------------
 
 // A sum of one value from each of several tasks that arrives everywhere.
 static_assert(of(a + b) == crossings{1, 0});
@@ -60,7 +60,7 @@ static_assert(of(on<first>(tanh(open)) + on<second>(exp(on<second>(open)))).all_
 constexpr auto gpus = on<task<"worker", 0, gpu<0>>>(tanh(x)) + on<task<"worker", 1, gpu<0>>>(exp(y));
 static_assert(of(gpus) == crossings{1, 0});
 
-// ---- what is none -------------------------------------------------------------------------------------------
+// ---- what is none -----------------------------------------------------------------------------------------
 
 // A sum that one task wants: the others send it their values, and it is fused with what follows.
 static_assert(of(on<store>((a + b) * 0.5_c)) == crossings{0, 2});

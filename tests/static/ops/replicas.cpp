@@ -26,8 +26,8 @@ constexpr auto tower = [](auto place) {
 };
 constexpr auto losses = towers(boost::hana::tuple_t<first, second>, tower);
 
-// The gradients of all parameters, and the loss, in one call; nothing else crosses: not the count of steps, not what the
-// optimizer keeps, not the norm by which gradients are clipped.
+// The gradients of all parameters, and the loss, in one call; nothing else crosses: not the count of steps, not what
+// the optimizer keeps, not the norm by which gradients are clipped.
 constexpr auto plain = plan_of(minimize<sgd{.rate = 0.1}>(losses));
 static_assert(plain.all_reduces == 1 && plain.messages == 0 && plain.transfers == 0);
 static_assert(plain.all_reduce_bytes == 4 * (8 * 4 + 4 + 1));

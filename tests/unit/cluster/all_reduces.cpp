@@ -53,7 +53,8 @@ TEST_CASE("where order is asked for, sums are in the order of the tasks", "[clus
 
 TEST_CASE("towers with replicas over tasks take the steps of one tower", "[cluster][threads]") {
   in_each_worker(2, {.timeout = 60}, [](session& s, rule_checker& r) {
-    check_training(s, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
+    check_training(
+        s, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
   });
   in_each_worker(2, {.timeout = 60}, [](session& s, rule_checker& r) {
     check_training(
@@ -70,8 +71,8 @@ TEST_CASE("the same towers take the same steps in one process", "[cluster]") {
   session two{{.simulated_gpus = 2}}, one;
   const auto towers_on_gpus = by(two_towers<gpu<0>, gpu<1>>);
   two.initialize(towers_on_gpus);
-  const auto whole = by(model_loss(concat<0>(rows<0>().first, rows<1>().first),
-                                   concat<0>(rows<0>().second, rows<1>().second), w, b, v));
+  const auto whole = by(
+      model_loss(concat<0>(rows<0>().first, rows<1>().first), concat<0>(rows<0>().second, rows<1>().second), w, b, v));
   one.initialize(whole);
   const auto got = train(two, towers_on_gpus, w, b, v), expected = train(one, whole, w, b, v);
   REQUIRE(got.size() == expected.size());

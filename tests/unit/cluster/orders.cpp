@@ -155,23 +155,22 @@ explored check_placement(unsigned seed) {
 
   int edges = 0;
   for (int n = 0; n < g.count; ++n) edges += g[n].count;
-  const auto capacity = static_cast<std::size_t>(detail::schedule_capacity(g.count, edges, g.fetch_count, tasks,
-                                                                         detail::count_repeated(g)));
+  const auto capacity = static_cast<std::size_t>(
+      detail::schedule_capacity(g.count, edges, g.fetch_count, tasks, detail::count_repeated(g)));
   std::vector<plan_step> steps(capacity);
   std::vector<plan_value> values(capacity);
   std::vector<extents> shapes;
   for (int n = 0; n < g.count; ++n) shapes.push_back(g[n].shape);
   detail::arena memory;
   const auto units = detail::kernel_arrays::make(memory, g.count);
-  detail::scheduler_over_tasks s(detail::schedule_input{
-      g,
-      detail::fused<Graph>::value,
-      detail::fused<Graph>::parts,
-      shapes.data(),
-      where.data(),
-      {steps.data(), values.data(), units, memory.make<int>(g.count), memory.make<bool>(g.count),
-       memory.make<bool>(g.count)},
-      {devices.data(), static_cast<int>(devices.size()), nullptr}});
+  detail::scheduler_over_tasks s(detail::schedule_input{g,
+                                                        detail::fused<Graph>::value,
+                                                        detail::fused<Graph>::parts,
+                                                        shapes.data(),
+                                                        where.data(),
+                                                        {steps.data(), values.data(), units, memory.make<int>(g.count),
+                                                         memory.make<bool>(g.count), memory.make<bool>(g.count)},
+                                                        {devices.data(), static_cast<int>(devices.size()), nullptr}});
   const detail::schedule_counts counts = s.run(nullptr);
   REQUIRE(static_cast<std::size_t>(counts.steps) <= capacity);
   for (const place& d : devices) detail::assign_offsets(values.data(), counts.values, d);

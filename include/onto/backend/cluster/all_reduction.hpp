@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// An all-reduce under way, by messages: each task adds up its share of the elements, in the order of the tasks, and sends
-// the sums to the others. Or, of many tasks where no order is asked for, by what the system has of its own.
+// An all-reduce under way, by messages: each task adds up its share of the elements, in the order of the tasks, and
+// sends the sums to the others. Or, of many tasks where no order is asked for, by what the system has of its own.
 #pragma once
 
 #include <onto/backend/cluster/add_elements.hpp>
@@ -63,8 +63,8 @@ class all_reduction : public counted {
   /// docs/measurements/all_reduce.md. Beyond, each task has a message from and to each other one.
   static constexpr int most_by_messages = 8;
 
-  all_reduction(transport& ways, message_memory& memory, run_state& run, element type, const reduced_value* values, int count,
-            reduction_tasks&& tasks, bool in_order)
+  all_reduction(transport& ways, message_memory& memory, run_state& run, element type, const reduced_value* values,
+                int count, reduction_tasks&& tasks, bool in_order)
       : ways_(ways),
         memory_(memory),
         run_(run),
@@ -75,7 +75,8 @@ class all_reduction : public counted {
     from_ = static_cast<const char*>(values_[0].from);
     to_ = static_cast<char*>(values_[0].to);
     if (values_.size() > 1) collect();
-    if (!in_order && count() > most_by_messages && count() == ways_.size()) own_way_ = ways_.all_reduce(type_, from_, to_, total_);
+    if (!in_order && this->count() > most_by_messages && this->count() == ways_.size())
+      own_way_ = ways_.all_reduce(type_, from_, to_, total_);
     if (!own_way_) exchange();
   }
 
@@ -113,7 +114,9 @@ class all_reduction : public counted {
   bool is_small() const { return total_ * size() <= small; }
 
   /// Of the task with this number among them.
-  std::int64_t begin_of(int task) const { return is_small() ? 0 : total_ / count() * task + least(task, total_ % count()); }
+  std::int64_t begin_of(int task) const {
+    return is_small() ? 0 : total_ / count() * task + least(task, total_ % count());
+  }
   std::int64_t end_of(int task) const { return is_small() ? total_ : begin_of(task + 1); }
   static std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
   std::int64_t bytes_of(int task) const { return (end_of(task) - begin_of(task)) * size(); }

@@ -62,8 +62,8 @@ class cluster_group final : public process_group {
     throw_failure(verdict);
   }
 
-  /// Waits until `is_done()`, for what task `from` does, or `all_of_them`. *Throws* `failed_precondition_error` where it
-  /// does not come in time, or the others have given up.
+  /// Waits until `is_done()`, for what task `from` does, or `all_of_them`. *Throws* `failed_precondition_error` where
+  /// it does not come in time, or the others have given up.
   template <class Condition>
   void wait_for(int from, const Condition& is_done) {
     patience p(timeout_);
@@ -209,7 +209,8 @@ class cluster_group final : public process_group {
       p.pause();
     }
     int who = gone;  // that another one waits for who waits for nobody
-    for (int k = 0; k < ways_->size() && waits_for(who) != -1; ++k) who = waits_for(who) >= 0 ? waits_for(who) : silent(who);
+    for (int k = 0; k < ways_->size() && waits_for(who) != -1; ++k)
+      who = waits_for(who) >= 0 ? waits_for(who) : silent(who);
     process_note verdict;
     verdict.fatal = true;
     verdict.failure = failure_kind::failed_precondition;

@@ -157,10 +157,10 @@ class mpi_transport final : public transport {
     const ref<mpi_reduction> r(new mpi_reduction(static_cast<std::size_t>(count / most + 1)));
     for (std::int64_t at = 0; at < count; at += most) {
       const int piece = static_cast<int>(count - at < most ? count - at : most);
-      check_mpi(MPI_Iallreduce(static_cast<const char*>(from) + at * size_of(type),
-                               static_cast<char*>(to) + at * size_of(type), piece, number, MPI_SUM, comm_,
-                               r->add_piece()),
-                "MPI_Iallreduce");
+      check_mpi(
+          MPI_Iallreduce(static_cast<const char*>(from) + at * size_of(type),
+                         static_cast<char*>(to) + at * size_of(type), piece, number, MPI_SUM, comm_, r->add_piece()),
+          "MPI_Iallreduce");
     }
     r->retain();
     return ref<pending_message>(r.get());

@@ -2,8 +2,8 @@
 // All-reduces of a session, in order.
 #pragma once
 
-#include <onto/backend/cluster/group.hpp>
 #include <onto/backend/cluster/all_reduction.hpp>
+#include <onto/backend/cluster/group.hpp>
 
 #include <deque>
 
@@ -41,7 +41,7 @@ class reduction_stream final : public shared_stream {
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
     open_.push_back(ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
-                                                 static_cast<reduction_tasks&&>(with), group_->deterministic)));
+                                                         static_cast<reduction_tasks&&>(with), group_->deterministic)));
     ++started_;
   }
 
