@@ -28,19 +28,19 @@ class all_reduces {
     bool some = false;
     for (int n = 0; n < g_.count; ++n) {
       if (p_.kernel_of[n] != n || !is_sum_over_tasks(n)) continue;
-      facts_.get()[n].kind = reduced;
+      facts_.get()[n].kind = added;
       facts_.get()[n].sum = some = true;
     }
     if (!some) return;
     do find_all_repeated();
     while (forget_some());
     join_twins(task_sums(g));
-    for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == reduced;
+    for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == added;
   }
 
   constexpr bool any() const { return any_; }
   /// Whether a kernel is an all-reduce: then it is not run.
-  constexpr bool is_reduced(int root) const { return any_ && facts_.get()[root].kind == reduced; }
+  constexpr bool is_reduced(int root) const { return any_ && facts_.get()[root].kind == added; }
   /// Whether a kernel is run on each task that needs what it makes of an all-reduce.
   constexpr bool is_repeated(int root) const { return any_ && facts_.get()[root].kind == repeated; }
   /// Whether a node is the result of such a one, which is there on several tasks.
@@ -90,7 +90,7 @@ class all_reduces {
   }
 
  private:
-  enum kinds : std::uint8_t { unknown, plain, repeated, reduced };
+  enum kinds : std::uint8_t { unknown, plain, repeated, added };
   struct facts {
     kinds kind = unknown;
     bool sum = false;  // may be one
@@ -143,7 +143,7 @@ class all_reduces {
   constexpr bool forget_some() {
     bool forgot = false;
     for (int n = 0; n < g_.count; ++n) {
-      if (facts_.get()[n].kind != reduced) continue;
+      if (facts_.get()[n].kind != added) continue;
       bool good = true;
       for_each_term(n, [&](int term) { good = good && !has_shared(term) && is_used_on(n, where_[term].where); });
       if (!good) facts_.get()[n].kind = plain;
@@ -183,7 +183,7 @@ class all_reduces {
         facts& x = facts_.get()[t];
         t = x.next;
         if (good) {
-          x.kind = reduced;
+          x.kind = added;
           x.first = n;
         } else {
           x.next = -1;
@@ -213,7 +213,7 @@ class all_reduces {
         find_repeated(u);
         const facts& below = facts_.get()[u];
         if (below.kind < repeated) return;
-        const int reduction = below.kind == reduced ? u : below.source;
+        const int reduction = below.kind == added ? u : below.source;
         if (source >= 0 && tasks_of(source) != tasks_of(reduction)) return;
         source = reduction;
       }

@@ -5,7 +5,6 @@
 
 #include <onto/graph/all_reduce_buckets.hpp>
 #include <onto/graph/all_reduces.hpp>
-#include <onto/graph/batched_units.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
@@ -28,8 +27,7 @@ struct shared_values {
   all_reduces sums;
   all_reduce_buckets buckets;
 };
-/// Of another one.
-struct nothing_shared {};
+struct nothing_shared {};  // of another one
 
 /// `Shared`: programs of one process have no code for all-reduces.
 template <class Shared>
@@ -160,11 +158,10 @@ class basic_scheduler {
 
   /// A step for each task of what was collected.
   constexpr void begin_bucket() {
-    const all_reduces& sums = shared_.sums;
     all_reduce_buckets& buckets = shared_.buckets;
     if (buckets.is_empty()) return;
     const int first = *buckets.begin();
-    sums.for_each_term(first, [&](int term) {
+    shared_.sums.for_each_term(first, [&](int term) {
       plan_step s;
       s.kind = step_kind::all_reduce;
       s.node = first;
@@ -172,8 +169,8 @@ class basic_scheduler {
       s.value = c_.values;
       s.bucket = c_.all_reduces;
       for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
-        const int given = sums.term_at(*unit, s.at);
-        r_.values[new_value(sums.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
+        const int given = shared_.sums.term_at(*unit, s.at);
+        r_.values[new_value(shared_.sums.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
         if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
       }
       s.more = c_.values - s.value - 1;
