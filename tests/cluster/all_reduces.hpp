@@ -163,11 +163,8 @@ template <int Tasks>
 void check_types(session& sess, rule_checker& r) {
   check_multiples<float, 12, Tasks>(sess, r, "float");
   check_multiples<double, 12, Tasks>(sess, r, "double");
-  check_multiples<half, 12, Tasks>(sess, r, "half");
   check_multiples<bfloat16, 12, Tasks>(sess, r, "bfloat16");
   check_multiples<std::int8_t, 12, Tasks>(sess, r, "int8");
-  check_multiples<std::uint16_t, 12, Tasks>(sess, r, "uint16");
-  check_multiples<std::int32_t, 12, Tasks>(sess, r, "int32");
   check_multiples<std::int64_t, 1, Tasks>(sess, r, "int64");
   check_multiples<float, 300'001, Tasks>(sess, r, "many floats");
   check_multiples<half, 150, Tasks>(sess, r, "half, of any size");
