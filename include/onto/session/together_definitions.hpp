@@ -133,8 +133,8 @@ class together {
                      static_cast<int>(tasks.size()));
   }
 
-  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare,
-                                                &take_turn,   &keep,        {&count_repeated, &schedule}};
+  static constexpr together_functions functions{
+      &identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep, {&count_repeated, &schedule}};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
