@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The epilogue of a matrix product: what its kernel does beside multiplying, as BLAS libraries have it.
+// The epilogue of a product, of matrices or a convolution: what its kernel does beside multiplying, as BLAS libraries
+// and cuDNN have it.
 #pragma once
 
 #include <onto/graph/node_uses.hpp>
@@ -18,9 +19,9 @@ constexpr bool same_devices(const graph_view& g, int a, int b) {
          ((x.kernels.gpu & p) != 0) == ((y.kernels.gpu & q) != 0);
 }
 
-/// What a matrix product does beside multiplying; node indices, or -1.
+/// What a product does beside multiplying; node indices, or -1.
 struct matmul_epilogue {
-  int product = -1;  // the MatMul node
+  int product = -1;  // the MatMul or convolution node
   int alpha = -1;    // scalar node
   int beta = -1;     // scalar node
   int addend = -1;   // added node
@@ -50,6 +51,16 @@ constexpr int scalar_factor(const graph_view& g, int n) {
   return first == second ? -1 : first ? 0 : 1;
 }
 
+/// Whether adding `n` in the kernel of a convolution would cost another kernel: a map that nothing else reads is else
+/// computed where it is added.
+constexpr bool is_computed_where_added(const graph_view& g, const node_uses& uses, int n) {
+  for (; uses[n] == 1; n = g.operand(n, 0)) {
+    if (g[n].is_map()) return true;
+    if (g[n].kind() != op_kind::view) return false;
+  }
+  return false;
+}
+
 /// Makes the sum or difference `u` of `top` and something part of the epilogue of the product, if it can be.
 constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top, int u, matmul_epilogue& e) {
   const bool subtracts = is_operation<op::sub>(g[u].op);
@@ -60,6 +71,7 @@ constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top,
   const int addend = factor < 0 ? other : g.operand(other, 1 - factor);
   if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape))
     return false;
+  if (g[e.product].kind() != op_kind::matmul && is_computed_where_added(g, uses, addend)) return false;
   e.addend = addend;
   if (factor >= 0) {
     e.beta = g.operand(other, factor);
@@ -84,7 +96,7 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
   return true;
 }
 
-/// Finds `relu(alpha * matmul + beta * c)` above the product `m`; returns the root, fills `e`.
+/// Finds `relu(alpha * product + beta * c)` above the product `m`; returns the root, fills `e`.
 /// What is assigned to a variable there is the kernel's result.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
