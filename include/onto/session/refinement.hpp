@@ -201,8 +201,9 @@ class refinement {
     return false;
   }
 
-  /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes, in the same
-  /// place: the gradients of two towers may differ in nothing else. Under a guard places are others; then one that is free.
+  /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes, in the
+  /// same place: the gradients of two towers may differ in nothing else. Under a guard places are others; then one that
+  /// is free.
   void match_derived() {
     auto* const taken = m_.make<bool>(g_.written);
     for (int k = 0; k < nodes.size; ++k) {
@@ -216,8 +217,8 @@ class refinement {
   }
   bool derives(int n, const refined_node& x) const {
     const graph_node& y = g_[n];
-    bool same = y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type &&
-                y.count == x.derived.count;
+    bool same =
+        y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type && y.count == x.derived.count;
     for (int j = 0; j < y.count && same; ++j) same = nodes.items[operands.items[x.first + j]].typed == g_.operand(n, j);
     return same;
   }
