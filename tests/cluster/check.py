@@ -93,7 +93,7 @@ def check_programs(mpi):
     program = mpi.build(TESTS / "programs.cpp")
     if not program:
         return
-    for processes in (1, 2, 3, 4):
+    for processes in (1, 2, 3, 4, 9):
         mpi.expect(f"programs over {processes} processes", mpi.run(processes, program, str(processes)))
     mpi.expect("one process without mpirun", mpi.run(0, program, "1"))
     few = [r"the cluster has 3 tasks, and there are 2 processes; start it with mpirun -n 3"]
@@ -110,8 +110,8 @@ def check_faults(mpi):
     if not program:
         return
     mpi.expect("three processes without a fault", mpi.run(3, program))
-    for how in ("late", "stop"):
-        mpi.expect(f"a process that is {how}" + ("ped" if how == "stop" else ""), mpi.run(3, program, how), None,
+    for how, what in (("late", "late"), ("stop", "stopped"), ("inside", "stopped while others add up")):
+        mpi.expect(f"a process that is {what}", mpi.run(3, program, how), None,
                    [SENTENCE.format(rank, r"did not answer within 3 s") for rank in (0, 1)], seconds=40)
     mpi.expect("a process that ends its session early", mpi.run(3, program, "leave"), None,
                [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=40)

@@ -88,11 +88,15 @@ int main(int argc, char** argv) {
     const auto mine = on<task<"worker", 0>>(matmul(x, w));
     const auto yours = on<task<"worker", 1>>(matmul(x, w) * 0.5f);
     sess.initialize(on<task<"ps", 0>>(w));
-    const auto step = sess.prepare(on<task<"ps", 0>>(assign(w, (mine + yours) * 0.01f)));
+    const auto sum = mine + yours;  // the workers' all-reduce
+    const auto step = sess.prepare(fetches(on<task<"ps", 0>>(assign(w, (mine + yours) * 0.01f)),
+                                           on<task<"worker", 0>>(exp(sum)), on<task<"worker", 1>>(tanh(sum))));
     const tensor<float, 8, 8> ones(std::vector<float>(64, 1.f));
     for (int k = 0; k < 200; ++k) {
       if (node.rank() == 2 && k == when) {
         if (how == "leave") break;
+        // In the middle of a step: the other worker has begun the all-reduce, and waits there.
+        if (how == "inside") sess.inject({[](void*, const char*) { std::raise(SIGSTOP); }, nullptr});
         fail_as_asked(how);
       }
       step(x = ones);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // The tests on processes: random programs over random tasks against the reference, tensors that go in pieces, a model
 // of synchronous training; with three processes the rules.
+#include "all_reduces.hpp"
 #include "rules.hpp"
-
-#include "../unit/session/random_program.hpp"
-#include "../unit/session/reference.hpp"
 
 #include <onto/cluster.hpp>
 
@@ -101,6 +99,34 @@ void check_specifications(rule_checker& r) {
   r.expect(spec{{"ps", 1}, {"worker", 2}}.size() == 3, "a specification knows how many processes it takes");
 }
 
+/// MPI's own sums, of all types that it has, in pieces.
+template <class T>
+void check_own_sum(detail::transport& ways, rule_checker& r) {
+  std::vector<T> from(1234), to(1234);
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = static_cast<T>(static_cast<int>(k % 50) + ways.rank());
+  const auto m = ways.all_reduce(element_of<T>, from.data(), to.data(), 1234);
+  std::int64_t bytes = 0;
+  bool good = m.get() != nullptr;
+  for (detail::patience p(20); good && !m->is_done(bytes);) {
+    good = !p.is_over();
+    p.pause();
+  }
+  for (std::size_t k = 0; good && k < to.size(); ++k) good = to[k] == static_cast<T>(2 * static_cast<int>(k % 50) + 1);
+  r.expect(good, "MPI adds up elements of " + std::string(name_of(element_of<T>)));
+}
+template <class... T>
+void check_own_sums(rule_checker& r) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  {
+    detail::mpi_transport ways(comm, 1000);
+    (check_own_sum<T>(ways, r), ...);
+    half none{};
+    r.expect(!ways.all_reduce(element::float16, &none, &none, 1), "MPI adds up no halves");
+  }
+  MPI_Comm_free(&comm);
+}
+
 /// What is longer than MPI's greatest count goes in pieces; here these are short. An empty message stands for all.
 void check_pieces(int rank, rule_checker& r) {
   MPI_Comm comm = MPI_COMM_NULL;
@@ -151,16 +177,32 @@ int main(int argc, char** argv) try {
     const std::string middle = "/task:" + std::to_string(processes / 2);
     const char* const guards[] = {"/task:0/gpu:0", last.c_str(), "/task:0/cpu:0", middle.c_str()};
     session sess{node, {.allow_soft_placement = true, .simulated_gpus = processes == 2 ? 1 : 0}};
-    if (processes != 3) {
+    if (processes != 3 && processes != 9) {
       for (int k = 0; k < 4; ++k) guard_names[k] = guards[k];
       check_random<2, false>(sess, r);
       check_random<4, true>(sess, r);
       check_random<9, false>(sess, r);
       check_large(sess, r, processes - 1);
     }
+    if (processes == 2) check_types<2>(sess, r);
+    if (processes == 2) check_random_sums<0, 2>(sess, r);
+    if (processes == 4) check_random_sums<3, 4>(sess, r);
+    if (processes == 9) {  // by MPI's own
+      check_multiples<float, 300'001, 9>(sess, r, "many floats");
+      check_multiples<std::uint16_t, 12, 9>(sess, r, "uint16");
+    }
+  }
+  if (processes == 2) {
+    session sess{node, {.deterministic = true}};
+    check_order(sess, r);
+    check_training(
+        sess, r, [](const auto& loss) { return minimize(sgd{.rate = 0.2, .momentum = 0.9}, loss); }, "sgd");
   }
   check_specifications(r);
   if (processes == 2) check_pieces(node.rank(), r);
+  if (processes == 2)
+    check_own_sums<float, double, std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
+                   std::int64_t, std::uint64_t>(r);
   if (processes == 3) check_rules(node, r);
   for (const std::string& failure : r.failures()) std::fprintf(stderr, "FAIL %s\n", failure.c_str());
   std::printf("%d checks, %d failed\n", r.checks(), static_cast<int>(r.failures().size()));

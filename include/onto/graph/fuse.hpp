@@ -70,6 +70,8 @@ class fuser {
   constexpr void run() {
     k_.clear(g_.count);
     for (int k = 0; k < g_.fetch_count; ++k) target(g_.fetches[k]) = fetched;
+    for (int n = 0; n < g_.count && k_.task_sums; ++n)
+      if (k_.is_task_sum(n)) set_apart(n);
     fuse_products();
     for (int n = g_.count - 1; n >= 0; --n) {
       if (g_[n].is_leaf()) continue;
@@ -89,6 +91,19 @@ class fuser {
     int kernel = none;
     int path = -1;
   };
+
+  /// The terms of a sum over tasks are in memory, and its only members are sums: it may become an all-reduce.
+  constexpr void set_apart(int n) {
+    for (int k = 0; k < g_[n].count; ++k) {
+      int o = g_.operand(n, k);
+      if (is_inner_sum(o)) continue;
+      while (is_reshape(g_, o)) o = g_.operand(o, 0);
+      target(o) = fetched;
+      use_count_.get()[o] += 2;
+    }
+  }
+
+  constexpr bool is_inner_sum(int n) const { return k_.task_sums && k_.task_sums[n] == 2; }
 
   /// The one kernel all consumers of a node are in, so far.
   constexpr int& target(int n) const { return targets_.get()[n]; }
@@ -154,8 +169,10 @@ class fuser {
   constexpr operand_space fuse_map(int n) {
     const graph_node& x = g_[n];
     const int wanted = target(n);
-    bool joins = wanted >= 0 && same_devices(g_, n, wanted);
-    if (joins) {
+    bool joins = wanted >= 0 && (same_devices(g_, n, wanted) || is_inner_sum(n));
+    if (k_.is_task_sum(n)) {
+      joins = joins && is_inner_sum(n);
+    } else if (joins) {
       if (x.is_map())
         joins = map_joins(n, wanted);
       else

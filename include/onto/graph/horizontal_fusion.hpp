@@ -170,7 +170,7 @@ class horizontal_fuser {
         }
       }
     }
-    x.open = x.open && x.size <= most_merged_instructions;
+    x.open = x.open && x.size <= most_merged_instructions && !k_.is_task_sum(root);
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
   }
 

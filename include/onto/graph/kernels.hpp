@@ -47,10 +47,13 @@ struct kernel_arrays {
   int* batch_of = nullptr;
   matmul_epilogue* epilogues = nullptr;
   int products = 0;
+  const char* task_sums = nullptr;  // of programs over tasks, see task_sums.hpp
 
   constexpr operator kernel_partition() const {
     return {kernel_of, first_member, next_member, path_of, result, batch_of, epilogues, products};
   }
+
+  constexpr bool is_task_sum(int n) const { return task_sums && task_sums[n] != 0; }
 
   /// Room for a graph, from an arena.
   template <class Memory>

@@ -13,6 +13,7 @@ enum class step_kind : std::uint8_t {
   kernel,      ///< runs a fused kernel, or one operation where a kernel had to be split
   transfer,    ///< copies a value to another device
   fetch_copy,  ///< copies a value that is in host memory to where a fetch wants it
+  all_reduce,  ///< one task's part in adding up values of several tasks, which all of them then have
 };
 
 /// One step.
@@ -22,10 +23,11 @@ struct plan_step {
   place at{};         // where
   place from{};       // of a transfer
   int value = -1;     // the value it writes; -1 for a fetch_copy
-  int more = 0;       // of a merged kernel: as many further values follow that one
+  int more = 0;       // of a merged kernel and an all-reduce: as many further values follow that one
   int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
   int fetch = -1;     // of a fetch_copy: which fetch
   int batched = 1;    // so many kernels are one launch
+  int bucket = -1;    // of an all-reduce: its number; there is a step for each of its tasks, one after the other
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
@@ -41,6 +43,7 @@ struct plan_value {
   bool variable = false;    // the new value of a variable: kept after the run
   bool copied = false;      // to another device
   int reuses = -1;          // the operand whose memory it takes over
+  int term = -1;            // of an all-reduce: the node whose value this task gives
   std::int64_t bytes = 0;   // -1 where an extent is not known
   std::int64_t offset = 0;  // in the device's block
   int next = -1;            // another value of the same node
@@ -66,7 +69,9 @@ struct schedule_counts {
   std::int64_t transfer_bytes = 0;  // -1: not known
   int messages = 0;                 // of these transfers, those to another process
   std::int64_t message_bytes = 0;   // -1: not known
-  std::int64_t flops = 0;           // -1: not known
+  int all_reduces = 0;
+  std::int64_t all_reduce_bytes = 0;  // of their results, on one task; -1: not known
+  std::int64_t flops = 0;             // -1: not known
 };
 
 /// How many tasks of a cluster there are among devices; of one process 0.
@@ -81,9 +86,9 @@ constexpr int task_count(const place* devices, int count) {
 }
 
 /// Room for the steps of a schedule, and for its values. A value that crosses from GPU to GPU in other processes is
-/// copied three times.
-constexpr int schedule_capacity(int nodes, int edges, int fetches, int tasks) {
-  return nodes + (tasks > 0 ? 3 : 1) * edges + (2 + 2 * tasks) * fetches + 1;
+/// copied three times. `repeated`: so many nodes may run on each task.
+constexpr int schedule_capacity(int nodes, int edges, int fetches, int tasks, int repeated = 0) {
+  return nodes + (tasks > 0 ? 3 : 1) * edges + (2 + 2 * tasks) * fetches + 1 + 8 * tasks * repeated;
 }
 
 /// Who wants the results of a program over several processes.
@@ -91,6 +96,23 @@ struct fetch_targets {
   const place* devices = nullptr;   // of all tasks
   int count = 0;                    // 0: there is one process
   const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
+};
+
+/// What is scheduled: a graph with its kernels, before some were merged too, its shapes and places.
+struct schedule_input {
+  const graph_view& graph;
+  kernel_partition whole;
+  kernel_partition parts;
+  const extents* shapes;
+  const node_placement* where;
+  schedule_scratch scratch;
+  fetch_targets targets{};
+};
+
+/// How programs over several tasks are scheduled; behind pointers, so that programs of one process hold nothing of it.
+struct task_scheduling {
+  int (*repeated)(const graph_view& g);  // see schedule_capacity
+  schedule_counts (*run)(const schedule_input& in, const bool* split);
 };
 
 }  // namespace detail

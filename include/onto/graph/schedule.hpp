@@ -3,59 +3,92 @@
 // them.
 #pragma once
 
-#include <onto/graph/batched_units.hpp>
+#include <onto/graph/all_reduce_buckets.hpp>
+#include <onto/graph/all_reduces.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
+#include <onto/graph/lifetimes.hpp>
 #include <onto/graph/partial_transfer.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/graph/plan_step.hpp>
 #include <onto/graph/ready.hpp>
+#include <onto/graph/split_units.hpp>
+
+#include <type_traits>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 namespace detail {
 
-class scheduler {
+/// What several tasks have, of a program over several tasks.
+struct shared_values {
+  all_reduces sums;
+  all_reduce_buckets buckets;
+};
+struct nothing_shared {};  // of another one
+
+/// `Shared`: programs of one process have no code for all-reduces.
+template <class Shared>
+class basic_scheduler {
  public:
-  /// `parts`: the kernels before some were merged.
-  constexpr scheduler(const graph_view& g, const kernel_partition& whole, const kernel_partition& parts,
-                      const extents* shapes, const node_placement* where, const schedule_scratch& scratch,
-                      const fetch_targets& targets = {})
-      : g_(g),
-        whole_(whole),
-        parts_(parts),
-        units_(scratch.units),
-        shapes_(shapes),
-        where_(where),
-        readers_(g, whole),
-        r_(scratch),
-        targets_(targets) {}
+  constexpr explicit basic_scheduler(const schedule_input& in)
+      : g_(in.graph),
+        whole_(in.whole),
+        parts_(in.parts),
+        units_(in.scratch.units),
+        shapes_(in.shapes),
+        where_(in.where),
+        readers_(g_, whole_),
+        r_(in.scratch),
+        targets_(in.targets),
+        shared_(make_shared()) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
-    form_units(split);
+    form_units(g_, whole_, parts_, where_, split, r_, [&](int root) { return is_reduced(root); });
     issue_units();
     for (int k = 0; k < g_.fetch_count; ++k) fetch(k);
-    // A transfer from host memory may still read when later steps of the host run: its source is kept to the end.
+    // A transfer from host memory, or an all-reduce, may still read when later steps of the host run: what it reads is
+    // kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
       if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu)
         r_.values[s.source].death = c_.steps;
+      for (int v = s.value; s.kind == step_kind::all_reduce && v <= s.value + s.more; ++v)
+        if (const int given = find_value(r_.values[v].term, s.at); given >= 0) r_.values[given].death = c_.steps;
     }
-    set_lifetimes();
-    for (int k = 0; k < c_.steps; ++k)
-      if (r_.steps[k].kind == step_kind::kernel) reuse_operands(k);
+    value_lifetimes(g_, units_, shapes_, r_, c_).run();
     return c_;
   }
 
  private:
+  static constexpr bool shares = std::is_same_v<Shared, shared_values>;
+
+  constexpr Shared make_shared() {
+    if constexpr (shares)
+      return {all_reduces(g_, whole_, shapes_, where_, readers_, targets_), all_reduce_buckets(g_.count)};
+    else
+      return {};
+  }
+  constexpr bool is_reduced(int root) const {
+    if constexpr (shares) return shared_.sums.is_reduced(root);
+    return false;
+  }
+  /// Whether a node is the result of an all-reduce, or follows from one.
+  constexpr bool is_shared(int n) const {
+    if constexpr (shares) return shared_.sums.has(n);
+    return false;
+  }
+
   /// Issues units that wait for nothing, in order, as often as it takes: what reads a merged kernel may come before its
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
   /// A copy from GPU to GPU begins when there is something to copy, and who reads it lets others go first for a while.
+  /// All-reduces begin as soon as there are enough bytes for a bucket, and what reads them is issued when there is
+  /// nothing else.
   constexpr void issue_units() {
     place_numbers gpus(g_.count);
     const scratch_array<int> waits(g_.count);  // per unit: operands that are not made yet
@@ -78,84 +111,75 @@ class scheduler {
     };
     for (int n = 0; n < g_.count; ++n)
       if (units_.kernel_of[n] == n && waiting[n] == 0) add(n);
-    const auto issue = [&](int unit) {
-      ready.remove(unit, where_[unit].where);
-      emit(unit);
+    const auto release = [&](int unit) {
       --left;
       for (int made = units_.first_member[unit]; made >= 0; made = units_.next_member[made])
         for (const int* m = readers_.begin(made); m != readers_.end(made); ++m)
           if (const int u = units_.kernel_of[*m]; u != unit && --waiting[u] == 0) add(u);
     };
+    int issued = 0;
+    const auto issue = [&](int unit) {
+      ++issued;
+      ready.remove(unit, where_[unit].where);
+      if constexpr (shares) {
+        if (is_reduced(unit)) return collect(unit);
+        if (is_shared(unit)) return release(unit);
+      }
+      emit(unit, where_[unit].where);
+      release(unit);
+    };
     const bool turns = gpus.count() > 1;
     while (left > 0) {
       ready.begin_round();
-      const int before = left;
+      const int before = issued;
       for (int n = ready.next_on_gpus(0, turns); n >= 0; n = ready.next_on_gpus(n + 1, turns)) issue(n);
-      if (left != before) continue;
+      if (issued != before) continue;
       // With GPUs one step of the host, and then theirs again.
       for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
+      if (issued != before) continue;
+      if constexpr (shares) {
+        begin_bucket();
+        shared_.buckets.release_first([&](int first) {
+          for (int unit = first; unit >= 0; unit = shared_.sums.next_twin(unit)) release(unit);
+        });
+      }
     }
   }
 
-  /// Copies on a GPU get the time of one kernel: what is copied in has its memory while the kernel before runs, and
-  /// what is copied out keeps it while the kernel after does.
-  constexpr void set_lifetimes() {
-    for (int v = 0; v < c_.values; ++v) {
-      r_.values[v].begin = r_.values[v].birth;
-      r_.values[v].end = r_.values[v].death;
-    }
-    place_numbers places(c_.steps);
-    for (int k = 0; k < c_.steps; ++k) places.add(r_.steps[k].at);
-    const scratch_array<int> last(places.count(), -1), next(places.count(), -1);  // kernels, per place
-    for (int k = 0; k < c_.steps; ++k) {
-      const plan_step& s = r_.steps[k];
-      const int d = places.find(s.at);
-      if (s.kind == step_kind::kernel) last.get()[d] = k;
-      if (s.kind != step_kind::transfer || s.at.kind == device_kind::cpu || last.get()[d] < 0) continue;
-      r_.values[s.value].begin = last.get()[d];
-    }
-    for (int k = c_.steps - 1; k >= 0; --k) {
-      const plan_step& s = r_.steps[k];
-      if (s.kind == step_kind::kernel) next.get()[places.find(s.at)] = k;
-      if (s.kind != step_kind::transfer || s.source < 0) continue;
-      plan_value& v = r_.values[s.source];
-      if (v.at.kind == device_kind::cpu) continue;
-      if (const int d = places.find(v.at); d >= 0 && next.get()[d] > v.end) v.end = next.get()[d];
-    }
+  /// An all-reduce whose terms are made: it is begun with others, or alone where it is large.
+  constexpr void collect(int unit) {
+    all_reduces& sums = shared_.sums;
+    if (sums.first_twin(unit) != unit) return;
+    sums.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
+    const std::int64_t bytes = bytes_of(g_[unit].type, shapes_[unit]);
+    if (!shared_.buckets.takes(sums.key(unit), bytes)) begin_bucket();
+    if (shared_.buckets.add(unit, sums.key(unit), bytes)) begin_bucket();
   }
 
-  /// Splits kernels: one operation at a time where `split` says so, or where their members are on several devices and
-  /// so are those of what they were merged from.
-  constexpr void form_units(const bool* split) {
-    const kernel_arrays& units = r_.units;
-    units.copy(whole_, g_.count);
-    for (int n = 0; n < g_.count; ++n) {
-      r_.value_of[n] = -1;
-      r_.done[n] = false;
-      r_.broken[n] = false;
-      units.result[n] = false;
-    }
-    bool* const apart = r_.done;  // per root: members on several devices
-    bool* const part_apart = units.result;
-    bool any = split != nullptr;
-    for (int n = 0; n < g_.count; ++n) {
-      if (!whole_.runs(n)) continue;
-      const int root = whole_.kernel_of[n], part = parts_.kernel_of[n];
-      if (!(where_[n].where == where_[root].where)) any = apart[root] = true;
-      if (!(where_[n].where == where_[part].where)) part_apart[part] = true;
-    }
-    for (int n = 0; n < g_.count && any; ++n) {
-      const int root = whole_.kernel_of[n];
-      if (root < 0) continue;
-      if (split && split[root])
-        units.kernel_of[n] = n;
-      else if (apart[root])
-        units.kernel_of[n] = part_apart[parts_.kernel_of[n]] ? n : parts_.kernel_of[n];
-      if (units.kernel_of[n] != root) r_.broken[root] = true;
-    }
-    any = form_batches(g_, whole_, where_, r_.broken, units, r_.value_of) || any;
-    if (any) units.list_members(g_.count);
-    mark_results(g_, units);
+  /// A step for each task of what was collected.
+  constexpr void begin_bucket() {
+    all_reduce_buckets& buckets = shared_.buckets;
+    if (buckets.is_empty()) return;
+    const int first = *buckets.begin();
+    shared_.sums.for_each_term(first, [&](int term) {
+      plan_step s;
+      s.kind = step_kind::all_reduce;
+      s.node = first;
+      s.at = host_of(where_[term].where);
+      s.value = c_.values;
+      s.bucket = c_.all_reduces;
+      for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
+        const int given = shared_.sums.term_at(*unit, s.at);
+        r_.values[new_value(shared_.sums.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
+        if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
+      }
+      s.more = c_.values - s.value - 1;
+      r_.steps[c_.steps++] = s;
+    });
+    for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit)
+      c_.all_reduce_bytes = known_sum(c_.all_reduce_bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
+    ++c_.all_reduces;
+    buckets.close();
   }
 
   constexpr int find_value(int node, const place& at) const {
@@ -177,12 +201,34 @@ class scheduler {
     return c_.values++;
   }
 
+  /// Where a value is; one that several tasks have, for who reads it at a place.
+  constexpr place home_of(int base, const place& at) const {
+    if constexpr (shares) {
+      if (is_shared(base)) {
+        const int u = units_.kernel_of[base];
+        if (!shared_.sums.is_there(u, at)) return shared_.sums.first_place(u);
+        bool there = shared_.sums.is_repeated(u);
+        for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
+          there = has_kernel(g_, m, at.kind);
+        return there ? at : host_of(at);
+      }
+    }
+    return where_[base].where;
+  }
+
   /// Makes what is read of `o` at a place available there; the value's number, or -1 where it is the caller's memory.
   constexpr int add_transfer(int o, const place& at) {
     const int base = base_of(g_, units_, o);
     if (const int v = find_value(base, at); v >= 0) return v;
     const graph_node& n = g_[base];
-    const place& home = where_[base].where;
+    const place home = home_of(base, at);
+    if constexpr (shares) {
+      if (const int u = units_.kernel_of[base]; u >= 0 && shared_.sums.is_repeated(u)) {
+        if (home == at) emit(u, at);
+        if (const int v = find_value(base, at); v >= 0) return v;
+        add_transfer(base, home);
+      }
+    }
     // Texts do not go between processes: a constant of texts is read where it is used, since all have it.
     const bool is_there = same_task(home, at) || (n.kind() == op_kind::constant && n.type == element::text);
     if (in_host_memory(n) && at.kind == device_kind::cpu && is_there) return -1;
@@ -228,13 +274,16 @@ class scheduler {
   /// Copies what a unit reads from elsewhere to where it runs; `between_gpus`: what other GPUs made, to a GPU alone.
   /// *Returns* whether there is such.
   constexpr bool add_transfers(int unit, bool between_gpus) {
-    const place at = where_[unit].where;
+    return add_transfers(unit, where_[unit].where, between_gpus);
+  }
+  constexpr bool add_transfers(int unit, const place& at, bool between_gpus) {
     bool any = false;
+    if (between_gpus && is_shared(unit)) return any;
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k), b = base_of(g_, units_, o);
         if (g_[o].kind() == op_kind::scalar || units_.kernel_of[b] == unit) continue;
-        const place from = units_.kernel_of[b] < 0 ? host : where_[b].where;
+        const place from = units_.kernel_of[b] < 0 || is_shared(b) ? host : where_[b].where;
         if (between_gpus && (at.kind == device_kind::cpu || from.kind == device_kind::cpu || from == at)) continue;
         add_transfer(o, at);
         any = true;
@@ -243,9 +292,8 @@ class scheduler {
     return any;
   }
 
-  constexpr void emit(int unit) {
-    const place at = where_[unit].where;
-    add_transfers(unit, false);
+  constexpr void emit(int unit, const place& at) {
+    add_transfers(unit, at, false);
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
       c_.flops = known_sum(c_.flops, flops_of(g_, shapes_, m));
@@ -292,55 +340,6 @@ class scheduler {
     return v;
   }
 
-  /// Lets the results of a kernel take over the memory of operands that it reads last.
-  constexpr void reuse_operands(int step) {
-    const plan_step& s = r_.steps[step];
-    if (s.batched > 1) return;  // another kernel of the launch may still read it
-    for (int v = s.value; v <= s.value + s.more; ++v) {
-      plan_value& x = r_.values[v];
-      if (x.fetch >= 0 || x.variable || x.bytes <= 0) continue;
-      for (int m = units_.first_member[s.node]; m >= 0 && x.reuses < 0; m = units_.next_member[m]) {
-        for (int k = 0; k < g_[m].count && x.reuses < 0; ++k) {
-          const int o = g_.operand(m, k);
-          const int old = find_value(o, s.at);
-          if (old < 0) continue;
-          const plan_value& y = r_.values[old];
-          if (y.birth < step && y.end == step && y.fetch < 0 && !y.variable && !y.copied && y.bytes == x.bytes &&
-              shapes_[o] == shapes_[x.node] && !is_taken(s, old) && is_read_in_place(s.node, o))
-            x.reuses = old;
-        }
-      }
-    }
-  }
-
-  constexpr bool is_taken(const plan_step& s, int value) const {
-    for (int v = s.value; v <= s.value + s.more; ++v)
-      if (r_.values[v].reuses == value) return true;
-    return false;
-  }
-
-  /// Whether a unit reads the value of `o` only where it writes: at an element's own index, or all of a row that it
-  /// then replaces.
-  constexpr bool is_read_in_place(int unit, int o) const {
-    // Stages of a row kernel may read an operand again when the row of the result has been written to.
-    const bool one = units_.is_single(unit);
-    if (!one && is_row_kernel(g_, units_, unit)) return false;
-    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
-      const op_kind kind = g_[m].kind();
-      for (int k = 0; k < g_[m].count; ++k) {
-        const int other = g_.operand(m, k);
-        if (base_of(g_, units_, other) != base_of(g_, units_, o)) continue;
-        if (other != o || units_.path_of[m] >= 0 ||
-            !(g_[m].is_map() || kind == op_kind::assign || (kind == op_kind::row && one)))
-          return false;
-      }
-      if (kind != op_kind::matmul) continue;
-      // The addend of one row is a bias, which cuBLAS reads beside the result.
-      if (shapes_[m].dims[shapes_[m].rank - 2] < 2) return false;
-    }
-    return true;
-  }
-
   /// A result arrives in every process, or where a task is asked for there alone.
   constexpr void fetch(int fetch) {
     const int node = g_.fetches[fetch];
@@ -357,7 +356,7 @@ class scheduler {
   constexpr void fetch_copy(int fetch, const place& at) {
     const int node = g_.fetches[fetch];
     const place to = at.kind == device_kind::cpu ? at : host_of(at);
-    const bool arrives = !same_task(at, where_[node].where);
+    const bool arrives = !same_task(at, where_[node].where) || is_shared(node);
     const bool runs = units_.kernel_of[node] >= 0 || arrives;
     int v = find_value(node, to);
     if (v < 0 && (arrives || (at.kind != device_kind::cpu && !in_host_memory(g_[node])))) v = add_transfer(node, to);
@@ -387,8 +386,12 @@ class scheduler {
   base_readers readers_;
   schedule_scratch r_;
   fetch_targets targets_;
+  Shared shared_;
   schedule_counts c_{};
 };
+
+using scheduler = basic_scheduler<nothing_shared>;
+using scheduler_over_tasks = basic_scheduler<shared_values>;
 
 }  // namespace detail
 

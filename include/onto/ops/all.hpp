@@ -24,6 +24,7 @@
 #include <onto/ops/random.hpp>
 #include <onto/ops/rearrange.hpp>
 #include <onto/ops/reduce.hpp>
+#include <onto/ops/replicas.hpp>
 #include <onto/ops/rounding.hpp>
 #include <onto/ops/softmax.hpp>
 #include <onto/ops/statistics.hpp>

@@ -5,6 +5,8 @@
 
 #include <onto/ops/train_step.hpp>
 
+#include <boost/hana/fwd/tuple.hpp>
+
 namespace onto {
 
 namespace detail {
@@ -104,6 +106,10 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings, const Los
     }
   }
 }
+/// Of towers: in ops/replicas.hpp.
+template <class Rule, class Settings, class First, class... More>
+constexpr auto minimize_by(const Rule& rule, const Settings& settings,
+                           const boost::hana::tuple<First, More...>& towers);
 template <class Rule, class R, class M, class A, class S, class Given, class... X>
 constexpr auto minimize_by(const Rule& rule, const step_settings<R, M, A, S>& s, const given_rate<Given>& given,
                            const X&... x) {

@@ -204,11 +204,20 @@ constexpr auto join_parts(const Loss& loss, const Effects& effects, const Count&
                     std::tuple_cat(effects, part.first..., std::tuple{count}, part.updates...));
 }
 
+/// How many steps a writer's variables have made.
+template <class Loss, class Writer>
+constexpr auto steps_by(const Writer&) {
+  if constexpr (requires { Writer::template steps_made<Loss>(); })
+    return Writer::template steps_made<Loss>();
+  else
+    return steps_made<Loss>();
+}
+
 /// The step, from the gradients on. `effects` are those before.
 template <class Rule, class Settings, class Writer, class Factor, class Loss, class Effects, class G, class... W>
 constexpr auto finish_step(const Rule& rule, const Settings& settings, const Writer& to, const Factor& factor,
                            const Loss& loss, const Effects& effects, const G& gradients, const W&... w) {
-  const auto made = steps_made<Loss>();
+  const auto made = steps_by<Loss>(to);
   const auto step = made + 1_c;  // of this step, from 1 on
   const auto count = to.set(made, step);
   const auto with = [&](const auto& before, const auto& parts) {

@@ -7,6 +7,7 @@
 #include <onto/graph/memory.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/graph/schedule.hpp>
+#include <onto/graph/task_sums.hpp>
 #include <onto/plan/workspace.hpp>
 
 #include <boost/hana/tuple.hpp>
@@ -25,8 +26,10 @@ struct plan {
   std::int64_t transfer_bytes = 0;  ///< in all transfers
   int messages = 0;                 ///< of the transfers, those from one process to another
   std::int64_t message_bytes = 0;   ///< in all messages
-  std::int64_t flops = 0;           ///< floating-point operations
-  bool placeable = true;            ///< whether every operation has a device, softly placed where need be
+  int all_reduces = 0;              ///< calls that add up values of several tasks on all of them; of small ones buckets
+  std::int64_t all_reduce_bytes = 0;  ///< of the sums, as one task has them
+  std::int64_t flops = 0;             ///< floating-point operations
+  bool placeable = true;              ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
   /// these differ. `session::placement` tells.
   bool depends_on_values = false;
@@ -81,9 +84,17 @@ struct fused {
   static constexpr int products = count_products(Graph::view);
   using data = stored_kernels<array_size, products>;
 
+  /// The arrays of `d`, with what the passes are told of sums over tasks, for which there is room.
+  static constexpr kernel_arrays arrays(data& d, char (&sums)[array_size]) {
+    kernel_arrays k = d.arrays();
+    if (find_task_sums(Graph::view, sums)) k.task_sums = sums;
+    return k;
+  }
+
   static constexpr data fuse() {
     data d;
-    fusion_passes::run(Graph::view, d.arrays());
+    char sums[array_size]{};
+    fusion_passes::run(Graph::view, arrays(d, sums));
     return d;
   }
   static constexpr data before = fuse();
@@ -92,7 +103,8 @@ struct fused {
 
   static constexpr data merge() {
     data d = before;
-    merging_passes::run(Graph::view, d.arrays());
+    char sums[array_size]{};
+    merging_passes::run(Graph::view, arrays(d, sums));
     return d;
   }
   static constexpr data merged = merge();
@@ -180,7 +192,8 @@ struct planned {
     return task_count(devices, device_count);
   }
   static constexpr int tasks = count_tasks();
-  static constexpr int array_size = schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks);
+  static constexpr int array_size =
+      schedule_capacity(nodes, edges, Graph::view.fetch_count, tasks, tasks > 1 ? count_repeated(Graph::view) : 0);
   using type = plan<nodes, array_size, array_size, device_count>;
 
   static constexpr type run() {
@@ -204,9 +217,14 @@ struct planned {
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
     bool broken[nodes > 0 ? nodes : 1]{};
-    scheduler s(Graph::view, fused<Graph>::value, fused<Graph>::parts, shapes, p.placement,
-                {p.steps, p.values, p.units.arrays(), value_of, done, broken},
-                {p.devices, tasks > 0 ? device_count : 0, requests});
+    using scheduler_of_world = std::conditional_t<(tasks > 1), scheduler_over_tasks, scheduler>;
+    scheduler_of_world s(schedule_input{Graph::view,
+                                        fused<Graph>::value,
+                                        fused<Graph>::parts,
+                                        shapes,
+                                        p.placement,
+                                        {p.steps, p.values, p.units.arrays(), value_of, done, broken},
+                                        {p.devices, tasks > 0 ? device_count : 0, requests}});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;
@@ -215,6 +233,8 @@ struct planned {
     p.transfer_bytes = c.transfer_bytes;
     p.messages = c.messages;
     p.message_bytes = c.message_bytes;
+    p.all_reduces = c.all_reduces;
+    p.all_reduce_bytes = c.all_reduce_bytes;
     p.flops = c.flops;
     const kernel_partition units = p.units.view();
     const workspace_finder workspace(Graph::view, units, shapes);

@@ -86,6 +86,13 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       m << "copy ";
       write_value(m, p.graph, names, s.node);
       m << " to result " << s.fetch;
+    } else if (s.kind == step_kind::all_reduce) {
+      write_place(m << "all-reduce " << (s.bucket + 1) << " on ", s.at);
+      for (int v = s.value; v <= s.value + s.more; ++v) {
+        write_value(m << (v == s.value ? ": " : ", "), p.graph, names, p.values[v].node);
+        names.write(m << " from ", p.values[v].term);
+        if (p.values[v].fetch >= 0) m << " (result " << p.values[v].fetch << ")";
+      }
     } else {
       m << "kernel on ";
       write_place(m, s.at);
@@ -139,7 +146,7 @@ class plan_picture {
     for (int n = 0; n < g_.count; ++n)
       if (g_[n].is_leaf() && g_[n].kind() != op_kind::scalar) draw_leaf(n);
     for (int k = 0; k < p_.step_count; ++k) {
-      if (p_.steps[k].kind == step_kind::kernel) draw_kernel(k);
+      if (is_drawn(k)) draw_kernel(k);
       if (is_box(k)) draw_copy(k);
     }
     for (int n = 0; n < g_.count; ++n)
@@ -156,8 +163,18 @@ class plan_picture {
     m_ << "\", shape=" << (variable ? "cylinder" : "ellipse") << ", fillcolor=\"" << color_of(at) << "\"];\n";
   }
 
+  /// A box for a kernel, the first one where it runs on several tasks, and for each sum of an all-reduce.
+  ONTO_COLD bool is_drawn(int step) const {
+    const plan_step& s = p_.steps[step];
+    if (s.kind == step_kind::all_reduce) return step == 0 || p_.steps[step - 1].bucket != s.bucket;
+    for (int k = 0; k < step && s.kind == step_kind::kernel; ++k)
+      if (p_.steps[k].kind == step_kind::kernel && p_.steps[k].node == s.node) return false;
+    return s.kind == step_kind::kernel;
+  }
+
   ONTO_COLD void draw_kernel(int step) {
     const plan_step& s = p_.steps[step];
+    if (s.kind == step_kind::all_reduce) return draw_all_reduce(step);
     m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"";
     write_place(m_, s.at);
     m_ << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
@@ -165,6 +182,20 @@ class plan_picture {
       m_ << "    n" << n << " [label=\"";
       write_label(n);
       m_ << "\"];\n";
+    }
+    m_ << "  }\n";
+  }
+
+  ONTO_COLD void draw_all_reduce(int step) {
+    const plan_step& s = p_.steps[step];
+    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"all-reduce " << (s.bucket + 1) << ", step "
+       << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
+    for (int v = s.value; v <= s.value + s.more; ++v) {
+      for (int n = p_.kernels.first_member[p_.values[v].node]; n >= 0; n = p_.kernels.next_member[n]) {
+        m_ << "    n" << n << " [label=\"";
+        write_label(n);
+        m_ << "\"];\n";
+      }
     }
     m_ << "  }\n";
   }

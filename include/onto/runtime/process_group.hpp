@@ -21,13 +21,22 @@ struct program_identity {
   int nodes = 0;
 };
 
+/// One of the sums of an all-reduce: what this process gives, and where it has the sum. Contiguous elements.
+struct reduced_value {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::int64_t count = 0;
+};
+
 /// What a session does beside running, where there are other processes. Behind pointers, so that programs of one
 /// process hold nothing of it; `session/together.hpp`.
 struct together_functions;
+struct bound_program;
 
 class process_group : public counted {
  public:
   const together_functions* programs = nullptr;
+  void (*run_all_reduce)(process_group& group, bound_program& b, int step) = nullptr;  // this task's part
 
   /// A place of the task that this process is.
   virtual place here() const = 0;
@@ -43,10 +52,19 @@ class process_group : public counted {
   /// process does not come in time: then the group is broken.
   virtual std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) = 0;
 
+  /// Begins to add up what each of some tasks gives, this one among them: all begin the same ones in the same order. A
+  /// device of another task has it in its stream of kernels. After a failure each begins what is left, too; then the
+  /// sums are nothing, and the run has failed in all of them, or will have when they agree on its end.
+  virtual void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
+                          int task_count) = 0;
+  /// Lets what is under way go on, between steps that take long.
+  virtual void progress() = 0;
+
   /// Whether a process was given up: then nothing is run together any more, and memory may still be under way.
   virtual bool is_broken() const = 0;
 
-  mutex turn;  // one run at a time
+  mutex turn;                  // one run at a time
+  bool deterministic = false;  // sums are in a fixed order
 };
 
 }  // namespace onto::detail

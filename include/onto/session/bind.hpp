@@ -16,8 +16,15 @@ class binder {
  public:
   /// `products`: whether a GPU may round float products' operands to TF32; and, for prepared programs, try several
   /// algorithms.
-  binder(const device_list& devices, const matmul_form& products, bound_program& b)
-      : p_(*b.program), g_(p_.graph), devices_(devices), products_(products), b_(b), m_(b.memory) {
+  /// `over_tasks`: how a program of several tasks is scheduled; or null.
+  binder(const device_list& devices, const matmul_form& products, bound_program& b, const task_scheduling* over_tasks)
+      : p_(*b.program),
+        g_(p_.graph),
+        devices_(devices),
+        products_(products),
+        over_tasks_(over_tasks),
+        b_(b),
+        m_(b.memory) {
     products_.tune = products_.tune && b.kept;
   }
 
@@ -26,7 +33,8 @@ class binder {
     const int tasks = task_count(devices_.places(), devices_.count());
     int edges = 0;
     for (int n = 0; n < g_.count && devices_.count() > 1; ++n) edges += g_[n].count;  // copies between devices
-    const int capacity = schedule_capacity(g_.count, edges, g_.fetch_count, tasks);
+    const int capacity =
+        schedule_capacity(g_.count, edges, g_.fetch_count, tasks, tasks > 1 ? over_tasks_->repeated(g_) : 0);
     here_ = devices_.here();
     arena scratch;
     auto* steps = scratch.make<plan_step>(capacity);
@@ -36,10 +44,14 @@ class binder {
     auto* split = m_.make<bool>(g_.count);
     for (int n = 0; n < g_.count; ++n)
       if (p_.kernels.runs(n) && !fits(n)) split[p_.kernels.kernel_of[n]] = true;
-    scheduler s(g_, p_.kernels, p_.unmerged, b_.shapes, b_.where,
-                {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
-                {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places});
-    b_.counts = s.run(split);
+    const schedule_input in_order{g_,
+                                  p_.kernels,
+                                  p_.unmerged,
+                                  b_.shapes,
+                                  b_.where,
+                                  {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
+                                  {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places}};
+    b_.counts = tasks > 1 ? over_tasks_->run(in_order, split) : scheduler(in_order).run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
     b_.value_bytes = m_.make<std::int64_t>(devices_.count());
@@ -65,7 +77,8 @@ class binder {
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& made = b_.steps[k];
       made.elsewhere = is_elsewhere(steps[k], here_);
-      made.is_message = steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from);
+      made.is_message = steps[k].kind == step_kind::all_reduce ||
+                        (steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from));
       if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
       if (made.elsewhere)
         made.step = steps[k];
@@ -200,6 +213,7 @@ class binder {
   const graph_view& g_;
   const device_list& devices_;
   matmul_form products_;  // of all products: what the session says of them
+  const task_scheduling* over_tasks_;
   bound_program& b_;
   arena& m_;
   place here_{};

@@ -305,7 +305,7 @@ class session_core final : public session_runtime {
       infer_shapes(p.graph, b->shapes);
       place_nodes_or_throw(p, s, leaves.pinned, b->where);
       if (logs_placement_) log_.write(sink_, devices_, p, s, b->where, m.refined ? m.refined->told_apart() : 0);
-      binder(devices_, products_, *b).run();
+      binder(devices_, products_, *b, group_ ? &group_->programs->scheduling : nullptr).run();
     } catch (...) {
       delete b;
       throw;

@@ -44,6 +44,7 @@ class execution {
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
   /// `together` it begins where all can, and ends where all are done.
   ONTO_NOINLINE void run(agreed_run& together) {
+    group_ = together.group();
     b_.progress.reset();
     for (int q = 0; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     if (together.group()) {
@@ -74,6 +75,7 @@ class execution {
   char* staging_ = nullptr;  // a list of host blocks for copies between peer_groups
   int at_ = 0;               // the device or step that memory is wanted for
   int next_message_ = 0;     // the step after the last message
+  process_group* group_ = nullptr;
 
   /// Names the first value that does not fit.
   static void explain_block(const void* self, message& m, std::int64_t free) {
@@ -284,7 +286,10 @@ class execution {
 
   void perform(const bound_step& s) {
     device& at = devices_[s.device];
-    if (s.step.kind == step_kind::transfer)
+    if (group_) group_->progress();
+    if (s.step.kind == step_kind::all_reduce)
+      group_->run_all_reduce(*group_, b_, static_cast<int>(&s - b_.steps));
+    else if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::fetch_copy)
       fetch_copy(s, at);

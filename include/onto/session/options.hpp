@@ -113,9 +113,10 @@ struct session_options {
   int cpus = 1;                       ///< CPU devices `cpu<0>` and up; they share memory and threads
   cost_model simulation{};            ///< what simulated GPUs cost, in simulated time; unset: nothing
   math_mode math = math_mode::full;   ///< how exact matrix products of floats are on a GPU
-  bool tune_matmul = false;  ///< a prepared program tries algorithms for its products on a GPU at its first run
-  double timeout = 30;       ///< seconds to wait for another process of a cluster before it is given up
-  std::string trace{};       ///< path of a trace of every run, for Perfetto or Chrome; empty: none
+  bool tune_matmul = false;    ///< a prepared program tries algorithms for its products on a GPU at its first run
+  double timeout = 30;         ///< seconds to wait for another process of a cluster before it is given up
+  bool deterministic = false;  ///< sums over tasks of a cluster are in a fixed order: the same bits every time
+  std::string trace{};         ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
 }  // namespace onto

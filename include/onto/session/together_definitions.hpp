@@ -105,7 +105,36 @@ class together {
     b->next = kept.exchange(b);
   }
 
-  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep};
+  static schedule_counts schedule(const schedule_input& in, const bool* split) {
+    return scheduler_over_tasks(in).run(split);
+  }
+
+  /// This task's part in an all-reduce.
+  static void all_reduce(process_group& group, bound_program& b, int step) {
+    const graph_view& g = b.program->graph;
+    const plan_step& s = b.steps[step].step;
+    int first = step, end = step;  // the parts of all tasks follow each other
+    const auto is_part = [&](int k) {
+      return b.steps[k].step.kind == step_kind::all_reduce && b.steps[k].step.bucket == s.bucket;
+    };
+    while (first > 0 && is_part(first - 1)) --first;
+    while (end < b.counts.steps && is_part(end)) ++end;
+    std::vector<place> tasks;
+    for (int k = first; k < end; ++k) tasks.push_back(b.steps[k].step.at);
+    std::vector<reduced_value> values;
+    for (int v = s.value; v <= s.value + s.more; ++v) {
+      const plan_value& x = b.values[v];
+      int given = 0;
+      while (given < b.counts.values && !(b.values[given].node == x.term && b.values[given].at == s.at)) ++given;
+      values.push_back({(given < b.counts.values ? b.address[given] : b.leaf[x.term]).data, b.address[v].data,
+                        b.shapes[x.node].size()});
+    }
+    group.all_reduce(b.progress, g[s.node].type, values.data(), static_cast<int>(values.size()), tasks.data(),
+                     static_cast<int>(tasks.size()));
+  }
+
+  static constexpr together_functions functions{
+      &identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep, {&count_repeated, &schedule}};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
@@ -114,7 +143,8 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
   apply_environment(options);
   message compared("allow_soft_placement ");
   compared << (options.allow_soft_placement ? "on" : "off") << ", math "
-           << (options.math == math_mode::tf32 ? "tf32" : "full");
+           << (options.math == math_mode::tf32 ? "tf32" : "full") << ", deterministic "
+           << (options.deterministic ? "on" : "off");
   device_list own;
   std::exception_ptr failure;
   try {
@@ -123,6 +153,8 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
     failure = std::current_exception();
   }
   group->programs = &together::functions;
+  group->run_all_reduce = &together::all_reduce;
+  group->deterministic = options.deterministic;
   device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
   return ref<session_core>(
       new session_core(static_cast<device_list&&>(all), options, static_cast<ref<process_group>&&>(group)));

@@ -19,6 +19,7 @@ struct together_functions {
   ref<prepared_program> (*prepare)(session_core& s, const compiled_program& program, const state* const* states);
   void (*take_turn)(session_core& s);
   void (*keep)(bound_program* b);
+  task_scheduling scheduling;
 };
 
 }  // namespace onto::detail

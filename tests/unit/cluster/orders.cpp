@@ -27,6 +27,8 @@ struct model {
     int from = -1, to = -1;  // tasks; -1 where the step is none
   };
   std::vector<message> messages;  // per step of the plan
+  std::vector<int> buckets;       // per step, of an all-reduce: its number; else -1
+  std::vector<int> task_of;       // per step of an all-reduce: whose part it is
 
   int position_of(int task, int step) const {
     const auto& own = tasks[static_cast<std::size_t>(task)];
@@ -35,12 +37,23 @@ struct model {
     return -1;
   }
 
-  /// A message has left when its receiver has begun to wait for it, no sooner; it has come when it was sent.
+  bool has_begun(int step, int task, const std::vector<int>& at) const {
+    const int position = position_of(task, step);
+    return position >= 0 && at[static_cast<std::size_t>(task)] > position;
+  }
+
+  /// A message has left when its receiver has begun to wait for it, no sooner; it has come when it was sent. An
+  /// all-reduce is over when all its tasks have begun it.
   bool is_over(int step, int task, const std::vector<int>& at) const {
+    const int bucket = buckets.empty() ? -1 : buckets[static_cast<std::size_t>(step)];
+    if (bucket >= 0) {
+      bool all = true;
+      for (std::size_t k = 0; k < buckets.size(); ++k)
+        if (buckets[k] == bucket) all = all && has_begun(static_cast<int>(k), task_of[k], at);
+      return all;
+    }
     const message& m = messages[static_cast<std::size_t>(step)];
-    const int other = task == m.from ? m.to : m.from;
-    const int position = position_of(other, step);
-    return position >= 0 && at[static_cast<std::size_t>(other)] > position;
+    return has_begun(step, task == m.from ? m.to : m.from, at);
   }
 
   /// Goes through all orders. *Returns* how many states there are, or -1 where some processes are stuck.
@@ -80,8 +93,9 @@ struct memory_watch {
     std::string wrong;
     values.for_each_read(k, [&](int v) {
       const plan_step& made = in.steps[in.values[v].birth];
-      const bool came = made.kind == step_kind::transfer && !detail::same_task(made.at, made.from) &&
-                        detail::same_task(made.at, in.here);
+      const bool came = detail::same_task(made.at, in.here) &&
+                        (made.kind == step_kind::all_reduce ||
+                         (made.kind == step_kind::transfer && !detail::same_task(made.at, made.from)));
       if (came && !waited[static_cast<std::size_t>(in.values[v].birth)] && !is_message(k))
         wrong = "step " + std::to_string(k) + " reads what has not come";
     });
@@ -90,17 +104,22 @@ struct memory_watch {
       const plan_value& x = in.values[v];
       if (!detail::same_task(x.at, in.here) || x.fetch >= 0 || x.variable) continue;
       for (int m = 0; m < k; ++m) {
-        const plan_step& sent = in.steps[m];
-        if (!is_message(m) || !detail::same_task(sent.from, in.here) || sent.source < 0 ||
-            waited[static_cast<std::size_t>(m)])
-          continue;
-        const plan_value& y = in.values[sent.source];
-        if (y.at == x.at && y.fetch < 0 && !y.variable && x.offset < y.offset + y.bytes &&
-            y.offset < x.offset + x.bytes)
-          wrong = "step " + std::to_string(k) + " writes over what has not left";
+        if (!is_given(m) || waited[static_cast<std::size_t>(m)]) continue;
+        values.for_each_read(m, [&](int sent) {
+          const plan_value& y = in.values[sent];
+          if (y.at == x.at && y.fetch < 0 && !y.variable && x.offset < y.offset + y.bytes &&
+              y.offset < x.offset + x.bytes)
+            wrong = "step " + std::to_string(k) + " writes over what has not left";
+        });
       }
     }
     return wrong;
+  }
+  /// Whether this task gives others something there.
+  bool is_given(int k) const {
+    const plan_step& s = in.steps[k];
+    return is_message(k) ? detail::same_task(s.from, in.here)
+                         : s.kind == step_kind::all_reduce && detail::same_task(s.at, in.here);
   }
   bool is_message(int k) const {
     return in.steps[k].kind == step_kind::transfer && !detail::same_task(in.steps[k].at, in.steps[k].from);
@@ -110,6 +129,7 @@ struct memory_watch {
 struct explored {
   int states = 0;
   int messages = 0;
+  int all_reduces = 0;
 };
 
 /// One random placement of a graph on a random cluster.
@@ -135,17 +155,22 @@ explored check_placement(unsigned seed) {
 
   int edges = 0;
   for (int n = 0; n < g.count; ++n) edges += g[n].count;
-  const auto capacity = static_cast<std::size_t>(detail::schedule_capacity(g.count, edges, g.fetch_count, tasks));
+  const auto capacity = static_cast<std::size_t>(
+      detail::schedule_capacity(g.count, edges, g.fetch_count, tasks, detail::count_repeated(g)));
   std::vector<plan_step> steps(capacity);
   std::vector<plan_value> values(capacity);
   std::vector<extents> shapes;
   for (int n = 0; n < g.count; ++n) shapes.push_back(g[n].shape);
   detail::arena memory;
   const auto units = detail::kernel_arrays::make(memory, g.count);
-  detail::scheduler s(g, detail::fused<Graph>::value, detail::fused<Graph>::parts, shapes.data(), where.data(),
-                      {steps.data(), values.data(), units, memory.make<int>(g.count), memory.make<bool>(g.count),
-                       memory.make<bool>(g.count)},
-                      {devices.data(), static_cast<int>(devices.size()), nullptr});
+  detail::scheduler_over_tasks s(detail::schedule_input{g,
+                                                        detail::fused<Graph>::value,
+                                                        detail::fused<Graph>::parts,
+                                                        shapes.data(),
+                                                        where.data(),
+                                                        {steps.data(), values.data(), units, memory.make<int>(g.count),
+                                                         memory.make<bool>(g.count), memory.make<bool>(g.count)},
+                                                        {devices.data(), static_cast<int>(devices.size()), nullptr}});
   const detail::schedule_counts counts = s.run(nullptr);
   REQUIRE(static_cast<std::size_t>(counts.steps) <= capacity);
   for (const place& d : devices) detail::assign_offsets(values.data(), counts.values, d);
@@ -156,6 +181,10 @@ explored check_placement(unsigned seed) {
   for (int k = 0; k < counts.steps; ++k) {
     const plan_step& step = steps[static_cast<std::size_t>(k)];
     const bool crosses = step.kind == step_kind::transfer && !detail::same_task(step.at, step.from);
+    const bool adds = step.kind == step_kind::all_reduce;
+    m.buckets.push_back(adds ? step.bucket : -1);
+    m.task_of.push_back(adds ? task_of(step.at) : -1);
+    e.all_reduces += adds ? 1 : 0;
     m.messages.push_back(crosses ? model::message{task_of(step.from), task_of(step.at)} : model::message{});
     if (crosses) {
       ++e.messages;
@@ -193,11 +222,13 @@ explored check_placement(unsigned seed) {
       for (int w = 0; w < o.count; ++w) {
         const int step = waits[static_cast<std::size_t>(o.first + w)];
         CHECK_FALSE(detail::is_elsewhere(steps[static_cast<std::size_t>(step)], here));
-        if (m.messages[static_cast<std::size_t>(step)].from < 0) continue;  // done by this process alone
+        if (m.messages[static_cast<std::size_t>(step)].from < 0 && m.buckets[static_cast<std::size_t>(step)] < 0)
+          continue;  // done by this process alone
         mine.waits.push_back(step);
         // Messages in one direction end in order.
         for (int before = 0; before <= step; ++before)
-          if (m.messages[static_cast<std::size_t>(before)].from == m.messages[static_cast<std::size_t>(step)].from &&
+          if ((m.buckets[static_cast<std::size_t>(before)] < 0) == (m.buckets[static_cast<std::size_t>(step)] < 0) &&
+              m.messages[static_cast<std::size_t>(before)].from == m.messages[static_cast<std::size_t>(step)].from &&
               m.messages[static_cast<std::size_t>(before)].to == m.messages[static_cast<std::size_t>(step)].to)
             waited[static_cast<std::size_t>(before)] = true;
       }
@@ -226,6 +257,12 @@ void check_seed() {
   CHECK(messages > 100);
 }
 
+/// Several sums over tasks, written once and used everywhere, between other work.
+template <class... E>
+explored check_sums(unsigned seed, const E&...) {
+  return check_placement<detail::graph_of<E...>>(seed);
+}
+
 }  // namespace
 
 TEST_CASE("processes that go through one plan do not get stuck, in any order", "[cluster]") {
@@ -234,6 +271,21 @@ TEST_CASE("processes that go through one plan do not get stuck, in any order", "
   check_seed<6>();
   check_seed<8>();
   check_seed<11>();
+}
+
+TEST_CASE("processes that add up values of all do not get stuck, in any order", "[cluster]") {
+  constexpr auto p = placeholder<"p", float, 8>;
+  constexpr auto q = placeholder<"q", float, 8>;
+  constexpr auto first = on<task<"w", 0>>(tanh(p)) + on<task<"w", 1>>(tanh(q));
+  constexpr auto second = on<task<"w", 1>>(exp(p)) + on<task<"w", 0>>(exp(q));
+  constexpr auto third = on<task<"w", 0>>(sin(first * p)) + on<task<"w", 1>>(cos(second));
+  int sums = 0;
+  for (unsigned k = 0; k < 200; ++k) {
+    const explored e = check_sums(k, first, second * 0.5_c, third, on<task<"w", 1>>(exp(first)));
+    CHECK(e.states > 0);
+    sums += e.all_reduces;
+  }
+  CHECK(sums > 50);
 }
 
 TEST_CASE("the model gets stuck where two processes have different orders", "[cluster]") {

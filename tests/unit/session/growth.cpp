@@ -209,8 +209,13 @@ class subject {
     const std::unique_ptr<bool[]> done(new bool[count]), broken(new bool[count]);
     detail::arena memory;
     const auto units = detail::kernel_arrays::make(memory, g.count);
-    detail::scheduler s(g, compiled_->kernels, compiled_->unmerged, shapes.data(), where.data(),
-                        {steps.data(), values.data(), units, value_of.data(), done.get(), broken.get()});
+    detail::scheduler s(
+        detail::schedule_input{g,
+                               compiled_->kernels,
+                               compiled_->unmerged,
+                               shapes.data(),
+                               where.data(),
+                               {steps.data(), values.data(), units, value_of.data(), done.get(), broken.get()}});
     const detail::schedule_counts c = s.run(nullptr);
     std::vector<timed_step> timed(4 * count);
     std::vector<device_time> times(static_cast<std::size_t>(device_count));

@@ -180,6 +180,11 @@ class reference {
     const double b = x.size() > 1 ? broadcast_element(*x[1], at) : 0;
     const double c = x.size() > 2 ? broadcast_element(*x[2], at) : 0;
     if (name == "Add") return a + b;
+    if (name == "AddN") {
+      double sum = 0;
+      for (const value* v : x) sum += broadcast_element(*v, at);
+      return sum;
+    }
     if (name == "Sub") return a - b;
     if (name == "Mul") return a * b;
     if (name == "Maximum") return a > b ? a : b;

@@ -3,22 +3,20 @@
 // process are messages.
 #pragma once
 
-#include <onto/backend/cluster/group.hpp>
-
-#include <deque>
+#include <onto/backend/cluster/reduction_stream.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// Messages in one direction, in order.
-class message_stream : public counted {
+class message_stream final : public shared_stream {
  public:
   message_stream(ref<cluster_group> group, int other, bool is_out)
       : group_(static_cast<ref<cluster_group>&&>(group)), other_(other), is_out_(is_out) {}
   ~message_stream() override { cancel(); }
 
   cluster_group& group() { return *group_; }
-  std::uint64_t started() const { return started_; }
+  std::uint64_t started() const override { return started_; }
 
   void send(run_state& run, const void* data, std::int64_t bytes) {
     group_->expect_whole();
@@ -29,8 +27,7 @@ class message_stream : public counted {
     add(run, bytes, group_->ways().receive(other_, next_tag(), data, bytes));
   }
 
-  /// Waits for the first `count` messages. *Throws* where the other process does not come in time.
-  void wait(std::uint64_t count) {
+  void wait(std::uint64_t count) override {
     try {
       group_->wait_for(other_, [&] { return advance() >= count; });
     } catch (...) {
@@ -82,26 +79,28 @@ class message_stream : public counted {
   std::uint64_t started_ = 0;
 };
 
-/// The messages of a stream so far.
+/// What of a stream has begun so far.
 class message_event final : public device_event {
  public:
-  void set(ref<message_stream> s) {
-    count_ = s->started();
-    stream_ = static_cast<ref<message_stream>&&>(s);
+  void set(shared_stream& s) {
+    count_ = s.started();
+    s.retain();
+    stream_ = ref<shared_stream>(&s);
   }
   void wait() override {
     if (stream_) stream_->wait(count_);
   }
 
  private:
-  ref<message_stream> stream_;
+  ref<shared_stream> stream_;
   std::uint64_t count_ = 0;
 };
 
 /// The streams to and from a process, which all its devices share.
 struct message_streams : counted {
-  ref<message_stream> in;   // messages to it
-  ref<message_stream> out;  // and from it
+  ref<message_stream> in;            // messages to it
+  ref<message_stream> out;           // and from it
+  ref<reduction_stream> all_reduce;  // of the session
 };
 
 class cluster_device final : public device {
@@ -128,7 +127,11 @@ class cluster_device final : public device {
 
   ref<device_event> make_event() override { return ref<device_event>(new message_event); }
   void record(run_state&, stream_kind stream, device_event& event) override {
-    static_cast<message_event&>(event).set(stream == stream_kind::out ? streams_->out : streams_->in);
+    auto& e = static_cast<message_event&>(event);
+    if (stream == stream_kind::compute)
+      e.set(*streams_->all_reduce);
+    else
+      e.set(stream == stream_kind::out ? *streams_->out : *streams_->in);
   }
   /// The host waits: what is issued here is issued by it.
   void wait(run_state&, stream_kind, device_event& event) override { event.wait(); }
@@ -192,6 +195,11 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   m << std::string_view("\0", 1);
   const std::string heard = agree({hash_text("session"), "session", 0}, failure, m.text());
   device_list all;
+  ref<reduction_stream> reductions;
+  if (ways_->size() > 1) {
+    retain();
+    reductions = ref<reduction_stream>(new reduction_stream(ref<cluster_group>(this)));
+  }
   std::string_view first, rest = heard;
   for (int r = 0; r < ways_->size(); ++r) {
     const std::size_t end = rest.find('\0');
@@ -219,9 +227,18 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
     streams->in = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, true));
     retain();
     streams->out = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, false));
+    streams->all_reduce = reductions;
     read_devices(text, tasks_->name(r), streams, all);
   }
   return all;
+}
+
+ONTO_COLD inline void cluster_group::all_reduce(run_state& run, element type, const reduced_value* values, int count,
+                                                const place* tasks, int task_count) {
+  reductions_->begin(run, type, values, count, tasks, task_count);
+}
+ONTO_COLD inline void cluster_group::progress() {
+  if (reductions_) reductions_->advance();
 }
 
 }  // namespace onto::detail

@@ -20,6 +20,8 @@ struct cluster_end : counted {
   std::atomic<bool> has_come{false};
 };
 
+class reduction_stream;
+
 class cluster_group final : public process_group {
  public:
   cluster_group(ref<transport> ways, ref<cluster_tasks> tasks, ref<cluster_end> end, double timeout)
@@ -39,6 +41,10 @@ class cluster_group final : public process_group {
   bool is_broken() const override { return broken_.load(std::memory_order_acquire); }
 
   device_list meet(device_list&& own, std::exception_ptr failure, std::string_view options) override;
+  void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
+                  int task_count) override;
+  void progress() override;
+  void set_reductions(reduction_stream* s) { reductions_ = s; }
 
   std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) override {
     expect_whole();
@@ -56,13 +62,14 @@ class cluster_group final : public process_group {
     throw_failure(verdict);
   }
 
-  /// Waits until `is_done()`, for what task `from` does. *Throws* `failed_precondition_error` where it does not come in
-  /// time, or the others have given up.
+  /// Waits until `is_done()`, for what task `from` does, or `all_of_them`. *Throws* `failed_precondition_error` where
+  /// it does not come in time, or the others have given up.
   template <class Condition>
   void wait_for(int from, const Condition& is_done) {
     patience p(timeout_);
     while (!is_done()) {
       expect_whole();
+      progress();  // another process may wait for it
       listen();
       if (p.is_over()) give_up(from);
       p.pause();
@@ -74,6 +81,7 @@ class cluster_group final : public process_group {
     if (is_broken()) throw failed_precondition_error(why_);
   }
 
+  static constexpr int all_of_them = -2;
   static constexpr int note_tag = 0;
   static constexpr int verdict_tag = 1;
 
@@ -201,7 +209,8 @@ class cluster_group final : public process_group {
       p.pause();
     }
     int who = gone;  // that another one waits for who waits for nobody
-    for (int k = 0; k < ways_->size() && waits_for(who) >= 0; ++k) who = waits_for(who);
+    for (int k = 0; k < ways_->size() && waits_for(who) != -1; ++k)
+      who = waits_for(who) >= 0 ? waits_for(who) : silent(who);
     process_note verdict;
     verdict.fatal = true;
     verdict.failure = failure_kind::failed_precondition;
@@ -210,6 +219,12 @@ class cluster_group final : public process_group {
   }
   bool fatal_note(int r) const {
     return has_come_[static_cast<std::size_t>(r)] && heard_[static_cast<std::size_t>(r)].fatal;
+  }
+  /// Who has said nothing, where task `r` waits for any.
+  int silent(int r) const {
+    for (int s = 1; s < ways_->size(); ++s)
+      if (!has_come_[static_cast<std::size_t>(s)]) return s;
+    return r;
   }
   int waits_for(int r) const { return fatal_note(r) ? heard_[static_cast<std::size_t>(r)].waited : -1; }
 
@@ -239,14 +254,23 @@ class cluster_group final : public process_group {
     if (task != 0) {
       post(0, note_tag, write_note(n));
       patience p(2 * grace);
-      while (!p.is_over() && !hear_verdict(verdict)) p.pause();
+      bool heard = false;
+      while (!p.is_over() && !heard) {
+        heard = hear_verdict(verdict);
+        p.pause();
+      }
+      if (!heard && task < 0) verdict.text = late(0);
     }
     break_off(verdict.text);
   }
 
   std::string late(int task) const {
     message m("[onto.cluster] ");
-    tasks_->write(m, task) << " did not answer within ";
+    if (task < 0)
+      m << "another task";
+    else
+      tasks_->write(m, task);
+    m << " did not answer within ";
     const auto tenths = static_cast<std::int64_t>(timeout_ * 10 + 0.5);
     m << tenths / 10;
     if (tenths % 10) m << "." << tenths % 10;
@@ -342,6 +366,7 @@ class cluster_group final : public process_group {
   std::vector<bool> has_come_;
   std::vector<letter*> outbox_;  // what never leaves stays: its memory may be read
   std::string why_;
+  reduction_stream* reductions_ = nullptr;  // the devices of others hold it
   std::atomic<bool> broken_{false};
 };
 

@@ -78,6 +78,46 @@ class mpi_message final : public pending_message {
   std::int64_t came_ = 0;
 };
 
+/// MPI's own sums, in pieces. Nothing can be given up: it goes on until all processes have come, or the end.
+class mpi_reduction final : public pending_message {
+ public:
+  explicit mpi_reduction(std::size_t pieces) { requests_.reserve(pieces); }
+  MPI_Request* add_piece() {
+    requests_.push_back(MPI_REQUEST_NULL);
+    return &requests_.back();
+  }
+  bool is_done(std::int64_t&) override {
+    bool all = true;
+    for (MPI_Request& r : requests_) {
+      int done = 1;
+      if (r != MPI_REQUEST_NULL) check_mpi(MPI_Test(&r, &done, MPI_STATUS_IGNORE), "MPI_Test");
+      all = all && done;
+    }
+    return all;
+  }
+  void cancel() noexcept override {}
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+/// MPI's name of an element type, where it can add up such; halves it cannot.
+inline MPI_Datatype mpi_number(element type) {
+  switch (type) {
+    case element::float32: return MPI_FLOAT;
+    case element::float64: return MPI_DOUBLE;
+    case element::int8: return MPI_INT8_T;
+    case element::uint8: return MPI_UINT8_T;
+    case element::int16: return MPI_INT16_T;
+    case element::uint16: return MPI_UINT16_T;
+    case element::int32: return MPI_INT32_T;
+    case element::uint32: return MPI_UINT32_T;
+    case element::int64: return MPI_INT64_T;
+    case element::uint64: return MPI_UINT64_T;
+    default: return MPI_DATATYPE_NULL;
+  }
+}
+
 class mpi_transport final : public transport {
  public:
   /// `piece`: the most bytes of one message of MPI's.
@@ -109,6 +149,21 @@ class mpi_transport final : public transport {
     source = status.MPI_SOURCE;
     bytes = count;
     return true;
+  }
+  ref<pending_message> all_reduce(element type, const void* from, void* to, std::int64_t count) override {
+    const MPI_Datatype number = mpi_number(type);
+    if (number == MPI_DATATYPE_NULL) return {};
+    const std::int64_t most = piece_ / size_of(type);
+    const ref<mpi_reduction> r(new mpi_reduction(static_cast<std::size_t>(count / most + 1)));
+    for (std::int64_t at = 0; at < count; at += most) {
+      const int piece = static_cast<int>(count - at < most ? count - at : most);
+      check_mpi(
+          MPI_Iallreduce(static_cast<const char*>(from) + at * size_of(type),
+                         static_cast<char*>(to) + at * size_of(type), piece, number, MPI_SUM, comm_, r->add_piece()),
+          "MPI_Iallreduce");
+    }
+    r->retain();
+    return ref<pending_message>(r.get());
   }
 
  private:

@@ -27,6 +27,12 @@ class cluster_tasks : public counted {
 
   int count() const { return static_cast<int>(names_.size()); }
   const task_name& name(int rank) const { return names_[static_cast<std::size_t>(rank)]; }
+  /// The number of a task that is there.
+  int rank_of(const task_name& name) const {
+    int r = 0;
+    while (names_[static_cast<std::size_t>(r)].id != name.id) ++r;
+    return r;
+  }
   /// `/job:worker/task:1`.
   message& write(message& m, int rank) const { return m << "/job:" << name(rank).job << "/task:" << name(rank).task; }
   std::string text(int rank) const {

@@ -2,6 +2,7 @@
 // What carries messages between the processes of a cluster, as everything above it sees it: nothing here blocks.
 #pragma once
 
+#include <onto/core/element.hpp>
 #include <onto/core/ref.hpp>
 
 #include <cstdint>
@@ -30,6 +31,15 @@ class transport : public counted {
   virtual ref<pending_message> receive(int from, int tag, void* data, std::int64_t most) = 0;
   /// Whether a message of that tag is there that nobody has asked for, and from whom. `from` -1: from anyone.
   virtual bool probe(int from, int tag, int& source, std::int64_t& bytes) = 0;
+  /// Adds up what all processes give, in any order, where the system has something for that; all call it in one order.
+  /// *Returns* null where it has not.
+  virtual ref<pending_message> all_reduce(element type, const void* from, void* to, std::int64_t count) {
+    (void)type;
+    (void)from;
+    (void)to;
+    (void)count;
+    return {};
+  }
 };
 
 }  // namespace onto::detail

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSL-1.0
+// All-reduces of a placed program: sums of one value from each of several tasks that are used on all of them. What
+// follows from them alone is computed on each task, and is no message either.
+#pragma once
+
+#include <onto/graph/kernels.hpp>
+#include <onto/graph/placer.hpp>
+#include <onto/graph/plan_step.hpp>
+#include <onto/graph/readers.hpp>
+#include <onto/graph/task_sums.hpp>
+#include <onto/graph/view_path.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+class all_reduces {
+ public:
+  constexpr all_reduces(const graph_view& g, const kernel_partition& p, const extents* shapes,
+                        const node_placement* where, const base_readers& readers, const fetch_targets& targets)
+      : g_(g),
+        p_(p),
+        shapes_(shapes),
+        where_(where),
+        readers_(readers),
+        targets_(targets),
+        facts_(targets.count > 0 ? g.count : 0) {
+    if (targets_.count == 0) return;
+    bool some = false;
+    for (int n = 0; n < g_.count; ++n) {
+      if (p_.kernel_of[n] != n || !is_sum_over_tasks(n)) continue;
+      facts_.get()[n].kind = added;
+      facts_.get()[n].sum = some = true;
+    }
+    if (!some) return;
+    do find_all_repeated();
+    while (forget_some());
+    join_twins(task_sums(g));
+    for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == added;
+  }
+
+  constexpr bool any() const { return any_; }
+  /// Whether a kernel is an all-reduce: then it is not run.
+  constexpr bool is_reduced(int root) const { return any_ && facts_.get()[root].kind == added; }
+  /// Whether a kernel is run on each task that needs what it makes of an all-reduce.
+  constexpr bool is_repeated(int root) const { return any_ && facts_.get()[root].kind == repeated; }
+  /// Whether a node is the result of such a one, which is there on several tasks.
+  constexpr bool has(int n) const { return any_ && has_shared(n); }
+  /// Sums that are written once, and used under several `on`, are one all-reduce: the first one of them, and after it
+  /// the next, or -1.
+  constexpr int first_twin(int root) const { return facts_.get()[root].first < 0 ? root : facts_.get()[root].first; }
+  constexpr int next_twin(int root) const { return facts_.get()[root].next; }
+  /// Which one of them a task has.
+  constexpr int twin_at(int root, const place& at) const {
+    int twin = first_twin(root);
+    while (facts_.get()[twin].next >= 0 && !is_used_on(twin, at)) twin = facts_.get()[twin].next;
+    return twin;
+  }
+
+  /// Calls `f(node)` for each term of the sum: what is in memory on its task.
+  template <class F>
+  constexpr void for_each_term(int root, const F& f) const {
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
+      for (int k = 0; k < g_[m].count; ++k)
+        if (const int o = g_.operand(m, k); p_.kernel_of[o] != root) f(base_of(g_, p_, o));
+  }
+  /// The term that the task of `at` gives, or -1 where that task has no part in it.
+  constexpr int term_at(int root, const place& at) const {
+    int found = -1;
+    for_each_term(root, [&](int term) {
+      if (same_task(where_[term].where, at)) found = term;
+    });
+    return found;
+  }
+  /// Whether the task of `at` has the result of such a kernel.
+  constexpr bool is_there(int root, const place& at) const {
+    const int sum = sum_of(root);
+    return term_at(sum, at) >= 0 && twin_at(sum, at) == sum;
+  }
+  /// Where the first task of those that have it has it.
+  constexpr place first_place(int root) const {
+    place first{};
+    for_each_term(sum_of(root), [&](int term) {
+      if (!first.is_set() && is_there(root, where_[term].where)) first = host_of(where_[term].where);
+    });
+    return first;
+  }
+  /// Sums of equal keys are over the same tasks, and of one element type.
+  constexpr std::uint64_t key(int root) const {
+    return hash_mix(tasks_of(root), static_cast<std::uint64_t>(g_[root].type));
+  }
+
+ private:
+  enum kinds : std::uint8_t { unknown, plain, repeated, added };
+  struct facts {
+    kinds kind = unknown;
+    bool sum = false;  // may be one
+    int source = -1;   // of what is repeated: an all-reduce that it reads
+    int first = -1;    // of twins
+    int next = -1;
+  };
+
+  constexpr int sum_of(int root) const { return facts_.get()[root].source < 0 ? root : facts_.get()[root].source; }
+  constexpr bool has_shared(int n) const {
+    return p_.kernel_of[n] >= 0 && facts_.get()[p_.kernel_of[n]].kind >= repeated;
+  }
+
+  constexpr bool is_sum_over_tasks(int root) const {
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
+      if (!is_sum(g_, m) || p_.path_of[m] >= 0 || (m != root && p_.result[m])) return false;
+    bool good = true;
+    int terms = 0;
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
+      for (int k = 0; k < g_[m].count; ++k)
+        if (const int o = g_.operand(m, k); p_.kernel_of[o] != root) good = good && is_term(root, o);
+    for_each_term(root, [&](int term) {
+      int before = 0;
+      ++terms;
+      for_each_term(root, [&](int other) {
+        if (++before < terms && same_task(where_[other].where, where_[term].where)) good = false;
+      });
+    });
+    return good && terms > 1;
+  }
+  /// Whether an operand is a tensor in the memory of some task.
+  constexpr bool is_term(int root, int o) const {
+    if (!(shapes_[o] == shapes_[root])) return false;
+    const int base = base_of(g_, p_, o);
+    for (int v = o; v != base; v = g_.operand(v, 0))
+      if (!is_reshape(g_, v)) return false;
+    return g_[base].kind() != op_kind::scalar && where_[base].where.in_task;
+  }
+
+  constexpr void find_all_repeated() {
+    for (int n = 0; n < g_.count; ++n) {
+      facts& x = facts_.get()[n];
+      if (!x.sum) x = facts{};
+    }
+    for (int n = 0; n < g_.count; ++n)
+      if (p_.kernel_of[n] == n) find_repeated(n);
+  }
+
+  /// Takes a sum that is not used on all its tasks for a kernel. *Returns* whether there was one.
+  constexpr bool forget_some() {
+    bool forgot = false;
+    for (int n = 0; n < g_.count; ++n) {
+      if (facts_.get()[n].kind != added) continue;
+      bool good = true;
+      for_each_term(n, [&](int term) { good = good && !has_shared(term) && is_used_on(n, where_[term].where); });
+      if (!good) facts_.get()[n].kind = plain;
+      forgot = forgot || !good;
+    }
+    return forgot;
+  }
+
+  /// Makes one all-reduce of twins that are, together, used on all tasks, each of them on some.
+  constexpr void join_twins(const task_sums& sums) {
+    for (int n = 0; n < g_.count; ++n) {
+      if (!facts_.get()[n].sum || facts_.get()[n].kind != plain || sums.twin(n) < 0) continue;
+      int last = n, used = 0, terms = 0;
+      for_each_term(n, [&](int term) {
+        ++terms;
+        used += is_used_on(n, where_[term].where) ? 1 : 0;
+      });
+      if (used == 0) continue;
+      for (int m = n + 1; m < g_.count && used < terms; ++m) {
+        const facts& x = facts_.get()[m];
+        if (!x.sum || x.kind != plain || sums.twin(m) != sums.twin(n)) continue;
+        int more = 0;
+        bool apart = true;
+        for_each_term(m, [&](int term) {
+          if (!is_used_on(m, where_[term].where)) return;
+          ++more;
+          for (int t = n; t >= 0; t = facts_.get()[t].next) apart = apart && !is_used_on(t, where_[term].where);
+        });
+        if (more == 0 || !apart) continue;
+        used += more;
+        facts_.get()[last].next = m;
+        last = m;
+      }
+      bool good = used == terms;
+      for_each_term(n, [&](int term) { good = good && !has_shared(term); });
+      for (int t = n; t >= 0;) {
+        facts& x = facts_.get()[t];
+        t = x.next;
+        if (good) {
+          x.kind = added;
+          x.first = n;
+        } else {
+          x.next = -1;
+        }
+      }
+    }
+  }
+
+  /// Maps that nobody asks for in a task, and that read all-reduces of the same tasks, and nothing else from memory.
+  constexpr void find_repeated(int root) {
+    facts& x = facts_.get()[root];
+    if (x.kind != unknown) return;
+    x.kind = plain;
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
+      const graph_node& n = g_[m];
+      const place& request = targets_.requests ? targets_.requests[m] : n.request;
+      if (n.kind() != op_kind::map || request.is_set() || n.variable != 0 || !has_kernel(g_, m, device_kind::cpu) ||
+          !(where_[m].where == where_[root].where))
+        return;
+    }
+    int source = -1;
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int o = base_of(g_, p_, g_.operand(m, k)), u = p_.kernel_of[o];
+        if (g_[o].kind() == op_kind::scalar || u == root) continue;
+        if (u < 0) return;
+        find_repeated(u);
+        const facts& below = facts_.get()[u];
+        if (below.kind < repeated) return;
+        const int reduction = below.kind == added ? u : below.source;
+        if (source >= 0 && tasks_of(source) != tasks_of(reduction)) return;
+        source = reduction;
+      }
+    }
+    if (source < 0) return;
+    x.kind = repeated;
+    x.source = source;
+  }
+  constexpr std::uint64_t tasks_of(int root) const {
+    std::uint64_t tasks = 0;
+    for_each_term(root, [&](int term) { tasks += hash_mix(0, where_[term].where.task->id); });
+    return tasks;
+  }
+
+  constexpr bool is_used_on(int root, const place& at) const {
+    for (int k = 0; k < g_.fetch_count; ++k) {
+      const int f = g_.fetches[k];
+      if (p_.kernel_of[base_of(g_, p_, f)] != root) continue;
+      if (!targets_.requests || !targets_.requests[f].in_task || same_task(where_[f].where, at)) return true;
+    }
+    for (int made = p_.first_member[root]; made >= 0; made = p_.next_member[made]) {
+      for (const int* m = readers_.begin(made); m != readers_.end(made); ++m) {
+        const int u = p_.kernel_of[*m];
+        if (u == root) continue;
+        if (facts_.get()[u].kind == repeated ? is_used_on(u, at) : same_task(where_[*m].where, at)) return true;
+      }
+    }
+    return false;
+  }
+
+  const graph_view& g_;
+  kernel_partition p_;
+  const extents* shapes_;
+  const node_placement* where_;
+  const base_readers& readers_;
+  fetch_targets targets_;
+  scratch_array<facts> facts_;
+  bool any_ = false;
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
