@@ -37,15 +37,16 @@ class derivation {
     o.attribute[0] = std::bit_cast<std::int64_t>(value);
     return add_made(o, type, {}, nullptr, 0);
   }
-  /// The number `n`, times or divided by an extent of a node.
-  constexpr int scaled(int n, const extent_source& e, bool divided) {
+  /// The number `n`, times an extent of a node, or divided by it.
+  constexpr int scaled(int n, const extent_source& e, int how) {
+    const bool divided = (how & divides) != 0;
     op_info o = *b_.nodes[n].op;
     const double v = std::bit_cast<double>(o.attribute[0]);
     if (e.is_known()) {
       o.attribute[0] = std::bit_cast<std::int64_t>(divided ? v / e.value : v * e.value);
     } else {
       o.attribute[o.attributes++] = static_cast<std::int64_t>(e.id);
-      o.attribute[o.attributes++] = e.axis | (divided ? 64 : 0);
+      o.attribute[o.attributes++] = e.axis | how;
       ++o.attribute[1];
     }
     return add_made(o, type_of(n), {}, nullptr, 0);
@@ -54,7 +55,7 @@ class derivation {
   constexpr int count_of(int n, unsigned set, bool divided) {
     int c = number(type_of(n), 1);
     for (int k = 0; k < shape_of(n).rank; ++k)
-      if (set >> k & 1u) c = scaled(c, extent(n, k), divided);
+      if (set >> k & 1u) c = scaled(c, extent(n, k), divided ? divides : 0);
     return c;
   }
 
@@ -93,10 +94,11 @@ class derivation {
     const int own = axis - (shape_of(n).rank - shape_of(c).rank);
     return own < 0 || (shape_of(c)[own] == 1 && shape_of(n)[axis] != 1);
   }
-  constexpr bool lacks_any(int c, int n) const {
-    for (int k = 0; k < shape_of(n).rank; ++k)
-      if (lacks(c, n, k)) return true;
-    return false;
+  /// Whether it may have less: it does not have what others of a broadcast add to its extent.
+  constexpr bool may_lack(int c, int n, int axis) {
+    const int own = axis - (shape_of(n).rank - shape_of(c).rank);
+    if (own < 0 || shape_of(c)[own] != dyn) return lacks(c, n, axis);
+    return shape_of(n)[axis] == dyn && extents_.may_stretch(c, own, n, axis);
   }
 
   /// `c`, which broadcasts to node `n`, in all of its shape.
@@ -107,15 +109,7 @@ class derivation {
       if (b_.nodes[n].is_leaf() || to.rank == 0) return apply<op::fill_like>(type_of(c), n, c);
       c = one_element(c);
     }
-    if (!lacks_any(c, n)) return c;
-    op_info o = view_operation(view_kind::broadcast, "BroadcastTo", to.rank);
-    for (int k = 0; k < to.rank; ++k) {
-      if (lacks(c, n, k))
-        set_extent(o, k, extent(n, k));
-      else
-        o.attribute[2 + k] = to[k] == dyn ? dyn : to[k];
-    }
-    return add_made(o, type_of(c), to, &c, 1);
+    return stretch_axes(c, n, (1u << to.rank) - 1);
   }
 
   /// The sum of `c`, which broadcasts to node `n`, over the axes of `n` in `set`: what it lacks is a factor.
@@ -127,6 +121,7 @@ class derivation {
       if (lacks(c, n, k)) lacking |= 1u << k;
       if (k >= lead) own |= 1u << (k - lead);
     }
+    c = stretch_axes(c, n, set & ~lacking);
     const int factor = lacking ? count_of(n, lacking, false) : -1;
     if (!is_scalar(c) && own != 0) {
       c = add_fold(fold::sum, c, own, keep);
@@ -134,29 +129,58 @@ class derivation {
     return factor < 0 ? c : multiply(c, factor);
   }
 
+  /// Along which axes of node `n` only the run knows whether `o`, which broadcasts to it, has less.
+  constexpr unsigned open_axes(int n, int o) {
+    const extents full = shape_of(n), to = shape_of(o);
+    const int lead = full.rank - to.rank;
+    unsigned open = 0;
+    for (int k = lead; k < full.rank; ++k)
+      if (to[k - lead] == dyn && full[k] != 1 && !(extent(n, k) == extent(o, k - lead))) open |= 1u << k;
+    return open;
+  }
+
+  /// Whether `sum_to` makes a sum that folds what only the run knows: `c` is not the same along such an axis.
+  constexpr bool sums_to_extents(int c, int n, int o) {
+    const unsigned open = is_scalar(c) ? 0 : open_axes(n, o);
+    for (int k = 0; k < shape_of(n).rank; ++k)
+      if (open >> k & 1u && !lacks(c, n, k)) return true;
+    return false;
+  }
+  /// Whether two nodes have the same shape for certain.
+  constexpr bool same_extents(int a, int b) {
+    bool same = shape_of(a).rank == shape_of(b).rank;
+    for (int k = 0; k < shape_of(a).rank && same; ++k) same = extent(a, k) == extent(b, k);
+    return same;
+  }
+
   /// The gradient of an operand: what is the gradient in the shape of node `n`, summed to that of `o`, which broadcasts
   /// to it. It may lack axes of `o`.
   constexpr int sum_to(int c, int n, int o) {
     const extents full = shape_of(n), to = shape_of(o);
     const int lead = full.rank - to.rank;
-    unsigned sure = 0;
-    bool perhaps = false, drops = false, keeps = false;
+    unsigned open = open_axes(n, o), sure = 0;
+    bool drops = false, keeps = false;
     for (int k = 0; k < full.rank; ++k) {
-      if (k < lead || (to[k - lead] == 1 && full[k] != 1)) {
-        sure |= 1u << k;
-        (k < lead ? drops : keeps) = true;
-      } else if (to[k - lead] == dyn && full[k] != 1 && !(extent(n, k) == extent(o, k - lead))) {
-        perhaps = true;
-      }
+      if (k >= lead && (to[k - lead] != 1 || full[k] == 1)) continue;
+      sure |= 1u << k;
+      (k < lead ? drops : keeps) = true;
     }
-    if (is_scalar(c) && !perhaps) return sure ? sum_axes(c, n, sure, true) : c;
-    if (perhaps && lacks_any(c, n)) c = stretch(c, n);
+    // What is the same along an axis is as many times that as there are elements for one of the operand's.
+    int times = -1;
+    for (int k = lead; k < full.rank; ++k) {
+      if (!(open >> k & 1u) || !lacks(c, n, k) || (times >= 0 && !has_room(times))) continue;
+      if (times < 0) times = number(type_of(c), 1);
+      times = scaled(scaled(times, extent(n, k), 0), extent(o, k - lead), divides | unless_zero);
+      open &= ~(1u << k);
+    }
+    if (open != 0) c = stretch_axes(is_scalar(c) ? one_element(c) : c, n, open);
     if (sure != 0) {
       const int rank = shape_of(c).rank;
-      c = sum_axes(c, n, sure, keeps);
+      c = sum_axes(c, n, sure, is_scalar(c) || keeps);
       if (keeps && drops && rank > to.rank) c = without_first(c, rank - to.rank);
     }
-    return perhaps ? sum_to_extents(c, o) : c;
+    if (times >= 0) c = multiply(c, times);
+    return open != 0 ? sum_to_extents(c, o) : c;
   }
 
   /// Axes of extent 1 put in where `set`, of an operand of `rank` dimensions, says that a reduction took them away.
@@ -321,6 +345,8 @@ class derivation {
     o.attribute[1] += more.attribute[1];
     return add_made(o, type_of(a), {}, nullptr, 0);
   }
+  /// Whether a number can be scaled by two more extents.
+  constexpr bool has_room(int a) const { return b_.nodes[a].op->attributes + 4 <= max_attributes; }
   constexpr bool has_room(int a, int b) const {
     return b_.nodes[a].op->attributes + b_.nodes[b].op->attributes <= max_attributes;
   }
@@ -356,13 +382,41 @@ class derivation {
     return add_made(o, type_of(c), to, &c, 1);
   }
 
-  /// The sum over the axes along which, at run time, node `o` has extent 1 and `c` more.
+  /// The sum over the axes along which, at run time, node `o` has extent 1 and `c` more. What `c` lacks it lacks still.
   constexpr int sum_to_extents(int c, int o) {
     op_info r = fold_operation(fold::sum, true);
     r.attribute[2] = folds_to_extents;
-    for (int k = 0; k < shape_of(o).rank; ++k) add_source(r, extent(o, k));
-    return add_made(r, type_of(c), shape_of(o), &c, 1);
+    extents to;
+    const int lead = shape_of(o).rank - shape_of(c).rank;
+    for (int k = 0; k < shape_of(c).rank; ++k) {
+      const extent_source e = shape_of(c)[k] == 1 ? extent_source{1} : extent(o, k + lead);
+      add_source(r, e);
+      to.push_back(e.value);
+    }
+    return add_made(r, type_of(c), to, &c, 1);
   }
+  /// `c`, which broadcasts to node `n`, with the extents of that along the axes in `set`.
+  constexpr int stretch_axes(int c, int n, unsigned set) {
+    const extents whole = shape_of(n), x = shape_of(c);
+    const int lead = whole.rank - x.rank;
+    unsigned wanted = 0;
+    for (int k = 0; k < whole.rank; ++k)
+      if (set >> k & 1u && may_lack(c, n, k)) wanted |= 1u << k;
+    if (wanted == 0) return c;
+    const int first = (wanted & ((1u << lead) - 1)) != 0 ? 0 : lead;
+    op_info o = view_operation(view_kind::broadcast, "BroadcastTo", whole.rank - first);
+    extents to;
+    for (int k = first; k < whole.rank; ++k) {
+      const int own = k < lead ? 1 : x[k - lead];
+      to.push_back(wanted >> k & 1u ? whole[k] : own);
+      if (wanted >> k & 1u)
+        set_extent(o, k - first, extent(n, k));
+      else
+        o.attribute[2 + k - first] = own;
+    }
+    return add_made(o, type_of(c), to, &c, 1);
+  }
+
   constexpr int add_made(op_info o, element type, const extents& shape, const int* list, int count) {
     o.hash = hash_of_made(o);
     int made = 0;
