@@ -117,6 +117,7 @@ struct op_info {
   std::int64_t (*flops)(const extents* operands, int count) = nullptr;
   bool has_workspace = false;  // told apart without comparing functions, which -fsanitize=undefined does not compute
   bool has_flops = false;      // otherwise: `cost` an element
+  bool uniform = false;        // of a generator: all elements are one value
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
 };
 
@@ -142,6 +143,11 @@ concept counts_flops = requires(const extents* operands) {
   Op::flops(operands, 1);
 };
 
+template <class Op>
+concept uniform_operation = requires {
+  requires Op::uniform;
+};
+
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
 /// (g++ 12).
 template <class Op>
@@ -153,6 +159,7 @@ template <class Op>
 constexpr op_info describe() {
   static_assert((Op::kernels.gpu & text_elements) == 0, "[onto.text] no GPU has kernels for text");
   op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
+  o.uniform = uniform_operation<Op>;
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;
     for (int k = 0; k < o.attributes; ++k) o.attribute[k] = Op::attribute[k];
