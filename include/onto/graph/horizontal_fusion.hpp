@@ -262,7 +262,11 @@ class horizontal_fuser {
     }
     for (int j = 0; j < count; ++j)
       if (waits_only(k, made + j, 1) && merge(made[j], k)) return true;
-    return g_[x.root].variable != 0 && merge_update(k, made, count);
+    if (g_[x.root].variable == 0) return false;
+    int kept = 0;  // a number for all variables is made for all
+    for (int j = 0; j < count; ++j)
+      if (g_[group(made[j]).root].variable == g_[x.root].variable) made[kept++] = made[j];
+    return kept > 0 && merge_update(k, made, kept);
   }
 
   /// An optimizer's kernel `k` and those that make what it keeps read and write the same memory: they are one, though
