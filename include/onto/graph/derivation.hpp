@@ -276,18 +276,22 @@ class derivation {
     return add_made(o, type_of(c), shape_of(like), list, 2 + count);
   }
 
-  /// `step` - 1 zeros after each element along an axis, or before each.
+  /// `step` - 1 zeros after each element along an axis, or before each. *Preconditions* as many extents can say.
   constexpr int with_zeros(int c, int axis, std::int64_t step, bool zeros_first) {
     const extents x = shape_of(c);
     int part = put_in(c, 1u << (axis + 1), x.rank + 1);
+    const extents one = shape_of(part);
+    op_info zeros = view_operation(view_kind::broadcast, "BroadcastTo", one.rank);
+    extents rest = one;
+    rest[axis + 1] = static_cast<int>(step) - 1;
+    for (int k = 0; k < one.rank; ++k) zeros.attribute[2 + k] = rest[k];
     const int none = apply<op::zeros_like>(type_of(c), part);
-    int parts[max_operands]{};
-    const int count = step < max_operands ? static_cast<int>(step) : max_operands;
-    for (int k = 0; k < count; ++k) parts[k] = k == (zeros_first ? count - 1 : 0) ? part : none;
-    part = concat(parts, count, axis + 1);
+    const int others = add_made(zeros, type_of(c), rest, &none, 1);
+    const int parts[] = {zeros_first ? others : part, zeros_first ? part : others};
+    part = concat(parts, 2, axis + 1);
     op_info o = view_operation(view_kind::reshape, "Reshape", x.rank);
     extents to = x;
-    to[axis] = x[axis] == dyn ? dyn : x[axis] * count;
+    to[axis] = x[axis] == dyn ? dyn : x[axis] * static_cast<int>(step);
     for (int k = 0; k < x.rank; ++k) o.attribute[2 + k] = k == axis ? to[k] : same_as_axis(k < axis ? k : k + 1);
     return add_made(o, type_of(c), to, &part, 1);
   }
