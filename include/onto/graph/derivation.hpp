@@ -11,6 +11,16 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+/// The operation that makes a number of a floating-point type a tensor of rank 0.
+constexpr const op_info* fill_of(element type) {
+  switch (type) {
+    case element::float64: return &op_info_of<op::fill<double>>;
+    case element::float16: return &op_info_of<op::fill<half>>;
+    case element::bfloat16: return &op_info_of<op::fill<bfloat16>>;
+    default: return &op_info_of<op::fill<float>>;
+  }
+}
+
 class derivation {
  public:
   /// `visit`: of the gradient, from where the nodes' run-time state is found.
@@ -366,14 +376,7 @@ class derivation {
   }
 
   /// A scalar as a tensor of rank 0.
-  constexpr int one_element(int c) {
-    switch (type_of(c)) {
-      case element::float64: return apply<op::fill<double>>(element::float64, c);
-      case element::float16: return apply<op::fill<half>>(element::float16, c);
-      case element::bfloat16: return apply<op::fill<bfloat16>>(element::bfloat16, c);
-      default: return apply<op::fill<float>>(element::float32, c);
-    }
-  }
+  constexpr int one_element(int c) { return apply(*fill_of(type_of(c)), type_of(c), &c, 1); }
 
   constexpr int without_first(int c, int count) {
     const extents x = shape_of(c);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/core/ref.hpp>
+#include <onto/graph/derivation.hpp>
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
@@ -21,9 +22,12 @@ class refined_program : public counted {
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
     fetch_ = m_.copy(r.fetches, typed.graph.fetch_count);
-    make_graph(r);
-    fuse_nodes();
-    find_kernels();
+    general_ = m_.make<bool>(written_);
+    do {
+      make_graph(r);
+      fuse_nodes();
+      find_kernels();
+    } while (made_general_);
     program_.half_precision = typed.half_precision;
     program_.graph = g_;
     program_.kernels = kernels_;
@@ -58,6 +62,12 @@ class refined_program : public counted {
     program_state p(count_, r.has_guards(), memory);
     for (int k = 0; k < written_; ++k)
       if (at_[k] >= 0) p.set(at_[k], r.nodes[k]);
+    for (int k = 0; k < put_between_.size; ++k)
+      if (put_between_[k].at >= 0) {
+        refined_node like = r.nodes[put_between_[k].reader];
+        like.values = nullptr;
+        p.set(put_between_[k].at, like);
+      }
     return p;
   }
 
@@ -73,43 +83,133 @@ class refined_program : public counted {
     return m_.make<T>(count_);
   }
 
-  void make_graph(const refinement& r) {
-    auto* written = per_node<graph_node>();
-    auto* nodes = per_node<graph_node>();
-    int* const operands = m_.copy(operand_, operand_count_);
-    int* const fetches = m_.copy(fetch_, typed_.graph.fetch_count);
-    extents shapes[max_operands];
-    for (int k = 0; k < count_; ++k) {
-      graph_node& n = written[k];
-      n = typed_node_[k] >= 0 ? typed_.graph[typed_node_[k]] : r.nodes[k].derived;
-      n.id = r.id_of(k);
-      n.first = r.nodes[k].first;
-      n.visit = -1;
-      if (typed_node_[k] < 0) {
-        n.op = m_.copy(n.op, 1);
-        n.request = r.nodes[k].request.where;
+  /// A node that is put between an operation and its operand, so that this is in memory, and a value of its own.
+  struct between {
+    int reader = 0;  // of the refinement's nodes
+    int at = -1;     // in the graph
+  };
+
+  /// Writes the nodes of a refinement, with those between.
+  struct general_writer {
+    arena_list<graph_node> nodes;
+    arena_list<int> operands;
+    int* place_of;  // per node of the refinement
+
+    general_writer(refined_program& p, const refinement& r) : place_of(p.m_.make<int>(p.written_)), p_(p) {
+      extents shapes[max_operands];
+      p.put_between_.size = 0;
+      for (int k = 0; k < p.written_; ++k) {
+        graph_node n = p.typed_node_[k] >= 0 ? p.typed_.graph[p.typed_node_[k]] : r.nodes[k].derived;
+        n.id = r.id_of(k);
+        n.visit = -1;
+        if (p.typed_node_[k] < 0) {
+          n.op = p.m_.copy(n.op, 1);
+          n.request = r.nodes[k].request.where;
+        }
+        int of[max_operands];
+        for (int j = 0; j < n.count; ++j) {
+          int o = place_of[p.operand_[r.nodes[k].first + j]];
+          if (p.general_[k] && nodes[o].kind() == op_kind::scalar) {
+            if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
+            o = put(k, n, one_value(nodes[o].type), &o);
+          }
+          bool again = false;
+          for (int i = 0; i < j; ++i) again = again || of[i] == o;
+          if (p.general_[k] && again) o = put(k, n, same(nodes[o]), &o);
+          of[j] = o;
+        }
+        n.first = operands.size;
+        for (int j = 0; j < n.count; ++j) operands.push_back(p.m_, of[j]);
+        if (!n.is_leaf() && n.op->infer) {
+          // As it was written: chains of products are ordered later.
+          for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = nodes[of[j]].shape;
+          n.shape = n.op->infer(shapes, n.count).shape;
+        }
+        place_of[k] = nodes.push_back(p.m_, n);
       }
-      if (n.is_leaf() || !n.op->infer) continue;
-      // As it was written: chains of products are ordered below.
-      for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = written[operands[n.first + j]].shape;
-      n.shape = n.op->infer(shapes, n.count).shape;
     }
+
+   private:
+    int put(int reader, const graph_node& like, graph_node n, const int* operand) {
+      n.id = hash_mix(hash_mix(0x6265747765656e, like.id), static_cast<std::uint64_t>(nodes.size));
+      n.request = like.request;
+      n.runs_with = like.runs_with;
+      n.variable = like.variable;
+      n.visit = -1;
+      n.first = operands.size;
+      n.count = operand ? 1 : 0;
+      if (operand) operands.push_back(p_.m_, *operand);
+      const int at = nodes.push_back(p_.m_, n);
+      p_.put_between_.push_back(p_.m_, {reader, at});
+      return at;
+    }
+    /// The number that a literal is, as one that a call is given.
+    graph_node number_of(const graph_node& literal) const {
+      op_info o = made_operation(op_kind::scalar, "Scalar", {all_elements, all_elements});
+      const auto bits = static_cast<std::uint64_t>(literal.op->attribute[0]);
+      const double value = literal.type == element::float64
+                               ? std::bit_cast<double>(bits)
+                               : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+      o.attributes = 2;
+      o.attribute[0] = std::bit_cast<std::int64_t>(value);
+      o.hash = hash_of_made(o);
+      return made_node(o, literal.type, {});
+    }
+    graph_node one_value(element type) const {
+      graph_node n;
+      n.op = fill_of(type);
+      n.type = type;
+      return n;
+    }
+    /// The same elements once more.
+    graph_node same(const graph_node& x) const {
+      op_info o = made_operation(op_kind::view, "Reshape", {all_elements, all_elements});
+      o.attributes = 2 + x.shape.rank;
+      o.attribute[0] = static_cast<std::int64_t>(view_kind::reshape);
+      o.attribute[1] = x.shape.rank;
+      for (int k = 0; k < x.shape.rank; ++k) o.attribute[2 + k] = same_as_axis(k);
+      o.hash = hash_of_made(o);
+      return made_node(o, x.type, x.shape);
+    }
+    graph_node made_node(const op_info& o, element type, const extents& shape) const {
+      graph_node n;
+      n.op = p_.m_.copy(&o, 1);
+      n.type = type;
+      n.shape = shape;
+      n.made = 0;
+      return n;
+    }
+
+    refined_program& p_;
+  };
+
+  void make_graph(const refinement& r) {
+    general_writer all(*this, r);
+    count_ = all.nodes.size;
+    auto* const written = all.nodes.items;
+    auto* nodes = per_node<graph_node>();
+    int* const operands = all.operands.items;
+    const int operand_count = all.operands.size;
+    int* const fetches = m_.copy(fetch_, typed_.graph.fetch_count);
+    for (int k = 0; k < typed_.graph.fetch_count; ++k) fetches[k] = all.place_of[fetches[k]];
     // What nothing fetched needs is no part of the program.
     int* const place_of = per_node<int>();
     const int needed = needed_first(written, count_, operands, fetches, typed_.graph.fetch_count, place_of);
     for (int k = 0; k < count_; ++k) nodes[place_of[k]] = written[k];
     for (int k = 0; k < count_; ++k) written[k] = nodes[k];
-    for (int k = 0; k < operand_count_; ++k) operands[k] = place_of[operands[k]];
+    for (int k = 0; k < operand_count; ++k) operands[k] = place_of[operands[k]];
     for (int k = 0; k < typed_.graph.fetch_count; ++k) fetches[k] = place_of[fetches[k]];
-    at_ = per_node<int>();
     int* const moved = per_node<int>();
     for (int k = needed; k < count_; ++k) {
       nodes[k] = written[k];
       moved[k] = k;
     }
-    order_chains(written, needed, operands, operand_count_, fetches, typed_.graph.fetch_count,
+    order_chains(written, needed, operands, operand_count, fetches, typed_.graph.fetch_count,
                  {per_node<int>(), per_node<int>(), per_node<bool>(), per_node<bool>()}, moved, nodes);
-    for (int k = 0; k < count_; ++k) at_[k] = place_of[k] < needed ? moved[place_of[k]] : -1;
+    const auto now = [&](int k) { return place_of[k] < needed ? moved[place_of[k]] : -1; };
+    at_ = m_.make<int>(written_);
+    for (int k = 0; k < written_; ++k) at_[k] = now(all.place_of[k]);
+    for (int k = 0; k < put_between_.size; ++k) put_between_[k].at = now(put_between_[k].at);
     g_ = {nodes, needed, operands, fetches, typed_.graph.fetch_count, nullptr, 0, count_};
     count_ = needed;
     for (int n = 0; n < count_; ++n)
@@ -137,6 +237,7 @@ class refined_program : public counted {
     how_ = per_node<evaluation>();
     part_how_ = per_node<evaluation>();
     lone_softmax_ = per_node<bool>();
+    made_general_ = false;
     alone_ = kernel_arrays::make(m_, count_);
     alone_.clear(count_);
     registers_ = per_node<int>();
@@ -183,7 +284,7 @@ class refined_program : public counted {
       if (find_single(m, whole_[m]))
         lone_softmax_[m] = g_[m].kind() == op_kind::row;
       else if (!find_alone(m, whole_[m], how_[m]))
-        throw_no_kernel_of(m);
+        make_general(m);
     }
     kernels_.list_members(count_);
     unmerged_.list_members(count_);
@@ -199,11 +300,22 @@ class refined_program : public counted {
            "named<\"h\">(x * 0.5f)");
   }
 
+  /// Of an operation for which there is no kernel: that it gets every operand from memory. *Throws* where it did.
+  void make_general(int n) {
+    int k = 0;
+    while (k < written_ && at_[k] != n) ++k;
+    if (k == written_ || general_[k] || g_[n].runs_with < 0) throw_no_kernel_of(n);
+    general_[k] = made_general_ = true;
+  }
+
   bool look_up(const kernel_key& key, kernel_entry& out) const {
-    for (int k = 0; k < typed_.values_decide->kernel_count; ++k) {
-      const keyed_kernel& known = typed_.values_decide->kernels[k];
-      if (!(known.key == key)) continue;
-      out = known.entry;
+    const value_dependence& d = *typed_.values_decide;
+    return look_up(d.kernels, d.kernel_count, key, out) || look_up(d.general, d.general_count, key, out);
+  }
+  static bool look_up(const keyed_kernel* kernels, int count, const kernel_key& key, kernel_entry& out) {
+    for (int k = 0; k < count; ++k) {
+      if (!(kernels[k].key == key)) continue;
+      out = kernels[k].entry;
       return true;
     }
     return false;
@@ -276,6 +388,9 @@ class refined_program : public counted {
   evaluation* how_ = nullptr;
   evaluation* part_how_ = nullptr;
   bool* lone_softmax_ = nullptr;
+  bool* general_ = nullptr;  // per node of the refinement: it reads all operands from memory
+  bool made_general_ = false;
+  arena_list<between> put_between_;
   // Room.
   kernel_arrays alone_;
   int* registers_ = nullptr;
