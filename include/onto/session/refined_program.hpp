@@ -22,8 +22,10 @@ class refined_program : public counted {
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
     fetch_ = m_.copy(r.fetches, typed.graph.fetch_count);
-    general_ = m_.make<bool>(written_);
+    general_ = m_.make<int>(written_);
     do {
+      ++pass_;
+      made_general_ = false;
       make_graph(r);
       fuse_nodes();
       find_kernels();
@@ -109,13 +111,13 @@ class refined_program : public counted {
         int of[max_operands];
         for (int j = 0; j < n.count; ++j) {
           int o = place_of[p.operand_[r.nodes[k].first + j]];
-          if (p.general_[k] && nodes[o].kind() == op_kind::scalar) {
+          if (p.general_[k] > 0 && nodes[o].kind() == op_kind::scalar) {
             if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
             o = put(k, n, one_value(nodes[o].type), &o);
           }
           bool again = false;
           for (int i = 0; i < j; ++i) again = again || of[i] == o;
-          if (p.general_[k] && again) o = put(k, n, same(nodes[o]), &o);
+          if (p.general_[k] > 0 && again) o = put(k, n, same(nodes[o]), &o);
           of[j] = o;
         }
         n.first = operands.size;
@@ -237,7 +239,6 @@ class refined_program : public counted {
     how_ = per_node<evaluation>();
     part_how_ = per_node<evaluation>();
     lone_softmax_ = per_node<bool>();
-    made_general_ = false;
     alone_ = kernel_arrays::make(m_, count_);
     alone_.clear(count_);
     registers_ = per_node<int>();
@@ -304,8 +305,9 @@ class refined_program : public counted {
   void make_general(int n) {
     int k = 0;
     while (k < written_ && at_[k] != n) ++k;
-    if (k == written_ || general_[k] || g_[n].runs_with < 0) throw_no_kernel_of(n);
-    general_[k] = made_general_ = true;
+    if (k == written_ || g_[n].runs_with < 0 || (general_[k] > 0 && general_[k] < pass_)) throw_no_kernel_of(n);
+    general_[k] = pass_;
+    made_general_ = true;
   }
 
   bool look_up(const kernel_key& key, kernel_entry& out) const {
@@ -388,7 +390,9 @@ class refined_program : public counted {
   evaluation* how_ = nullptr;
   evaluation* part_how_ = nullptr;
   bool* lone_softmax_ = nullptr;
-  bool* general_ = nullptr;  // per node of the refinement: it reads all operands from memory
+  int* general_ =
+      nullptr;  // per node of the refinement: since which pass it reads all operands from memory; 0: it does not
+  int pass_ = 0;
   bool made_general_ = false;
   arena_list<between> put_between_;
   // Room.
