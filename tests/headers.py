@@ -39,10 +39,10 @@ def main():
     tasks = []
     for compiler in found:
         if compiler.name == "nvcc":
-            # The CMake tree for nvcc compiles the rest.
+            # The CMake tree for nvcc compiles the rest, of which programs are made.
             tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h in ("onto/onto.hpp", "onto/convolution.hpp", "onto/einsum.hpp", "onto/indexing.hpp", "onto/scan.hpp", "onto/sort.hpp")]
             # Every operation, without the flags that CMake adds.
-            tasks += [(compiler, "tests/gpu/operations.cu")]
+            tasks += [(compiler, "tests/gpu/operations.cu"), *((compiler, t) for t in statics)]
         else:
             alone = [h for h in headers if not h.startswith("onto/backend/cuda/") and h not in (RUNTIME, *MPI)]
             tasks += [(compiler, h) for h in (alone if compiler.name == "g++" else outermost(compiler, alone))]
@@ -65,7 +65,7 @@ def main():
         if header:
             file = scratch / (name.replace("/", "_") + "".join(flags) + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
-        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests/unit"] if compiler.name == "nvcc" else WARNINGS
+        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests", "-Itests/unit"] if compiler.name == "nvcc" else WARNINGS
         good, said = compiler.check(file, *warnings, *flags)
         if good:
             memory.passed(key)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Runs test programs (Catch2, fuzz drivers) and adds up what they say.
-"""usage: programs.py NAME FOLDER [--filter EXPRESSION] [--fuzz] [--setarch]
+"""usage: programs.py NAME FOLDER [--filter EXPRESSION] [--fuzz] [--setarch] [--serial]
 
-Runs every program that FOLDER/programs.txt names. A Catch2 program's test cases are counted from its closing line; a program that ends with
+Runs every program that FOLDER/programs.txt names, several at a time (--serial: one after the other, where they share a
+device). A Catch2 program's test cases are counted from its closing line; a program that ends with
 status 77 has printed `skipped: reason`, and its test cases count as skipped; a fuzz driver counts as one test."""
 import os
 import pathlib
@@ -12,7 +13,7 @@ import re
 import subprocess
 import sys
 
-from compilers import ROOT, close, indent
+from compilers import ROOT, close, indent, parallel
 
 ALL_PASSED = re.compile(r"All tests passed \(.*?(\d+) test cases?\)")
 TEST_CASES = re.compile(r"^test cases: +(\d+)(.*)$", re.M)
@@ -69,36 +70,41 @@ def main():
     prefix = ["setarch", platform.machine(), "-R"] if "--setarch" in sys.argv else []
     names = folder / "programs.txt"
     programs = [folder / line for line in names.read_text().split()] if names.is_file() else []
-    scratch = ROOT / "build" / "scratch" / name.split(",")[0].replace(" ", "-")
-    scratch.mkdir(parents=True, exist_ok=True)
-    passed = failed = skipped = 0
-    for program in programs:
+    serial = "--serial" in sys.argv
+
+    def run(program):
+        """(passed, failed, skipped) of one program, and what is printed of it."""
         if not program.exists():
-            print(f"FAIL {program.name}: it was not built")
-            failed += 1
-            continue
+            return (0, 1, 0), f"FAIL {program.name}: it was not built"
         program = program.resolve()
+        scratch = ROOT / "build" / "scratch" / name.split(",")[0].replace(" ", "-") / program.name
+        scratch.mkdir(parents=True, exist_ok=True)
+        lines = []
         if fuzz:
             status, said = execute([program], scratch)
-            p, f, s = (1, 0, 0) if status == 0 else (0, 1, 0)
+            counts = (1, 0, 0) if status == 0 else (0, 1, 0)
             last = said.rstrip().splitlines()[-1:] or [""]
-            print(f"{program.name}: {last[0] if status == 0 else 'status ' + str(status)}")
+            lines.append(f"{program.name}: {last[0] if status == 0 else f'status {status}'}")
         else:
             status, said = execute([*prefix, program, *([expression] if expression else [])], scratch)
+            reasons = re.findall(r"^skipped: .*$", said, re.M)
             if status == 77:
-                reason = re.search(r"^skipped: .*$", said, re.M)
-                p, f, s = 0, 0, listed(program)
-                print(f"{program.name}: {reason[0] if reason else 'skipped'}")
+                counts = 0, 0, listed(program)
+                lines.append(f"{program.name}: {reasons[0] if reasons else 'skipped'}")
             else:
-                p, f, s = count(status, said)
-                if p + f + s:
-                    print(f"{program.name}: {p} passed, {f} failed, {s} skipped")
-                for line in re.findall(r"^skipped: .*$", said, re.M):
-                    print("  " + line)
-        if f:
-            print(f"FAIL {program.name}, status {status}\n{indent(said, 120)}")
+                counts = count(status, said)
+                if any(counts):
+                    lines.append("{}: {} passed, {} failed, {} skipped".format(program.name, *counts))
+                lines += ["  " + line for line in reasons]
+        if counts[1]:
+            lines.append(f"FAIL {program.name}, status {status}\n{indent(said, 120)}")
+        return counts, "\n".join(lines)
+
+    passed = failed = skipped = 0
+    for (p, f, s), text in map(run, programs) if serial else parallel(run, programs):
         passed, failed, skipped = passed + p, failed + f, skipped + s
-        sys.stdout.flush()
+        if text:
+            print(text, flush=True)
     if not programs:
         print(f"there are no programs in {sys.argv[2]}")
     close(name, passed, failed, skipped)

@@ -195,6 +195,9 @@ constexpr auto result_of(const A& a, F f) {
   return term<decltype(f(a.e)), shaped::facts.shape>{f(a.e)};
 }
 
+/// Indices on both sides of 0, which clang++ 14 does not take where they are used: in a lambda of a template.
+inline constexpr auto from_the_end = linspace<float, 3>(-2_c, 2_c);
+
 /// A word that is made of other operations, over a term, chosen by `R`.
 template <std::uint64_t R, class A>
 constexpr auto random_word(const A& a) {
@@ -245,7 +248,7 @@ constexpr auto random_word(const A& a) {
   } else if constexpr (choice == 14 && R / 64 % 2 == 0) {
     return result_of(a, [](const auto& x) { return top_k<1, axis>(x).values; });
   } else if constexpr (choice == 14) {
-    return result_of(a, [](const auto& x) { return take<axis>(x, cast<int>(linspace<float, 3>(-2, 2))); });
+    return result_of(a, [](const auto& x) { return take<axis>(x, cast<int>(from_the_end)); });
   } else if constexpr (choice == 15 && R / 64 % 2 == 0) {
     return result_of(a, [](const auto& x) {
       const auto row = reshape<dyn>(x);
@@ -275,7 +278,7 @@ template <bool Open, fixed_string Name, class T, int... Dims>
 constexpr auto leaf() {
   constexpr extents known = extents(shape<Dims...>{});
   if constexpr (Open) {
-    return term<std::remove_cv_t<decltype(placeholder<Name, T, (Dims, dyn)...>)>, known>{};
+    return term<std::remove_cv_t<decltype(placeholder<Name, T, (static_cast<void>(Dims), dyn)...>)>, known>{};
   } else {
     return term<std::remove_cv_t<decltype(placeholder<Name, T, Dims...>)>, known>{};
   }
@@ -301,6 +304,11 @@ inline constexpr std::uint64_t wording = 2000;
 
 /// What guards ask for.
 inline const char* guard_names[4] = {"/gpu:0", "/gpu:1", "/cpu:0", "/gpu:2"};
+template <class F>
+auto under_guard(const char* name, F f) {
+  device_guard g{name};
+  return f();
+}
 
 /// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
 template <std::uint64_t Seed, int Steps, bool Guarded, bool Maps, class... T>
@@ -330,8 +338,7 @@ constexpr auto grown(const std::tuple<T...>& terms) {
       }
     };
     if constexpr (Guarded) {
-      device_guard g{guard_names[(r >> 30) % 4]};
-      return grown<Seed, Steps - 1, Guarded, Maps>(add());
+      return under_guard(guard_names[(r >> 30) % 4], [&] { return grown<Seed, Steps - 1, Guarded, Maps>(add()); });
     } else {
       return grown<Seed, Steps - 1, Guarded, Maps>(add());
     }
