@@ -10,8 +10,8 @@ namespace onto {
 namespace op {
 
 /// The base of operations that make an element from its index, in a shape the type knows. An operand is one value.
-/// Where that does not hang on the shape, `of_any_shape` is the operation that kernels are made with. `uniform`: nor does
-/// it on the index, so that it is made wherever it is read.
+/// Where that does not hang on the shape, `of_any_shape` is the operation that kernels are made with. `uniform`: nor
+/// does it on the index, so that it is made wherever it is read.
 template <class T, int... Dims>
 struct generator {
   static constexpr op_kind kind = op_kind::generator;
