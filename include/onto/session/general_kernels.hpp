@@ -3,7 +3,7 @@
 // foresaw, where values tell apart what types do not. Only programs compile them in which that can be.
 #pragma once
 
-#include <onto/graph/derivation.hpp>
+#include <onto/graph/derived_nodes.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/compare.hpp>
 #include <onto/ops/generate.hpp>

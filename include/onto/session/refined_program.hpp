@@ -4,10 +4,10 @@
 #pragma once
 
 #include <onto/core/ref.hpp>
-#include <onto/graph/derivation.hpp>
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
+#include <onto/session/refined_nodes.hpp>
 #include <onto/session/requests.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -85,110 +85,10 @@ class refined_program : public counted {
     return m_.make<T>(count_);
   }
 
-  /// A node that is put between an operation and its operand, so that this is in memory, and a value of its own.
-  struct between {
-    int reader = 0;  // of the refinement's nodes
-    int at = -1;     // in the graph
-  };
-
-  /// Writes the nodes of a refinement, with those between.
-  struct general_writer {
-    arena_list<graph_node> nodes;
-    arena_list<int> operands;
-    int* place_of;  // per node of the refinement
-
-    general_writer(refined_program& p, const refinement& r) : place_of(p.m_.make<int>(p.written_)), p_(p) {
-      extents shapes[max_operands];
-      p.put_between_.size = 0;
-      for (int k = 0; k < p.written_; ++k) {
-        graph_node n = p.typed_node_[k] >= 0 ? p.typed_.graph[p.typed_node_[k]] : r.nodes[k].derived;
-        n.id = r.id_of(k);
-        n.visit = -1;
-        if (p.typed_node_[k] < 0) {
-          n.op = p.m_.copy(n.op, 1);
-          n.request = r.nodes[k].request.where;
-        }
-        int of[max_operands];
-        for (int j = 0; j < n.count; ++j) {
-          int o = place_of[p.operand_[r.nodes[k].first + j]];
-          if (p.general_[k] > 0 && nodes[o].kind() == op_kind::scalar) {
-            if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
-            o = put(k, n, one_value(nodes[o].type), &o);
-          }
-          bool again = false;
-          for (int i = 0; i < j; ++i) again = again || of[i] == o;
-          if (p.general_[k] > 0 && again) o = put(k, n, same(nodes[o]), &o);
-          of[j] = o;
-        }
-        n.first = operands.size;
-        for (int j = 0; j < n.count; ++j) operands.push_back(p.m_, of[j]);
-        if (!n.is_leaf() && n.op->infer) {
-          // As it was written: chains of products are ordered later.
-          for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = nodes[of[j]].shape;
-          n.shape = n.op->infer(shapes, n.count).shape;
-        }
-        place_of[k] = nodes.push_back(p.m_, n);
-      }
-    }
-
-   private:
-    int put(int reader, const graph_node& like, graph_node n, const int* operand) {
-      n.id = hash_mix(hash_mix(0x6265747765656e, like.id), static_cast<std::uint64_t>(nodes.size));
-      n.request = like.request;
-      n.runs_with = like.runs_with;
-      n.variable = like.variable;
-      n.visit = -1;
-      n.first = operands.size;
-      n.count = operand ? 1 : 0;
-      if (operand) operands.push_back(p_.m_, *operand);
-      const int at = nodes.push_back(p_.m_, n);
-      p_.put_between_.push_back(p_.m_, {reader, at});
-      return at;
-    }
-    /// The number that a literal is, as one that a call is given.
-    graph_node number_of(const graph_node& literal) const {
-      op_info o = made_operation(op_kind::scalar, "Scalar", {all_elements, all_elements});
-      const auto bits = static_cast<std::uint64_t>(literal.op->attribute[0]);
-      const double value = literal.type == element::float64
-                               ? std::bit_cast<double>(bits)
-                               : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-      o.attributes = 2;
-      o.attribute[0] = std::bit_cast<std::int64_t>(value);
-      o.hash = hash_of_made(o);
-      return made_node(o, literal.type, {});
-    }
-    graph_node one_value(element type) const {
-      graph_node n;
-      n.op = fill_of(type);
-      n.type = type;
-      return n;
-    }
-    /// The same elements once more.
-    graph_node same(const graph_node& x) const {
-      op_info o = made_operation(op_kind::view, "Reshape", {all_elements, all_elements});
-      o.attributes = 2 + x.shape.rank;
-      o.attribute[0] = static_cast<std::int64_t>(view_kind::reshape);
-      o.attribute[1] = x.shape.rank;
-      for (int k = 0; k < x.shape.rank; ++k) o.attribute[2 + k] = same_as_axis(k);
-      o.hash = hash_of_made(o);
-      return made_node(o, x.type, x.shape);
-    }
-    graph_node made_node(const op_info& o, element type, const extents& shape) const {
-      graph_node n;
-      n.op = p_.m_.copy(&o, 1);
-      n.type = type;
-      n.shape = shape;
-      n.made = 0;
-      return n;
-    }
-
-    refined_program& p_;
-  };
-
   void make_graph(const refinement& r) {
-    general_writer all(*this, r);
+    const refined_nodes all(typed_.graph, r, typed_node_, operand_, general_, m_, put_between_);
     count_ = all.nodes.size;
-    auto* const written = all.nodes.items;
+    graph_node* const written = all.nodes.items;
     auto* nodes = per_node<graph_node>();
     int* const operands = all.operands.items;
     const int operand_count = all.operands.size;
@@ -394,7 +294,7 @@ class refined_program : public counted {
       nullptr;  // per node of the refinement: since which pass it reads all operands from memory; 0: it does not
   int pass_ = 0;
   bool made_general_ = false;
-  arena_list<between> put_between_;
+  arena_list<node_between> put_between_;
   // Room.
   kernel_arrays alone_;
   int* registers_ = nullptr;

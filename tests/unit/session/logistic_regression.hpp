@@ -62,7 +62,7 @@ void descend(double* w, double& b, const Label& label) {
 }
 
 template <class Model, class X, class Y, class Place, class Label>
-void check_model(session& s, const X& xs, const Y& ys, const Place& place, const Label& label) {
+void check_model(Model, session& s, const X& xs, const Y& ys, const Place& place, const Label& label) {
   const auto step = minimize(sgd{.rate = 0.1}, place(Model::loss()));
   s.initialize(step);
   auto learn = s.prepare(step);
@@ -93,7 +93,7 @@ void check_models(const MakeSession& make_session, const Place& place) {
   const auto parity = [](int r) { return static_cast<double>(r % 2); };
   const auto with = [&](auto m, const auto& x, const auto& y, const auto& label) {
     session s{make_session()};
-    check_model<decltype(m)>(s, x, y, place, label);
+    check_model(m, s, x, y, place, label);
   };
   with(model<rows, false>{}, xs, column, parity);
   with(model<rows, true>{}, xs, row, parity);
