@@ -55,17 +55,25 @@ constexpr auto scores(const auto& images, const auto& read) {
   return matmul(local4, read(p::softmax)) + read(p::softmax_bias);
 }
 
-/// The mean loss of the batch. Tower number `Tower` is on a GPU of its own, with its part of the pictures.
-template <int Towers, int... Tower>
-constexpr auto loss_of_towers(std::integer_sequence<int, Tower...>) {
+/// The mean loss of the batch. Each place has a tower, with its part of the pictures.
+template <class... Place, int... Tower>
+constexpr auto loss_of_places(std::integer_sequence<int, Tower...>) {
   using namespace onto;
-  constexpr int part = batch / Towers;
+  constexpr int part = batch / static_cast<int>(sizeof...(Place));
   const auto decay = [](const auto& w) { return sum(square(w)) * c<0.004 / 2>; };
-  const auto losses = add_n(on<gpu<Tower>>([=] {
+  const auto losses = add_n(on<Place>([=] {
     return softmax_cross_entropy<reduction::sum>(scores(slice<Tower * part, (Tower + 1) * part>(x), as_they_are),
                                                  slice<Tower * part, (Tower + 1) * part>(y));
   })...);
   return on<cpu<0>>(losses * c<1.0 / batch> + decay(parameters::local3) + decay(parameters::local4));
+}
+template <class... Place>
+constexpr auto loss_of_places() {
+  return loss_of_places<Place...>(std::make_integer_sequence<int, static_cast<int>(sizeof...(Place))>{});
+}
+template <int... Tower>
+constexpr auto loss_of_towers(std::integer_sequence<int, Tower...>) {
+  return loss_of_places<onto::gpu<Tower>...>();
 }
 
 /// One step: forward, backward and update, on all devices. The result does not depend on the number of towers, beyond
@@ -74,7 +82,7 @@ template <int Towers>
 constexpr auto training_step() {
   using namespace onto;
   return minimize<sgd{}>(learning_rate(exponential_decay<true>(0.1_c, c<136718>, 0.1_c)), moving_average(0.9999_c),
-                         loss_of_towers<Towers>(std::make_integer_sequence<int, Towers>{}));
+                         loss_of_towers(std::make_integer_sequence<int, Towers>{}));
 }
 // [model]
 

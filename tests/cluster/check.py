@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSL-1.0
 # Programs over several processes, with each MPI that is installed: the tests and examples of this folder and of
 # examples/cluster, and what becomes of the others when one process is killed, stopped, late, ends or throws.
-"""usage: check.py [openmpi|mpich]..."""
+"""usage: check.py [openmpi|mpich]...; ONTO_KILLS=100 kills that many processes with each MPI, 3 where it is not set"""
+import json
 import os
 import pathlib
 import random
 import re
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -50,13 +53,15 @@ class Mpi:
         self.verdict(source.name, f"it does not compile\n{indent(done.stdout + done.stderr)}")
         return None
 
-    def run(self, processes, program, *arguments, limit=60, launcher=None):
-        """(status, standard output, standard error, seconds); status None where it did not end."""
+    def run(self, processes, program, *arguments, limit=60, launcher=None, meanwhile=None):
+        """(status, standard output, standard error, seconds); status None where it did not end. Calls `meanwhile`."""
         command = [f"mpirun.{launcher or self.name}", "-n", str(processes)] if processes else []
         begin = time.monotonic()
         started = subprocess.Popen([*command, program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, text=True, errors="replace", env=ENVIRONMENT)
         try:
+            if meanwhile:
+                meanwhile()
             out, err = started.communicate(timeout=limit)
             return started.returncode, out, err, time.monotonic() - begin
         except subprocess.TimeoutExpired:
@@ -113,13 +118,68 @@ def check_faults(mpi):
     # Here the launcher is faster than anybody's words.
     for how in ("throw", "exit"):
         mpi.expect(f"a process that ends by {how}", mpi.run(3, program, how), None, seconds=40)
-    for _ in range(3):
-        when = random.randrange(200)
-        mpi.expect(f"a process that is killed at step {when}", mpi.run(3, program, "kill", str(when)), None, seconds=40)
+    check_kills(mpi, program, int(os.environ.get("ONTO_KILLS", "3")))
 
 
-def check_examples(mpi):
+def check_kills(mpi, program, count):
+    """One of 7 processes is killed at a random moment: all end, the checkpoint is whole, and the next start goes on."""
+    file = mpi.folder / f"{mpi.name}.safetensors"
+    pids = pathlib.Path(f"{file}.pids")
+    saved = 0
+    for number in range(count):
+        shutil.rmtree(pids, ignore_errors=True)
+        # Every fourth is asked to end, as a machine that is shut down asks.
+        how = signal.SIGTERM if number % 4 == 3 else signal.SIGKILL
+        victim, delay = random.randrange(7), random.uniform(0, 1.5)
+        ran = mpi.run(7, program, "train", file, "1000000", "7",
+                      meanwhile=lambda: kill_in_time(pids / str(victim), delay, how))
+        what = f"process {victim} of 7 gets {how.name} {delay:.2f} s after its start"
+        told = [int(k) for k in re.findall(r"saved (\d+)", ran[1])]
+        begun = re.search(r"from (\d+)", ran[1])
+        reason = None
+        if ran[0] == 0 or ran[0] is None:
+            reason = f"it ended with status {ran[0]}"
+        elif begun and int(begun[1]) < saved:
+            reason = f"it went on from step {begun[1]}, and {saved} was saved"
+        saved = max([saved, *told])
+        if saved and not reason:
+            reason = broken_checkpoint(file, saved)
+        mpi.verdict(f"{what} ({ran[3]:.1f} s)", reason and f"{reason}\n{indent(ran[1] + ran[2])}")
+    # What is left goes on with fewer processes, to the right end.
+    mpi.expect("two processes go on from there", mpi.run(2, program, "train", file, str(saved + 25), "2"))
+    mpi.expect("and one", mpi.run(0, program, "train", file, str(saved + 35), "1"))
+
+
+def kill_in_time(pid, delay, how):
+    """Kills the process that writes its number to the file `pid`, `delay` seconds later."""
+    begin = time.monotonic()
+    while not (pid.exists() and pid.read_text()) and time.monotonic() < begin + 30:
+        time.sleep(0.01)
+    time.sleep(delay)
+    os.kill(int(pid.read_text()), how)
+
+
+def broken_checkpoint(file, least):
+    """What is wrong with it; the step must be `least` or a later one."""
+    data = file.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + length])
+    if max(t["data_offsets"][1] for t in header.values()) != len(data) - 8 - length:
+        return "the checkpoint is cut off"
+    values = {name: struct.unpack(f"<{(t['data_offsets'][1] - t['data_offsets'][0]) // 4}f",
+                                  data[8 + length:][t["data_offsets"][0]:t["data_offsets"][1]]) for name, t in header.items()}
+    step = values["v"][0]
+    if step < least or set(values["v"]) != {step} or set(values["w"]) != {3 * step}:
+        return f"the checkpoint is not of one moment, or older than step {least}"
+    return None
+
+
+def check_examples(mpi, is_first):
     for source in sorted(EXAMPLES.glob("*.cpp")):
+        if source.stem == "digits_workers":
+            if is_first:
+                check_workers(mpi, source)
+            continue
         program = mpi.build(source)
         if not program:
             continue
@@ -127,6 +187,28 @@ def check_examples(mpi):
         status, out, err, _ = mpi.run(int(processes[1]) if processes else 0, program)
         reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
         mpi.verdict(f"examples/cluster/{source.name}", reason or compare(source.with_suffix(".out"), ordered(out), "standard output"))
+
+
+def check_workers(mpi, source):
+    """A training in one process, and the same one from checkpoint to checkpoint with other workers in other layouts."""
+    program = mpi.build(source)
+    if not program:
+        return
+    file = mpi.folder / "digits.safetensors"
+    expected = mpi.run(0, program, "--workers=1", "--steps=50")[1]
+    text = ""
+    for number, (processes, layout) in enumerate([(2, "data --workers=2"), (3, "server --workers=2"), (1, "data --workers=1"),
+                                                  (2, "model --workers=2"), (4, "data --workers=4")]):
+        status, out, err, took = mpi.run(processes, program, *f"--layout={layout} --steps={10 * number + 10}".split(),
+                                         f"--checkpoint={file}")
+        reason = None if status == 0 else f"it ended with status {status}\n{indent(out + err)}"
+        if number and f"goes on after step {10 * number}\n" not in out:
+            reason = reason or f"it did not go on from the checkpoint\n{indent(out + err)}"
+        mpi.verdict(f"digits_workers: {layout} ({took:.1f} s)", reason)
+        text = out
+    losses = [float(found[1]) if (found := re.search(r"step 50: loss (\d+\.\d+)", out)) else -1 for out in (expected, text)]
+    good = min(losses) > 0 and abs(losses[0] - losses[1]) < 2e-4
+    mpi.verdict("digits_workers: all learn the same", None if good else f"the losses are {losses}")
 
 
 def check_cmake(mpi):
@@ -167,7 +249,7 @@ def main():
             mpi = Mpi(name, folder, runtime)
             check_programs(mpi)
             check_faults(mpi)
-            check_examples(mpi)
+            check_examples(mpi, name == found[0])
             if name == found[0]:
                 check_cmake(mpi)
             passed, failed = passed + mpi.passed, failed + mpi.failed

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Three processes that train, and what one of them does to the others: the first argument says what, the second when.
+// With `train FILE STEPS PROCESSES` any number of processes that save as they go, and go on from what was saved.
 #include <onto/cluster.hpp>
 
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 using namespace onto;
@@ -22,10 +25,61 @@ void fail_as_asked(const std::string& how) {
   if (how == "exit") std::exit(3);
 }
 
+/// An expression on a task that only the run knows.
+template <class F>
+auto on_task(int number, const F& f) {
+  device_guard g{("/task:" + std::to_string(number)).c_str()};
+  return f();
+}
+
+/// After step k `w` is 3 k and `v` is k, on whatever tasks they are. *Returns* whether they are at the end.
+bool train(server& node, const std::string& file, int steps) {
+  // Who is to be killed.
+  std::filesystem::create_directories(file + ".pids");
+  std::ofstream(file + ".pids/" + std::to_string(node.rank())) << ::getpid() << std::flush;
+  const int last = node.size() - 1;
+  session sess{node, {.timeout = 10}};
+  const auto w = variable<"w", float, 8, 8>(0.f);
+  const auto v = variable<"v", float, 100000>(0.f);
+  const auto one = on_task(last / 2, [] { return x * 1.f; });
+  const auto two = on_task(last / 3, [&] { return matmul(x, x) * 0.25f; });
+  const auto first = on_task(0, [&] { return assign_add(w, one + two); });
+  const auto second = on_task(last, [&] { return sum(assign_add(v, 1.f)) * 1e-5f; });
+  sess.initialize(first);
+  sess.initialize(second);
+  try {
+    sess.restore(file);
+  } catch (const not_found_error&) {
+  }
+  const auto count = [&] { return static_cast<int>(static_cast<float>(sess.run(max(v)))); };
+  int k = count();
+  if (node.rank() == 0) std::printf("from %d\n", k);
+  const auto learn = sess.prepare(fetches(first, second));
+  const tensor<float, 8, 8> ones(std::vector<float>(64, 1.f));
+  for (; k < steps; ++k) {
+    if (k % 5 == 0) {
+      sess.save(file);
+      if (node.rank() == 0) std::printf("saved %d\n", k);
+      std::fflush(stdout);
+    }
+    learn(x = ones);
+  }
+  sess.save(file);
+  const float least = sess.run(min(w)), most = sess.run(max(w));
+  return least == 3.f * static_cast<float>(steps) && most == least && count() == steps;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "nothing";
+  if (how == "train" && argc == 5) try {
+      server node{argc, argv, cluster_spec{{"worker", std::atoi(argv[4])}}};
+      return train(node, argv[2], std::atoi(argv[3])) ? 0 : 5;
+    } catch (const error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      return 4;
+    }
   const int when = argc > 2 ? std::atoi(argv[2]) : 20;
   server node{argc, argv, {{"ps", 1}, {"worker", 2}}};
   try {

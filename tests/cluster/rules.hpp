@@ -4,8 +4,13 @@
 #pragma once
 
 #include <onto/onto.hpp>
+#include <onto/tensor/whole_file.hpp>
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +36,13 @@ constexpr auto at_second = on<second>(matmul(on<second>(y), y));
 constexpr auto both = add_n(at_first, at_second);
 
 }  // namespace rules
+
+/// A folder that all tasks know by the same name, and no other test.
+inline std::string checkpoint_folder() {
+  const auto path = std::filesystem::temp_directory_path() / ("onto_cluster_" + std::to_string(::getppid()));
+  std::filesystem::create_directories(path);
+  return path.string();
+}
 
 /// A task's own account of what went wrong.
 class rule_checker {
@@ -72,17 +84,137 @@ bool all_are(const T& t, float value, std::size_t count) {
   return good;
 }
 
-/// Lets kernels of one task fail.
+/// Lets kernels of one task fail, or messages.
 struct failing_kernels {
   bool now = false;
+  const char* what = "kernel";
   detail::fault_hook hook() {
-    return {[](void* self, const char* what) {
-              if (static_cast<failing_kernels*>(self)->now && std::strcmp(what, "kernel") == 0)
+    return {[](void* self, const char* step) {
+              const auto& f = *static_cast<failing_kernels*>(self);
+              if (f.now && std::strcmp(step, f.what) == 0)
                 throw resource_exhausted_error("[onto.memory] the kernel has no room");
             },
             this};
   }
 };
+
+/// Variables of three tasks in one file: another number of processes goes on from it, and the other way round.
+template <class Node>
+void check_checkpoints(Node& node, rule_checker& r) {
+  using namespace rules;
+  const int me = node.rank();
+  static constexpr auto v = variable<"v", float, dyn>;
+  static constexpr auto count = variable<"count", std::int64_t>;
+  static constexpr auto none = variable<"none", float, 0>;
+  const auto w_there = on<store>(w);
+  const auto v_there = on<first>(v);
+  const auto count_there = on<second>(count);
+  const auto fill = [&](session& sess) {
+    sess.run(assign(w_there, 3.f));
+    sess.run(assign(v_there, constant({1.f, 2.f, 3.f})));
+    sess.run(assign(count_there, 7));
+    sess.run(assign(on<task<"worker", 1, gpu<0>>>(none), constant(tensor<float, 0>())));
+  };
+  const auto is_filled = [&](session& sess) {
+    // `total` first, since it is the first to ask for what waits, with all three tasks at work.
+    const auto total = sess.run(cast<float>(sum(w)) + sum(v) + cast<float>(count));
+    return total == 25 && all_are(sess.run(w * 1.f), 3, 4) && sess.run(v + 0.f) == tensor<float, dyn>{1, 2, 3} &&
+           sess.run(count * 1) == 7 && sess.run(none * 1.f).size() == 0;
+  };
+  // Two of the tasks have a GPU, so that values go through the host on both ways.
+  const session_options how{.allow_soft_placement = true, .simulated_gpus = me == 0 ? 0 : 1, .timeout = 30};
+  session sess{node, how};
+  const std::string file = checkpoint_folder() + "/m", other = checkpoint_folder() + "/other";
+  r.template expect_throws<failed_precondition_error>("variable 'w' has no value yet", [&] { sess.save(file, w); });
+  fill(sess);
+  sess.save(file);
+  r.expect(sess.placement(v).at("v").assigned.task() == 0 && sess.placement(count).at("count").assigned.task() == 1,
+           "variables are on three tasks");
+  if (me == 0) {
+    session alone;
+    alone.restore(file);
+    r.expect(is_filled(alone), "one process goes on from what three have saved");
+    alone.save(other);
+  }
+
+  // Into variables that have values, which stay where they are.
+  sess.run(fetches(assign(w, 0.f), assign(count, 0)));
+  sess.run(assign(v, constant({0.f})));
+  sess.restore(file);
+  r.expect(is_filled(sess), "restored values are the variables'");
+  r.expect(sess.placement(count + 1).at("count").assigned.task() == 1, "and they are on their tasks");
+
+  // Before a program has named a variable: values wait, and are where a program wants them.
+  {
+    session fresh{node, how};
+    fresh.restore(other);
+    fresh.save(file);
+    const auto step = fresh.prepare(assign_add(on<task<"worker", 1, gpu<0>>>(v), 1.f));
+    step();
+    r.expect(fresh.run(v + 0.f) == tensor<float, dyn>{2, 3, 4}, "a value that waits goes to where a program has it");
+    r.expect(fresh.placement(v * 2.f).at("v").assigned.task() == 1, "on another task than it was saved on");
+    fresh.restore(file);
+    r.expect(is_filled(fresh), "what has waited is restored, too");
+    fresh.run(assign(v, constant({9.f})));
+    fresh.restore(file, v);
+    r.expect(is_filled(fresh), "some of the variables");
+  }
+
+  {
+    const auto step = sess.prepare(assign_add(w, 1.f));
+    auto pending = step.async();
+    sess.save(file);
+    pending.get();
+    sess.run(assign(w, 0.f));
+    sess.restore(file, w);
+    r.expect(all_are(sess.run(w * 1.f), 4, 4), "what was started before and not waited for is saved");
+    sess.run(assign(w, 3.f));
+    sess.save(file);
+  }
+
+  // What fails in one process fails in all, and the last whole file stays.
+  failing_kernels failing;
+  failing.what = "message";
+  sess.inject(failing.hook());
+  sess.run(assign(w, 8.f));
+  for (int at = 0; at < 3; ++at) {
+    failing.now = me == at;
+    const std::string task = at == 0 ? "/job:ps/task:0" : "/job:worker/task:" + std::to_string(at - 1);
+    r.template expect_throws<resource_exhausted_error>("no room", [&] { sess.save(file); });
+    r.template expect_throws<resource_exhausted_error>("no room", [&] { sess.restore(file); });
+  }
+  failing.now = false;
+  sess.inject({});
+  r.expect(all_are(sess.run(w * 1.f), 8, 4), "nothing has changed");
+  sess.restore(file);
+  r.expect(is_filled(sess), "the last whole file is still there");
+  for (const char* const call : {"open", "write", "fsync", "rename"}) {
+    if (me == 0) {
+      static const char* failing_call = nullptr;
+      failing_call = call;
+      detail::fail_file = [](const char* c) { return std::strcmp(c, failing_call) == 0 ? ENOSPC : 0; };
+    }
+    r.template expect_throws<error>("/job:ps/task:0", [&] { sess.save(file); });
+    if (me == 0) detail::fail_file = nullptr;
+  }
+  sess.restore(file);
+  r.expect(is_filled(sess), "and after files have failed");
+  r.template expect_throws<not_found_error>("nowhere", [&] { sess.restore(checkpoint_folder() + "/nowhere"); });
+  r.template expect_throws<invalid_argument_error>("is float[2, 2], and the variable of that name is float[3]",
+                                                   [&] { sess.restore(file, variable<"w", float, 3>); });
+  r.template expect_throws<invalid_argument_error>("no tensor for the session's 'u'",
+                                                   [&] { sess.restore(file, variable<"u", float, 3>); });
+  r.template expect_throws<failed_precondition_error>("every process is to run the same programs", [&] {
+    if (me == 1)
+      sess.restore(file);
+    else
+      sess.save(file);
+  });
+  r.template expect_throws<failed_precondition_error>("every process is to run the same programs",
+                                                      [&] { sess.save(me == 1 ? other : file); });
+  r.expect(is_filled(sess), "and the session goes on");
+  if (me == 0) std::filesystem::remove_all(checkpoint_folder());
+}
 
 template <class Node>
 void check_rules(Node& node, rule_checker& r) {
@@ -142,6 +274,16 @@ void check_rules(Node& node, rule_checker& r) {
     c.get();
   }
 
+  // A batch of updates is done where its variables are.
+  const auto p = on<store>(variable<"p", float, 2, 2>(fill<float, 2, 2>(1_c)));
+  const auto q = on<store>(variable<"q", float, 2, 2>(fill<float, 2, 2>(2_c)));
+  const auto losses = towers(boost::hana::tuple_t<first, second>, [&](auto) { return onto::sum((p + q) * x); });
+  const auto learn = minimize<sgd{.rate = 0.5}>(mean(losses));
+  sess.initialize(learn);
+  const auto learning = sess.prepare(fetches(learn * 1_c, onto::sum(p) * 1_c));
+  r.expect(std::get<0>(learning(x = ones)) == 12 && std::get<0>(learning(x = ones)) == 8,
+           "gradients of two tasks are the updates on a third");
+
   // What fails in one process fails in all, in the same words, and changes nothing.
   r.template expect_throws<invalid_argument_error>("AddN (AddN): the operands' extents differ", [&] {
     sess.run(both, x = ones, y = me == 2 ? tensor<float, dyn, dyn>() : open);
@@ -183,7 +325,6 @@ void check_rules(Node& node, rule_checker& r) {
                                                    [&] { sess.run(on<task<"worker", 7>>(x * 2.f), x = ones); });
   r.template expect_throws<invalid_argument_error>("'/job:boss/task:0' because no devices",
                                                    [&] { sess.run(on<task<"boss", 0>>(x * 2.f), x = ones); });
-  r.template expect_throws<failed_precondition_error>("save is for sessions of one process", [&] { sess.save("x"); });
 
   session soft{node, {.allow_soft_placement = true, .timeout = 30}};
   const auto moved = on<task<"worker", 1, gpu<3>>>(x * 2.f);
@@ -216,6 +357,8 @@ void check_rules(Node& node, rule_checker& r) {
   r.expect(report.at("Add").assigned.task() == 0 && report.at("Add_1").assigned.task() == 1,
            "towers are on their tasks");
   r.expect(all_are(soft.run(mean(shares), x = ones), 6, 4), "the mean of towers on tasks arrives in every process");
+
+  check_checkpoints(node, r);
 
   // Sessions with other options are refused, and so is one that cannot be made in one process.
   const std::string options = r.template expect_throws<failed_precondition_error>("the same version and options", [&] {

@@ -48,22 +48,34 @@ class network {
     return p;
   }
 
-  /// *Returns* whether the message was there, and in the mood to arrive.
-  bool receive(int from, int to, int tag, void* data, std::int64_t most, std::int64_t& bytes) {
+  /// A message that is to come. It comes whichever message its receiver asks for, as MPI has it: two tasks that each
+  /// wait until their own message has left do not wait for ever.
+  struct room {
+    std::tuple<int, int, int> way;
+    void* data;
+    std::int64_t most;
+    std::int64_t came = 0;
+    bool done = false;
+  };
+  std::shared_ptr<room> receive(int from, int to, int tag, void* data, std::int64_t most) {
     const std::lock_guard lock(mutex_);
-    auto& queue = on_their_way_[{from, to, tag}];
-    if (queue.empty() || is_late()) return false;
-    parcel& p = *queue.front();
-    bytes = p.bytes < most ? p.bytes : most;
-    if (bytes > 0) std::memcpy(data, p.data, static_cast<std::size_t>(bytes));
-    if (p.bytes > most) overrun = true;
-    p.taken = true;
-    queue.pop_front();
-    return true;
+    rooms_.push_back(std::make_shared<room>(room{{from, to, tag}, data, most}));
+    return rooms_.back();
+  }
+  bool has_come(int to, const room& r, std::int64_t& bytes) {
+    const std::lock_guard lock(mutex_);
+    go_on(to);
+    bytes = r.came;
+    return r.done;
+  }
+  void cancel(room& r) {
+    const std::lock_guard lock(mutex_);
+    r.done = true;
   }
 
-  bool has_left(const parcel& p) {
+  bool has_left(int from, const parcel& p) {
     const std::lock_guard lock(mutex_);
+    go_on(from);
     return p.taken && !is_late();
   }
 
@@ -93,7 +105,28 @@ class network {
  private:
   bool is_late() { return random_() % 3 != 0; }
 
+  /// Takes what is there for a task, and in the mood to arrive.
+  void go_on(int to) {
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < rooms_.size(); ++k) {
+      const std::shared_ptr<room> r = rooms_[k];
+      auto& queue = on_their_way_[r->way];
+      if (std::get<1>(r->way) == to && !r->done && !queue.empty() && !is_late()) {
+        parcel& p = *queue.front();
+        r->came = p.bytes < r->most ? p.bytes : r->most;
+        if (r->came > 0) std::memcpy(r->data, p.data, static_cast<std::size_t>(r->came));
+        if (p.bytes > r->most) overrun = true;
+        p.taken = true;
+        queue.pop_front();
+        r->done = true;
+      }
+      if (!r->done) rooms_[kept++] = r;
+    }
+    rooms_.resize(kept);
+  }
+
   std::mutex mutex_;
+  std::vector<std::shared_ptr<room>> rooms_;
   std::mt19937 random_;
   std::map<std::tuple<int, int, int>, std::deque<std::shared_ptr<parcel>>> on_their_way_;
 };
@@ -121,28 +154,25 @@ class networks {
 
 class network_message final : public detail::pending_message {
  public:
-  network_message(network& n, std::shared_ptr<network::parcel> sent) : net_(n), sent_(std::move(sent)) {}
-  network_message(network& n, int from, int to, int tag, void* data, std::int64_t most)
-      : net_(n), from_(from), to_(to), tag_(tag), data_(data), most_(most) {}
+  network_message(network& n, int from, std::shared_ptr<network::parcel> sent)
+      : net_(n), rank_(from), sent_(std::move(sent)) {}
+  network_message(network& n, int to, std::shared_ptr<network::room> room)
+      : net_(n), rank_(to), room_(std::move(room)) {}
 
   bool is_done(std::int64_t& bytes) override {
-    if (sent_) {
-      bytes = sent_->bytes;
-      return net_.has_left(*sent_);
-    }
-    if (!done_) done_ = net_.receive(from_, to_, tag_, data_, most_, came_);
-    bytes = came_;
-    return done_;
+    if (room_) return net_.has_come(rank_, *room_, bytes);
+    bytes = sent_->bytes;
+    return net_.has_left(rank_, *sent_);
   }
-  void cancel() noexcept override { done_ = true; }
+  void cancel() noexcept override {
+    if (room_) net_.cancel(*room_);
+  }
 
  private:
   network& net_;
+  int rank_;
   std::shared_ptr<network::parcel> sent_;
-  int from_ = 0, to_ = 0, tag_ = 0;
-  void* data_ = nullptr;
-  std::int64_t most_ = 0, came_ = 0;
-  bool done_ = false;
+  std::shared_ptr<network::room> room_;
 };
 
 class network_transport final : public detail::transport {
@@ -151,10 +181,10 @@ class network_transport final : public detail::transport {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   detail::ref<detail::pending_message> send(int to, int tag, const void* data, std::int64_t bytes) override {
-    return detail::ref<network_message>(new network_message(net_, net_.send(rank_, to, tag, data, bytes)));
+    return detail::ref<network_message>(new network_message(net_, rank_, net_.send(rank_, to, tag, data, bytes)));
   }
   detail::ref<detail::pending_message> receive(int from, int tag, void* data, std::int64_t most) override {
-    return detail::ref<network_message>(new network_message(net_, from, rank_, tag, data, most));
+    return detail::ref<network_message>(new network_message(net_, rank_, net_.receive(from, rank_, tag, data, most)));
   }
   bool probe(int from, int tag, int& source, std::int64_t& bytes) override {
     return net_.probe(from, rank_, tag, size_, source, bytes);

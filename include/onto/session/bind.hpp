@@ -75,7 +75,8 @@ class binder {
       if (steps[k].kind == step_kind::transfer) made.from_device = devices_.index_of(steps[k].from);
       if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
         throw_no_kernel(g_, steps[k].node, devices_[made.device]);
-      made.one_launch = steps[k].batched > 1 && made.kernel->launch[devices_[made.device].slot()].batches;
+      made.one_launch =
+          made.kernel && steps[k].batched > 1 && made.kernel->launch[devices_[made.device].slot()].batches;
     }
     order(steps, units);
     find_replay();

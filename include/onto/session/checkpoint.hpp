@@ -1,151 +1,174 @@
 // SPDX-License-Identifier: BSL-1.0
-// Checkpoints: the variables of a session in a safetensors file, saved and restored.
+// Checkpoints: the variables of a session in a safetensors file, saved and restored. Where there are several processes
+// the first one has the file, and what others have goes to it or comes from it as messages.
 #pragma once
 
+#include <onto/session/carry_values.hpp>
 #include <onto/session/core.hpp>
+#include <onto/session/restored_values.hpp>
 #include <onto/tensor/safetensors_file.hpp>
 
-#include <cstdlib>
+#include <atomic>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Values from files that wait, on the host, for a program that reads a variable of their name.
-struct restored_values : waiting_values {
-  struct value {
-    std::string name, file;
-    element type = element::float32;
-    extents shape{};
-    device_block* block = nullptr;
-    value* next = nullptr;
-  };
-
-  restored_values();
-  restored_values(const restored_values&) = delete;
-  restored_values& operator=(const restored_values&) = delete;
-  ~restored_values() { delete_all(first); }
-
-  static void delete_all(value* v) {
-    while (v) {
-      value* next = v->next;
-      if (v->block) v->block->drop();
-      delete v;
-      v = next;
-    }
-  }
-  value* find(std::string_view name) const {
-    value* v = first;
-    while (v && v->name != name) v = v->next;
-    return v;
-  }
-  void remove(value* gone) {
-    value** at = &first;
-    while (*at && *at != gone) at = &(*at)->next;
-    if (!*at) return;
-    *at = gone->next;
-    gone->next = nullptr;
-    delete_all(gone);
-  }
-
-  mutex busy;  // one program at a time is handed values; nothing is added meanwhile
-  value* first = nullptr;
-};
-
-/// The graphs whose variables are meant; none means all variables.
-struct variable_filter {
-  const graph_view* const* graphs;
-  int count;
-
-  /// Whether `name`, and of a known variable its `id`, is of a variable in the graphs.
-  bool has(std::string_view name, const std::uint64_t* id) const {
-    bool found = count == 0;
-    each([&](const graph_node& n) { found = found || (n.name == name && (!id || n.id == *id)); });
-    return found;
-  }
-  template <class Function>
-  void each(const Function& f) const {
-    for (int k = 0; k < count; ++k)
-      for (int n = 0; n < graphs[k]->count; ++n)
-        if ((*graphs[k])[n].kind() == op_kind::variable) f((*graphs[k])[n]);
-  }
-};
-
-/// What is done with the variables of a session and a file.
-class checkpoint {
+/// What is done with the variables of a session and a file. All processes do it together: first each looks whether it
+/// can, then values go from one to the other, then it is so in all of them or in none.
+class checkpoint : value_carrier {
  public:
-  checkpoint(session_core& core, variable_filter filter) : core_(core), filter_(filter) {}
+  checkpoint(session_core& core, variable_filter filter) : value_carrier(core.devices_), core_(core), filter_(filter) {}
   checkpoint(const checkpoint&) = delete;
   checkpoint& operator=(const checkpoint&) = delete;
   ~checkpoint() {
-    for (const stored_tensor* s = saved_; s; s = s->next) static_cast<const saved*>(s)->block->drop();
+    for (const stored_tensor* s = saved_; s; s = s->next)
+      if (const device_block* b = static_cast<const saved*>(s)->block) b->drop();
     for (restored* r = restored_; r; r = r->next)
       if (r->block) r->block->drop();
     restored_values::delete_all(kept_);
-    std::free(staging_);
+    delete file_;
+  }
+
+  /// Uses a checkpoint. Where a process was given up meanwhile, its memory stays: messages may still be under way
+  /// there.
+  template <class F>
+  ONTO_COLD static void with(session_core& core, variable_filter filter, const F& use) {
+    static std::atomic<checkpoint*> left{nullptr};
+    auto* c = new checkpoint(core, filter);
+    try {
+      use(*c);
+    } catch (...) {
+      if (core.group_ && core.group_->is_broken())
+        c->next_left_ = left.exchange(c);
+      else
+        delete c;
+      throw;
+    }
+    delete c;
   }
 
   ONTO_COLD void save(const std::string& path) {
-    collect(path);
-    write_safetensors(
-        path, saved_,
-        [](void* self, const tensor_to_store& t) {
-          return static_cast<checkpoint*>(self)->on_host(*static_cast<const saved&>(t).block, t);
-        },
-        this);
+    if (core_.group_) core_.group_->programs->take_turn(core_);
+    agreed_run together(core_.group_.get());
+    together.of(identity("save to '", path));
+    try {
+      find_values(path);
+      sort_to_store(path, saved_);
+      next_ = saved_;
+      for (const stored_tensor* s = saved_; s; s = s->next) {
+        const device& owner = owner_of(static_cast<const saved&>(*s));
+        if (is_first_ ? !owner.is_host() : is_mine(owner) && !owner.is_host()) want_staging(bytes_of(*s));
+      }
+      make_staging();
+    } catch (...) {
+      together.fail();
+    }
+    together.agree(nullptr);
+    if (is_first_) try {
+        write_safetensors(
+            path, saved_,
+            [](void* self, const tensor_to_store& t) {
+              auto* c = static_cast<checkpoint*>(self);
+              const void* values = c->collect_values(static_cast<const saved&>(t));
+              if (c->progress_.failed()) c->progress_.rethrow();
+              return values;
+            },
+            this);
+      } catch (...) {
+        progress_.fail(std::current_exception());
+      }
+    // Elsewhere all; and in the first process, after a failure, what still comes.
+    while (next_) collect_values(static_cast<const saved&>(*next_));
+    finish(together);
   }
 
   ONTO_COLD void restore(const std::string& path) {
-    const stored_tensors file(path);
+    if (core_.group_) core_.group_->programs->take_turn(core_);
+    agreed_run together(core_.group_.get());
+    together.of(identity("restore of '", path));
     const mutex_lock no_writes(core_.writers_);
-    find_targets(file);
-    for (restored* r = restored_; r; r = r->next) read(file, *r);
+    try {
+      if (is_first_) file_ = new stored_tensors(path);
+      if (core_.group_) {
+        const std::string header = together.agree(nullptr, is_first_ ? file_->header_text() : std::string());
+        if (!is_first_) file_ = new stored_tensors(path, header);
+      }
+      find_targets(*file_);
+      for (restored* r = restored_; r; r = r->next) reserve(*r);
+      make_staging();
+    } catch (...) {
+      together.fail();
+    }
+    together.agree(nullptr);
+    for (restored* r = restored_; r; r = r->next) read(*r);
+    finish(together);
     commit();
   }
 
   /// Gives waiting values to a program's variables, on the devices where it has them.
-  ONTO_COLD bool hand_over(restored_values& waiting, const meaning& m) {
+  ONTO_COLD bool hand_over(restored_values& waiting, const meaning& m, agreed_run& together) {
     const mutex_lock one(waiting.busy);
     const graph_view& g = m.program->graph;
     auto* pinned = memory_.make<place>(g.count);
     auto* where = memory_.make<node_placement>(g.count);
     core_.pinned_places(g, pinned);
     core_.place_nodes_or_throw(*m.program, m.state, pinned, where);
-    bool any = false;
     for (int n = 0; n < g.count; ++n) {
       if (g[n].kind() != op_kind::variable || !is_read(g, n)) continue;
       restored_values::value* const from = waiting.find(g[n].name);
       if (!from || has_value(g[n])) continue;
       expect_fit(g[n], *from);
+      auto* r = memory_.make<restored>(1);
+      r->node = n;
+      r->waiting = from;
+      r->shape = from->shape;
+      r->next = restored_;
+      restored_ = r;
       device& to = device_at(where[n].where);
-      const ref<device_block> block = moved(from->block, from->shape.size() * size_of(from->type), to, g[n].name);
-      const mutex_lock lock(core_.mutex_);
-      variable& v = core_.variables_.of(g[n]);
-      if (v.value) continue;
-      set(v, block.get(), from->shape, to.where());
-      waiting.remove(from);
-      any = true;
+      if (from->block && &from->block->owner() == &to) {
+        from->block->retain();
+        r->block = from->block;
+      } else {
+        r->block = to.reserve({bytes_of(*from), "variable", g[n].name}).release();
+        if (is_mine(to) && !to.is_host() && !is_first_) want_staging(bytes_of(*from));
+      }
     }
-    return any;
+    if (!restored_) return false;
+    make_staging();
+    together.agree(nullptr);
+    for (restored* r = restored_; r; r = r->next)
+      deliver(r->waiting->block ? r->waiting->block->data() : nullptr, *r->block, bytes_of(*r->waiting),
+              g[r->node].name);
+    if (progress_.failed()) progress_.rethrow();
+    together.agree(nullptr);
+    const mutex_lock lock(core_.mutex_);
+    for (restored* r = restored_; r; r = r->next) {
+      variable& v = core_.variables_.of(g[r->node]);
+      if (!v.value) set(v, r->block, r->shape, r->block->owner().where());
+      waiting.remove(r->waiting);
+    }
+    return true;
   }
 
  private:
   struct saved : tensor_to_store {
-    const device_block* block = nullptr;
+    const device_block* block = nullptr;  // null where it waits in another process
   };
-  /// A tensor that a variable gets, or, where it is null, that waits for one.
+  /// A value that a variable gets, or that waits for one.
   struct restored {
     const stored_tensor* from = nullptr;
     variable* to = nullptr;
-    place where{};  // of that variable
+    int node = 0;  // of a program that it is handed to
+    restored_values::value* waiting = nullptr;
     extents shape{};
-    device_block* block = nullptr;
+    device_block* block = nullptr;  // of the variable
     restored* next = nullptr;
   };
 
   // ---- saving ---------------------------------------------------------------------------------------------
 
   /// The values of one moment: a run that writes several variables is seen whole or not at all.
-  void collect(const std::string& path) {
+  void find_values(const std::string& path) {
     message unset;
     {
       const mutex_lock lock(core_.mutex_);
@@ -182,21 +205,18 @@ class checkpoint {
     auto* s = memory_.make<saved>(1);
     s->set(name, type, shape, nullptr);
     s->block = block;
-    block->retain();
+    if (block) block->retain();
     s->next = saved_;
     saved_ = s;
   }
 
-  /// The values of a block, where the host can read them until the next call.
-  const void* on_host(const device_block& block, const stored_tensor& t) {
-    device& from = device_at(block.owner().where());
-    const auto bytes = static_cast<std::int64_t>(t.end - t.begin);
-    if (from.is_host() || bytes == 0) return block.data();
-    std::free(staging_);
-    staging_ = std::malloc(static_cast<std::size_t>(bytes));
-    if (!staging_) throw_no_host_memory();
-    copy(from, stream_kind::out, block.data(), staging_, bytes, t.name);
-    return staging_;
+  const device& owner_of(const saved& s) const { return s.block ? s.block->owner() : device_at(first_); }
+
+  /// In the first process the values of a tensor, where the host can read them until the next call; another one sends
+  /// those that it has. The tensors come one after the other, in all processes.
+  const void* collect_values(const saved& s) {
+    next_ = s.next;
+    return collect(device_at(owner_of(s).where()), s.block ? s.block->data() : nullptr, bytes_of(s), s.name);
   }
 
   // ---- restoring ------------------------------------------------------------------------------------------
@@ -231,7 +251,6 @@ class checkpoint {
                                          << file.path() << ": two variables of the session are named '" << v->name
                                          << "'; restore one alone: restore(path, variable)");
           r->to = v;
-          r->where = v->where;
         }
     }
     if (!missing.empty())
@@ -240,24 +259,41 @@ class checkpoint {
                                    << "; restore the variables that it has alone: restore(path, variables...)");
   }
 
-  void read(const stored_tensors& file, restored& r) {
-    const auto bytes = static_cast<std::int64_t>(r.from->end - r.from->begin);
-    device* reader = r.to ? &device_at(r.where) : nullptr;
-    for (int d = 0; !reader || !reader->is_host(); ++d) reader = &core_.devices_[d];
-    ref<device_block> block = reader->reserve({bytes, "restored variable", r.to ? r.to->name : std::string_view{}});
-    file.read(*r.from, block->data());
+  /// Takes the memory that a tensor of the file needs in this process.
+  void reserve(restored& r) {
+    const std::int64_t bytes = bytes_of(*r.from);
     if (r.to) {
-      r.block = moved(block.get(), bytes, device_at(r.where), r.to->name).release();
+      device& to = device_at(r.to->where);
+      r.block = to.reserve({bytes, "variable", r.to->name}).release();
+      if (!to.is_host() && (is_first_ || is_mine(to))) want_staging(bytes);
       return;
     }
     auto* v = new restored_values::value;
     v->next = kept_;
     kept_ = v;
+    r.waiting = v;
     v->name = r.from->name;
-    v->file = file.path();
+    v->file = file_->path();
     v->type = safetensors_header::type_of(*r.from);
     v->shape = r.shape;
-    v->block = block.release();
+    if (!is_first_) return;
+    int host = 0;
+    while (!core_.devices_[host].is_host()) ++host;
+    v->block = core_.devices_[host].reserve({bytes, "restored variable", {}}).release();
+  }
+
+  /// Fills that memory.
+  void read(const restored& r) {
+    void* const into = !is_first_                         ? nullptr
+                       : r.waiting                        ? r.waiting->block->data()
+                       : device_at(r.to->where).is_host() ? r.block->data()
+                                                          : staging_;
+    if (is_first_ && !progress_.failed()) try {
+        file_->read(*r.from, into);
+      } catch (...) {
+        progress_.fail(std::current_exception());
+      }
+    if (r.to) deliver(into, *r.block, bytes_of(*r.from), r.to->name);
   }
 
   /// Everything is there: all of it becomes the session's in one moment.
@@ -272,7 +308,7 @@ class checkpoint {
     const mutex_lock one(waiting ? waiting->busy : none);
     const mutex_lock lock(core_.mutex_);
     for (restored* r = restored_; r; r = r->next) {
-      if (r->to) set(*r->to, r->block, r->shape, r->where);
+      if (r->to) set(*r->to, r->block, r->shape, r->to->where);
       if (waiting) waiting->remove(waiting->find(r->from->name));
     }
     while (kept_) {
@@ -309,55 +345,39 @@ class checkpoint {
 
   // ---- both -----------------------------------------------------------------------------------------------
 
-  device& device_at(const place& p) const { return core_.devices_[core_.devices_.index_of(p)]; }
-
-  /// A block of the host's, or its copy on another device.
-  ref<device_block> moved(device_block* block, std::int64_t bytes, device& to, std::string_view name) const {
-    block->retain();
-    ref<device_block> here(block);
-    if (&here->owner() == &to) return here;
-    ref<device_block> there = to.reserve({bytes, "variable", name});
-    copy(to, stream_kind::in, here->data(), there->data(), bytes, name);
-    return there;
+  /// What other processes must do, too.
+  program_identity identity(std::string_view what, const std::string& path) {
+    program_identity p;
+    if (!core_.group_) return p;
+    p.operation = kept_text((message(what) << path << "'").text(), memory_);
+    p.hash = hash_text(p.operation);
+    filter_.each([&](const graph_node& n) {
+      p.hash = hash_mix(p.hash, n.id);
+      ++p.nodes;
+    });
+    return p;
   }
 
-  /// Copies between the host and a device, and waits.
-  static void copy(device& d, stream_kind stream, const void* from, void* to, std::int64_t bytes,
-                   std::string_view name) {
-    if (bytes == 0) return;
-    run_state progress;
-    const work_label label{name, "checkpoint", bytes, 0};
-    host_slot slot{stream == stream_kind::in ? const_cast<void*>(from) : to};
-    try {
-      const ref<device_event> end = d.make_event();
-      if (stream == stream_kind::in)
-        d.copy_in({progress, label}, to, slot, bytes);
-      else
-        d.copy_out({progress, label}, slot, from, bytes);
-      if (end) {
-        d.record(progress, stream, *end);
-        end->wait();
-      }
-    } catch (...) {
-      progress.fail(named_failure(label, d.where()));
-    }
-    if (!progress.failed()) return;
-    d.finish(stream);
-    progress.rethrow();
-  }
+  static std::int64_t bytes_of(const stored_tensor& t) { return static_cast<std::int64_t>(t.end - t.begin); }
+  static std::int64_t bytes_of(const restored_values::value& v) { return v.shape.size() * size_of(v.type); }
 
   session_core& core_;
   variable_filter filter_;
   arena memory_;
-  stored_tensor* saved_ = nullptr;  // each a `saved`
+  stored_tensors* file_ = nullptr;
+  stored_tensor* saved_ = nullptr;       // each a `saved`
+  const stored_tensor* next_ = nullptr;  // the first of them whose values have not come or gone
   restored* restored_ = nullptr;
   restored_values::value* kept_ = nullptr;  // new ones, not the session's yet
-  void* staging_ = nullptr;
+  checkpoint* next_left_ = nullptr;
 };
 
 inline restored_values::restored_values() {
-  hand_over = [](waiting_values& from, session_core& to, const meaning& program) {
-    return checkpoint(to, {nullptr, 0}).hand_over(static_cast<restored_values&>(from), program);
+  hand_over = [](waiting_values& from, session_core& to, const meaning& program, agreed_run& together) {
+    bool any = false;
+    checkpoint::with(to, {nullptr, 0},
+                     [&](checkpoint& c) { any = c.hand_over(static_cast<restored_values&>(from), program, together); });
+    return any;
   };
   destroy = [](waiting_values* all) { delete static_cast<restored_values*>(all); };
 }

@@ -39,10 +39,6 @@ class session_core final : public session_runtime {
   }
 
   const device_list& devices() const { return devices_; }
-  /// *Throws* `failed_precondition_error` where there are other processes.
-  void expect_to_be_alone(std::string_view what) const {
-    if (group_) group_->programs->refuse(what);
-  }
 
   /// Simulated seconds that all runs have taken.
   double simulated_seconds() {
@@ -172,7 +168,7 @@ class session_core final : public session_runtime {
 
     bound_program* b = nullptr;
     try {
-      gather(r, m, leaves);
+      gather(r, m, leaves, together);
       if (group_) group_->programs->hear_shapes(*this, r, m, leaves, together);
       b = p ? p->take(leaves) : take(m.program, leaves, m.state);
       if (!b) {
@@ -253,7 +249,7 @@ class session_core final : public session_runtime {
 
   /// Shapes and data of the leaves, and where variables are: of one moment, so that a run that writes several is seen
   /// whole or not at all. *Throws* for a missing feed, a feed of another shape, a variable without a value.
-  void gather(const run_request& r, const meaning& m, run_leaves& out) {
+  void gather(const run_request& r, const meaning& m, run_leaves& out, agreed_run& together) {
     const graph_view& g = m.program->graph;
     message unset;
     {
@@ -284,9 +280,9 @@ class session_core final : public session_runtime {
       }
     }
     if (unset.empty()) return;
-    if (variables_.waiting && variables_.waiting->hand_over(*variables_.waiting, *this, m)) {
+    if (variables_.waiting && variables_.waiting->hand_over(*variables_.waiting, *this, m, together)) {
       out.let_go();
-      return gather(r, m, out);
+      return gather(r, m, out, together);
     }
     fail<failed_precondition_error>(message("[onto.variable] variable ")
                                     << unset.text()

@@ -80,13 +80,11 @@ ONTO_RUNTIME memory_info session_runtime::memory(const device_name& name) const 
 }
 
 ONTO_RUNTIME void session_runtime::save(const std::string& path, const graph_view* const* graphs, int count) {
-  core_of(*this).expect_to_be_alone("save");
-  checkpoint(core_of(*this), {graphs, count}).save(path);
+  checkpoint::with(core_of(*this), {graphs, count}, [&](checkpoint& c) { c.save(path); });
 }
 
 ONTO_RUNTIME void session_runtime::restore(const std::string& path, const graph_view* const* graphs, int count) {
-  core_of(*this).expect_to_be_alone("restore");
-  checkpoint(core_of(*this), {graphs, count}).restore(path);
+  checkpoint::with(core_of(*this), {graphs, count}, [&](checkpoint& c) { c.restore(path); });
 }
 
 ONTO_RUNTIME void session_runtime::trim() { core_of(*this).trim(); }

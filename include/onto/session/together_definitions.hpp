@@ -98,13 +98,6 @@ class together {
     if (!s.together_.is_here()) s.together_.wait_for_all();
   }
 
-  [[noreturn]] ONTO_COLD static void refuse(std::string_view what) {
-    fail<failed_precondition_error>(message("[onto.cluster] ")
-                                    << what
-                                    << " is for sessions of one process; fetch the variables into every process, and "
-                                       "keep them with a session of its own there");
-  }
-
   /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
   /// memory.
   ONTO_COLD static void keep(bound_program* b) {
@@ -112,8 +105,7 @@ class together {
     b->next = kept.exchange(b);
   }
 
-  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare,
-                                                &take_turn,   &refuse,      &keep};
+  static constexpr together_functions functions{&identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,

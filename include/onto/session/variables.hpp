@@ -10,6 +10,7 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+class agreed_run;
 class session_core;
 struct meaning;
 
@@ -28,8 +29,9 @@ struct variable {
 /// Values that a session was given by name, for variables that no program has asked for yet. Without virtual functions,
 /// whose table every program would hold.
 struct waiting_values {
-  /// Gives values to variables of a program that have none. *Returns* whether there were any.
-  bool (*hand_over)(waiting_values& from, session_core& to, const meaning& program);
+  /// Gives values to variables of a program that have none, in all processes together. *Returns* whether there were
+  /// any.
+  bool (*hand_over)(waiting_values& from, session_core& to, const meaning& program, agreed_run& together);
   void (*destroy)(waiting_values* all);
 };
 

@@ -41,6 +41,24 @@ class stored_tensors {
     open(bytes.size());
   }
 
+  /// A file that another process reads, of which only the header is here, as its `header_text` said it.
+  ONTO_COLD stored_tensors(const std::string& path, std::string_view header) : path_(path), file_(nullptr) {
+    std::uint64_t data_bytes = 0;
+    if (header.size() < sizeof data_bytes)
+      fail<internal_error>(about_file(path) << "the header did not come from the process that reads the file");
+    std::memcpy(&data_bytes, header.data(), sizeof data_bytes);
+    header.remove_prefix(sizeof data_bytes);
+    header.copy(header_.text(header.size()), header.size());
+    header_.parse(path_, data_bytes);
+  }
+  /// What another process needs to know.
+  ONTO_COLD std::string header_text() const {
+    const std::string_view text = header_.text();
+    std::string said(sizeof data_bytes_, ' ');
+    std::memcpy(said.data(), &data_bytes_, sizeof data_bytes_);
+    return said.append(text);
+  }
+
   const safetensors_header& header() const { return header_; }
   const std::string& path() const { return path_; }
 
@@ -62,7 +80,8 @@ class stored_tensors {
     const std::uint64_t n = safetensors_header::length(first, size, path_);
     data_at_ = 8 + n;
     read(8, header_.text(n), n);
-    header_.parse(path_, size - data_at_);
+    data_bytes_ = size - data_at_;
+    header_.parse(path_, data_bytes_);
   }
 
   ONTO_COLD void read(std::uint64_t from, void* to, std::uint64_t bytes) const {
@@ -81,7 +100,7 @@ class stored_tensors {
   file_handle file_;
   const std::byte* bytes_ = nullptr;
   safetensors_header header_;
-  std::uint64_t data_at_ = 0;
+  std::uint64_t data_at_ = 0, data_bytes_ = 0;
 };
 
 /// A tensor to be written. Refers to its name and its values.
@@ -102,12 +121,9 @@ struct tensor_to_store : stored_tensor {
 /// Where the values of a tensor are, in the host's memory, until the next call.
 using tensor_values = const void* (*)(void* context, const tensor_to_store& t);
 
-/// Writes tensors, byte for byte as the Python package does: those of the widest types first, then by name. The file is
-/// there whole or as it was before. The list is sorted. *Throws* `invalid_argument_error` where a name is there twice
-/// or cannot be one.
-ONTO_COLD inline void write_safetensors(const std::string& path, stored_tensor*& list, tensor_values values,
-                                        void* context) {
-  expect_little_endian(path);
+/// Sorts tensors as files have them: those of the widest types first, then by name. *Throws* `invalid_argument_error`
+/// where a name is there twice or cannot be one.
+ONTO_COLD inline void sort_to_store(const std::string& path, stored_tensor*& list) {
   const auto refuse = [&](std::string_view name, const char* what) {
     fail<invalid_argument_error>(about_tensor(path, name) << what);
   };
@@ -118,7 +134,14 @@ ONTO_COLD inline void write_safetensors(const std::string& path, stored_tensor*&
     if (!is_utf8(t->name)) refuse(t->name, "has a name that is no UTF-8; give it another");
   }
   list = sorted(list, [](const stored_tensor& a, const stored_tensor& b) { return a.type > b.type; });
+}
 
+/// Writes tensors, byte for byte as the Python package does. The file is there whole or as it was before. The list is
+/// sorted. *Throws* as `sort_to_store`.
+ONTO_COLD inline void write_safetensors(const std::string& path, stored_tensor*& list, tensor_values values,
+                                        void* context) {
+  expect_little_endian(path);
+  sort_to_store(path, list);
   message text("{");
   std::uint64_t at = 0;
   for (stored_tensor* t = list; t; t = t->next) {

@@ -120,6 +120,8 @@ class safetensors_header {
     return text_ = memory_.make<char>(static_cast<int>(bytes));
   }
 
+  std::string_view text() const { return {text_, size_}; }
+
   /// The length of the header, which the first 8 bytes of a file say. *Throws* `invalid_argument_error` where the file
   /// is too short for it.
   ONTO_COLD static std::uint64_t length(const unsigned char* first, std::uint64_t file_bytes, std::string_view file) {

@@ -267,7 +267,7 @@ TEST_CASE("wherever a device fails, nothing has changed, and a file is there who
 
   failures = 0;
   for (int k = 0; fails(sess, k, [&] { sess.restore(here / "zero"); }); ++k) CHECK(is_filled(sess));
-  CHECK(failures > 10);
+  CHECK(failures >= 9);  // three blocks in GPUs, two on the host, copies
   CHECK(sess.run(step) == 0);
 
   // And where a value goes to its device when a program first reads it.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// Values from a checkpoint that wait for a program that asks for them, and which variables a checkpoint is of.
+#pragma once
+
+#include <onto/core/mutex.hpp>
+#include <onto/session/variables.hpp>
+
+#include <string>
+#include <string_view>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Values from files that wait, on the host, for a program that reads a variable of their name. Of several processes
+/// the first one has them; the others know of them, and have no blocks.
+struct restored_values : waiting_values {
+  struct value {
+    std::string name, file;
+    element type = element::float32;
+    extents shape{};
+    device_block* block = nullptr;
+    value* next = nullptr;
+  };
+
+  restored_values();
+  restored_values(const restored_values&) = delete;
+  restored_values& operator=(const restored_values&) = delete;
+  ~restored_values() { delete_all(first); }
+
+  static void delete_all(value* v) {
+    while (v) {
+      value* next = v->next;
+      if (v->block) v->block->drop();
+      delete v;
+      v = next;
+    }
+  }
+  value* find(std::string_view name) const {
+    value* v = first;
+    while (v && v->name != name) v = v->next;
+    return v;
+  }
+  void remove(value* gone) {
+    value** at = &first;
+    while (*at && *at != gone) at = &(*at)->next;
+    if (!*at) return;
+    *at = gone->next;
+    gone->next = nullptr;
+    delete_all(gone);
+  }
+
+  mutex busy;  // one program at a time is handed values; nothing is added meanwhile
+  value* first = nullptr;
+};
+
+/// The graphs whose variables are meant; none means all variables.
+struct variable_filter {
+  const graph_view* const* graphs;
+  int count;
+
+  /// Whether `name`, and of a known variable its `id`, is of a variable in the graphs.
+  bool has(std::string_view name, const std::uint64_t* id) const {
+    bool found = count == 0;
+    each([&](const graph_node& n) { found = found || (n.name == name && (!id || n.id == *id)); });
+    return found;
+  }
+  template <class Function>
+  void each(const Function& f) const {
+    for (int k = 0; k < count; ++k)
+      for (int n = 0; n < graphs[k]->count; ++n)
+        if ((*graphs[k])[n].kind() == op_kind::variable) f((*graphs[k])[n]);
+  }
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
