@@ -13,7 +13,7 @@ inline constexpr auto across = placeholder<"across", float, 3, 3>;              
 constexpr auto along_x = conv2d<same>(picture, reshape<3, 3, 1, 1>(across));
 constexpr auto along_y = conv2d<same>(picture, reshape<3, 3, 1, 1>(transpose(across)));
 constexpr auto edges = sqrt(square(along_x) + square(along_y));
-static_assert(plan_of(edges).kernels == 3);  // two convolutions, and what follows is one map
+static_assert(plan_of(edges).kernels == 3);  // two convolutions, and what follows both is one map
 // [edges]
 
 // [network]

@@ -409,7 +409,10 @@ bool is_refused(const dnn_problem& p, dnn_refusal::by how) {
 }
 
 /// What the real one has no engine for: docs/measurements/cudnn_plans.md.
-bool has_engines(const dnn_problem& p) { return !(p.relu && !p.bias) && !is_refused(p, dnn_refusal::by::no_proposal); }
+bool has_engines(const dnn_problem& p) {
+  const bool gradient = p.part != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
+  return !(p.relu && !p.bias) && !(p.bias && gradient) && !is_refused(p, dnn_refusal::by::no_proposal);
+}
 
 std::vector<dnn_engine> proposals(const dnn_problem& p, bool fallback) {
   std::vector<dnn_engine> all;

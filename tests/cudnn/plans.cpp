@@ -147,6 +147,10 @@ void check_gaps(const cudnn_target& target) {
     expect(cudnn_gap::relu_alone, type == element::float32 ? "float, relu without bias" : "half, relu without bias", f);
   }
   f = plain;
+  f.of.part = convolution_part::image_gradient;
+  f.bias = true;
+  expect(cudnn_gap::after_gradient, "bias after the image's gradient", f);
+  f = plain;
   f.of.before[0] = -1;
   f.of.result[0] -= 2;
   expect(cudnn_gap::cropped, "padding below 0", f);

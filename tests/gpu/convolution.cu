@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 
 #include "catch.hpp"
 #include "gpu.hpp"
@@ -26,11 +27,8 @@ tensor<T, dyn, dyn, dyn, dyn> numbers(std::array<int, 4> e, std::size_t seed) {
   return t;
 }
 
-template <class Expression, class... Feeds>
-bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
-  const auto wanted = sess.run(on<cpu<0>>(e), feeds...);
-  const auto got = sess.run(on<gpu<0>>(e), feeds...);
-  using T = typename Expression::element_type;
+template <class T>
+bool alike(const auto& got, const auto& wanted) {
   const double eps = sizeof(T) == 8 ? 1e-12 : sizeof(T) == 4 ? 1e-5 : std::is_same_v<T, onto::half> ? 2e-3 : 2e-2;
   double most = 0;
   for (std::size_t k = 0; k < wanted.size(); ++k) {
@@ -43,6 +41,13 @@ bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
   return same;
 }
 
+template <class Expression, class... Feeds>
+bool same_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
+  const auto wanted = sess.run(on<cpu<0>>(e), feeds...);
+  const auto got = sess.run(on<gpu<0>>(e), feeds...);
+  return alike<typename Expression::element_type>(got, wanted);
+}
+
 /// A convolution and its gradients.
 template <class T, class F>
 void check(session& sess, F convolve, std::array<int, 4> image, std::array<int, 4> filter) {
@@ -52,6 +57,29 @@ void check(session& sess, F convolve, std::array<int, 4> image, std::array<int, 
   CHECK(same_on_gpu(sess, y, x<T> = X, w<T> = W));
   CHECK(same_on_gpu(sess, gradient(sum(y * y), x<T>), x<T> = X, w<T> = W));
   CHECK(same_on_gpu(sess, gradient(sum(y * y), w<T>), x<T> = X, w<T> = W));
+}
+
+/// What follows a convolution in its kernel: `b` is a number for each channel, or as many as the result has.
+template <class T, class F>
+void check_followed(session& sess, F convolve, std::array<int, 4> image, std::array<int, 4> filter,
+                    std::array<int, 4> added) {
+  const auto X = numbers<T>(image, 7), W = numbers<T>(filter, 11), B = numbers<T>(added, 13);
+  INFO(name_of(element_of<T>) << " " << added[0] << " " << added[1] << " " << added[2] << " " << added[3]);
+  constexpr auto b = placeholder<"b", T, dyn, dyn, dyn, dyn>;
+  const auto all = [&](auto device) {
+    const auto y = [&](auto scale) { return convolve(x<T> * scale, w<T>); };  // another convolution for each number
+    const auto at = [](const auto& e) { return on<decltype(device)>(e); };
+    // Of a sum of two convolutions, the one that is added is not needed again: the sum is where it was.
+    return fetches(at(relu(y(1_c) + b)), at(relu(y(2_c) * -0.5_c - b)), at(2_c * b - y(3_c)), at(relu(y(4_c))),
+                   at(sum<-1>(y(5_c) + y(6_c))));
+  };
+  const auto wanted = sess.run(all(cpu<0>()), x<T> = X, w<T> = W, b = B);
+  const auto got = sess.run(all(gpu<0>()), x<T> = X, w<T> = W, b = B);
+  CHECK(alike<T>(std::get<0>(got), std::get<0>(wanted)));
+  CHECK(alike<T>(std::get<1>(got), std::get<1>(wanted)));
+  CHECK(alike<T>(std::get<2>(got), std::get<2>(wanted)));
+  CHECK(alike<T>(std::get<3>(got), std::get<3>(wanted)));
+  CHECK(alike<T>(std::get<4>(got), std::get<4>(wanted)));
 }
 
 template <class T, class F>
@@ -84,6 +112,21 @@ TEST_CASE("convolutions on the GPU are those of the CPU", "[gpu][convolution]") 
                {2, 6, 5, 4}, {2, 3, 4, 8});
   check<float>(sess, [](const auto& a, const auto& b) { return conv2d_transpose<strides<2>, same>(a, b); },
                {2, 4, 5, 9}, {3, 3, 10, 9});
+}
+
+TEST_CASE("what follows a convolution is in its kernel", "[gpu][convolution]") {
+  session sess;
+  const auto plain = [](const auto& a, const auto& b) { return conv2d<same>(a, b); };
+  check_followed<float>(sess, plain, {2, 5, 4, 3}, {3, 3, 3, 9}, {1, 1, 1, 9});
+  check_followed<double>(sess, plain, {2, 5, 4, 3}, {3, 3, 3, 2}, {2, 5, 4, 2});
+  check_followed<onto::half>(sess, plain, {2, 4, 4, 3}, {3, 3, 3, 9}, {2, 4, 4, 9});
+  check_followed<bfloat16>(sess, plain, {1, 4, 4, 3}, {3, 3, 3, 9}, {1, 1, 1, 9});
+  check_followed<float>(sess, [](const auto& a, const auto& b) { return conv2d<nchw, groups<2>, same>(a, b); },
+                        {2, 4, 5, 4}, {18, 2, 3, 2}, {1, 18, 1, 1});
+  check_followed<float>(sess, [](const auto& a, const auto& b) { return depthwise_conv2d<same>(a, b); }, {2, 5, 4, 3},
+                        {3, 3, 3, 2}, {1, 5, 1, 1});
+  check_followed<float>(sess, [](const auto& a, const auto& b) { return conv2d_transpose<strides<2>, same>(a, b); },
+                        {2, 3, 2, 9}, {3, 3, 10, 9}, {1, 1, 1, 10});
 }
 
 TEST_CASE("pooling on the GPU is that of the CPU", "[gpu][convolution]") {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <string>
+#include <tuple>
 
 #include "catch.hpp"
 #include "gpu.hpp"
@@ -99,6 +100,43 @@ TEST_CASE("convolutions on a GPU, of every form", "[gpu]") {
   check<float>(
       sess, 1e-5, [](const auto& x, const auto& w) { return conv2d(permute<0, 2, 3, 1>(x), permute<2, 3, 1, 0>(w)); },
       numbers<float>(2, 3, 5, 5), numbers<float>(4, 3, 2, 2, 5));
+}
+
+TEST_CASE("what follows a convolution is computed with it", "[gpu]") {
+  session sess;
+  const auto check_followed = [&](auto type, double tolerance, const auto& f, const auto& x, const auto& w,
+                                  const auto& b) {
+    using T = decltype(type);
+    constexpr auto added = placeholder<"added", T, dyn, dyn, dyn, dyn>;
+    INFO(name_of(element_of<T>));
+    const auto all = [&](auto device) {
+      const auto y = [&](auto scale) { return f(image<T> * scale, filter<T>); };  // another one for each number
+      const auto at = [](const auto& e) { return on<decltype(device)>(e); };
+      return fetches(at(relu(y(1_c) + added)), at(y(2_c) * -0.5_c - added), at(relu(y(3_c))), at(added - y(4_c) * 3_c),
+                     at(sum<-1>(y(5_c) + y(6_c))));
+    };
+    const auto wanted = sess.run(all(cpu<0>()), image<T> = x, filter<T> = w, added = b);
+    const auto got = sess.run(all(gpu<0>()), image<T> = x, filter<T> = w, added = b);
+    CHECK(difference(std::get<0>(got), std::get<0>(wanted)) < tolerance);
+    CHECK(difference(std::get<1>(got), std::get<1>(wanted)) < tolerance);
+    CHECK(difference(std::get<2>(got), std::get<2>(wanted)) < tolerance);
+    CHECK(difference(std::get<3>(got), std::get<3>(wanted)) < tolerance);
+    CHECK(difference(std::get<4>(got), std::get<4>(wanted)) < tolerance);
+  };
+  const auto plain = [](const auto& x, const auto& w) { return conv2d<same>(x, w); };
+  check_followed(0.f, 1e-5, plain, numbers<float>(2, 4, 5, 3), numbers<float>(3, 3, 3, 4), numbers<float>(1, 1, 1, 4));
+  check_followed(0.0, 1e-12, plain, numbers<double>(2, 4, 5, 3), numbers<double>(3, 3, 3, 4),
+                 numbers<double>(2, 4, 5, 4));
+  check_followed(onto::half(), 3e-2, plain, numbers<onto::half>(2, 4, 5, 3), numbers<onto::half>(3, 3, 3, 4),
+                 numbers<onto::half>(1, 1, 1, 4));
+  check_followed(bfloat16(), 2e-1, plain, numbers<bfloat16>(2, 4, 5, 3), numbers<bfloat16>(3, 3, 3, 4),
+                 numbers<bfloat16>(1, 4, 1, 1));
+  check_followed(
+      0.f, 1e-5, [](const auto& x, const auto& w) { return conv2d<nchw, groups<2>>(x, w); }, numbers<float>(2, 4, 5, 6),
+      numbers<float>(6, 2, 3, 2, 5), numbers<float>(1, 6, 1, 1));
+  check_followed(
+      0.f, 1e-5, [](const auto& x, const auto& w) { return conv2d_transpose<strides<2>, same>(x, w); },
+      numbers<float>(2, 3, 4, 5), numbers<float>(3, 3, 2, 5, 5), numbers<float>(1, 1, 1, 2));
 }
 
 TEST_CASE("no images give no results, and gradients of zeros", "[gpu]") {

@@ -27,7 +27,8 @@ enum class op_kind : std::uint8_t {
   matmul,       ///< matrix product, batched in leading dimensions
   concat,       ///< operands side by side
   assign,       ///< a map whose result becomes the value of a variable
-  own_kernel,   ///< what has a kernel of its own (`operation_kernels`), with which nothing fuses: scans, sorts
+  own_kernel,   ///< what has a kernel of its own (`operation_kernels`), with which nothing fuses but epilogues: scans,
+                ///< sorts
 };
 
 /// Why shapes do not fit.
@@ -118,6 +119,7 @@ struct op_info {
   bool has_workspace = false;  // told apart without comparing functions, which -fsanitize=undefined does not compute
   bool has_flops = false;      // otherwise: `cost` an element
   bool uniform = false;        // of a generator: all elements are one value
+  bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
 };
 
@@ -148,6 +150,11 @@ concept uniform_operation = requires {
   requires Op::uniform;
 };
 
+template <class Op>
+concept product_operation = requires {
+  requires Op::has_epilogue;
+};
+
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
 /// (g++ 12).
 template <class Op>
@@ -172,6 +179,7 @@ constexpr op_info describe() {
     o.flops = &Op::flops;
     o.has_flops = true;
   }
+  o.has_epilogue = product_operation<Op>;
   return o;
 }
 

@@ -98,7 +98,7 @@ class fuser {
   constexpr void fuse_products() {
     matmul_epilogue* out = k_.epilogues;
     for (int m = 0; m < g_.count; ++m) {
-      if (g_[m].kind() != op_kind::matmul) continue;
+      if (!g_[m].has_epilogue()) continue;
       matmul_epilogue e;
       int top = match_epilogue(g_, uses_, m, e);
       // Of two products that are added, the first has the sum, and the second is its addend.

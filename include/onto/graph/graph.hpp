@@ -33,6 +33,8 @@ struct graph_node {
   }
   /// A scalar that is part of the code.
   constexpr bool is_literal() const { return op->kind == op_kind::scalar && op->attributes == 1; }
+  /// Whether it is a product, of matrices or a convolution: its kernel does what follows, too.
+  ONTO_INLINE constexpr bool has_epilogue() const { return op->has_epilogue; }
   ONTO_INLINE constexpr bool is_map() const { return op->kind == op_kind::map || op->kind == op_kind::generator; }
 };
 

@@ -96,10 +96,10 @@ struct kernel_arrays {
   }
 };
 
-/// How many matrix products there are.
+/// How many products there are.
 constexpr int count_products(const graph_view& g) {
   int products = 0;
-  for (int n = 0; n < g.count; ++n) products += g[n].kind() == op_kind::matmul ? 1 : 0;
+  for (int n = 0; n < g.count; ++n) products += g[n].has_epilogue() ? 1 : 0;
   return products;
 }
 
@@ -135,10 +135,10 @@ constexpr int count_members(const kernel_partition& p, int root) {
   return count;
 }
 
-/// The matrix product of a kernel, or -1.
+/// The product of a kernel, of matrices or a convolution, or -1.
 constexpr int product_of(const graph_view& g, const kernel_partition& p, int root) {
   for (int m = p.first_member[root]; m >= 0; m = p.next_member[m])
-    if (g[m].kind() == op_kind::matmul) return m;
+    if (g[m].has_epilogue()) return m;
   return -1;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The epilogue of a matrix product: what its kernel does beside multiplying, as BLAS libraries have it.
+// The epilogue of a product, of matrices or a convolution: what its kernel does beside multiplying, as BLAS libraries
+// and cuDNN have it.
 #pragma once
 
 #include <onto/graph/node_uses.hpp>
@@ -23,9 +24,9 @@ constexpr bool is_reshape(const graph_view& g, int n) {
   return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::reshape;
 }
 
-/// What a matrix product does beside multiplying; node indices, or -1.
+/// What a product does beside multiplying; node indices, or -1.
 struct matmul_epilogue {
-  int product = -1;  // the MatMul node
+  int product = -1;  // the MatMul or convolution node
   int alpha = -1;    // scalar node
   int beta = -1;     // scalar node
   int addend = -1;   // added node
@@ -56,6 +57,16 @@ constexpr int scalar_factor(const graph_view& g, int n) {
   return first == second ? -1 : first ? 0 : 1;
 }
 
+/// Whether adding `n` in the kernel of a convolution would cost another kernel: a map that nothing else reads is else
+/// computed where it is added.
+constexpr bool is_computed_where_added(const graph_view& g, const node_uses& uses, int n) {
+  for (; uses[n] == 1; n = g.operand(n, 0)) {
+    if (g[n].is_map()) return true;
+    if (g[n].kind() != op_kind::view) return false;
+  }
+  return false;
+}
+
 /// Makes the sum or difference `u` of `top` and something part of the epilogue of the product, if it can be.
 constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top, int u, matmul_epilogue& e) {
   const bool subtracts = is_operation<op::sub>(g[u].op);
@@ -67,6 +78,7 @@ constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top,
   if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape) ||
       (e.view >= 0 && g[addend].shape.rank > 0))
     return false;
+  if (g[e.product].kind() != op_kind::matmul && is_computed_where_added(g, uses, addend)) return false;
   e.addend = addend;
   if (factor >= 0) {
     e.beta = g.operand(other, factor);
@@ -91,15 +103,15 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
   return true;
 }
 
-/// Finds `relu(alpha * matmul + beta * c)` above the product `m`, or above its elements in another shape, as a product
-/// with a vector has them: then `c` is one number. Returns the root, fills `e`. What is assigned to a variable there is
-/// the kernel's result.
+/// Finds `relu(alpha * product + beta * c)` above the product `m`, or above a matrix product's elements in another
+/// shape, as that with a vector has them: then `c` is one number. Returns the root, fills `e`. What is assigned to a
+/// variable there is the kernel's result.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
   if (!is_floating(g[m].type)) return top;
   int u = uses.only_user(top);
-  if (u >= 0 && is_reshape(g, u) && same_devices(g, u, m)) {
+  if (u >= 0 && g[m].kind() == op_kind::matmul && is_reshape(g, u) && same_devices(g, u, m)) {
     e.view = top = u;
     u = uses.only_user(top);
   }

@@ -103,6 +103,14 @@ ONTO_HD ONTO_INLINE std::int64_t right_of(const convolution_product& p, std::int
   }
 }
 
+/// Where element (row, column) of the product is in images: those that are made, or an addend.
+template <convolution_part Part>
+ONTO_HD ONTO_INLINE std::int64_t made_in_images(const convolution_product& p, const image_strides& images,
+                                                std::int64_t g, std::int64_t row, std::int64_t column) {
+  const place_of_three w = split_place(row, p.by_width, p.by_height);
+  return at_strides(images, w.a, w.b, w.c, g * (Part == convolution_part::forward ? p.out : p.in) + column);
+}
+
 /// Where element (row, column) of the product goes.
 template <convolution_part Part>
 ONTO_HD ONTO_INLINE std::int64_t made_at(const convolution_product& p, std::int64_t g, std::int64_t row,
@@ -111,12 +119,27 @@ ONTO_HD ONTO_INLINE std::int64_t made_at(const convolution_product& p, std::int6
     const place_of_three e = split_place(row, p.by_in, p.by_taps);
     return at_strides(p.at_filter, g, e.a, e.b, e.c, column);
   } else {
-    const place_of_three w = split_place(row, p.by_width, p.by_height);
-    if constexpr (Part == convolution_part::forward)
-      return at_strides(p.at_result, w.a, w.b, w.c, g * p.out + column);
-    else
-      return at_strides(p.at_image, w.a, w.b, w.c, g * p.in + column);
+    return made_in_images<Part>(p, Part == convolution_part::forward ? p.at_result : p.at_image, g, row, column);
   }
+}
+
+/// What follows a convolution in its kernel: `relu(alpha * made + beta * addend)`.
+template <class Number>
+struct convolution_epilogue {
+  Number alpha, beta;
+  bool relu;
+  image_strides addend;
+
+  ONTO_HD ONTO_INLINE Number scaled(Number made) const { return alpha * made; }
+  ONTO_HD ONTO_INLINE Number added(Number made, Number more) const { return made + beta * more; }
+  /// NaN stays.
+  ONTO_HD ONTO_INLINE Number finished(Number made) const { return relu && made < Number{0} ? Number{0} : made; }
+};
+
+/// The strides of images, from those in the order of their own axes.
+inline image_strides strides_of_images(const window_options& o, const std::int64_t* stride) {
+  const int first = first_image_axis(o);
+  return {stride[0], o.axes == 2 ? stride[first] : 0, stride[first + o.axes - 1], stride[channel_axis(o)]};
 }
 
 /// The product of a convolution whose operands have these strides, each in the order of its own axes.
@@ -146,10 +169,10 @@ inline convolution_product product_of_convolution(const convolution_form& f, con
   p.by_taps = index_divisor(f.filter[1]);
   p.by_width = index_divisor(by_image ? f.image[1] : f.result[1]);
   p.by_height = index_divisor(by_image ? f.image[0] : f.result[0]);
-  const int first = first_image_axis(o), window = first_filter_axis(o), channel = channel_axis(o);
+  const int window = first_filter_axis(o);
   const bool two = o.axes == 2;
-  p.at_image = {image[0], two ? image[first] : 0, image[first + o.axes - 1], image[channel]};
-  p.at_result = {result[0], two ? result[first] : 0, result[first + o.axes - 1], result[channel]};
+  p.at_image = strides_of_images(o, image);
+  p.at_result = strides_of_images(o, result);
   const std::int64_t in = filter[filter_in_axis(o)], out = filter[filter_out_axis(o)];
   // A filter (height, width, channels, times) has a channel for each group.
   const bool times = o.groups == 0 && o.layout == image_layout::nhwc;

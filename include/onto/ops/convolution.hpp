@@ -103,6 +103,7 @@ struct convolution_filter_gradient;
 template <int... Options>
 struct convolution_image_gradient : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DBackpropInput";
+  static constexpr bool has_epilogue = true;
   static constexpr inferred infer(const extents* x, int) { return {x[2]}; }
   static constexpr std::int64_t flops(const extents* x, int) {
     return detail::flops_of_convolution(detail::windowed<Options...>::options(), x[0], x[1]);
@@ -118,8 +119,8 @@ struct convolution_image_gradient : detail::image_operation, detail::windowed<Op
   }
 };
 
-/// The gradient of a convolution by its filter. Operands: the image, the gradient of its result, the filter (for its
-/// extents).
+/// The gradient of a convolution by its filter. Without an epilogue: what follows is an optimizer's, one launch for all
+/// parameters. Operands: the image, the gradient of its result, the filter (for its extents).
 template <int... Options>
 struct convolution_filter_gradient : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DBackpropFilter";
@@ -143,6 +144,7 @@ template <int... Options>
 struct convolution : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name =
       detail::windowed<Options...>::options().groups == 0 ? "DepthwiseConv2dNative" : "Conv2D";
+  static constexpr bool has_epilogue = true;
   static constexpr inferred infer(const extents* x, int) {
     return detail::convolved(detail::windowed<Options...>::options(), x[0], x[1]);
   }
@@ -163,6 +165,7 @@ struct convolution : detail::image_operation, detail::windowed<Options...> {
 template <int... Options>
 struct transposed_convolution : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DTranspose";
+  static constexpr bool has_epilogue = true;
   static constexpr inferred infer(const extents* x, int) {
     return detail::convolved_back(detail::windowed<Options...>::options(), x[0], x[1]);
   }

@@ -31,6 +31,7 @@ namespace op {
 
 struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
   static constexpr op_kind kind = op_kind::matmul;
+  static constexpr bool has_epilogue = true;
   static constexpr std::string_view name = "MatMul";
   static constexpr int cost = 2;  // for each of the K products
   static constexpr kernel_set kernels{detail::multiplied_elements(false), detail::multiplied_elements(true)};

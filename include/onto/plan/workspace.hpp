@@ -35,8 +35,9 @@ class workspace_finder {
  private:
   /// Of the kernel with this root.
   constexpr std::int64_t of(int root) const {
-    const graph_node& x = g_[root];
-    if (const int product = product_of(g_, units_, root); product >= 0) return of_product(product);
+    const int product = product_of(g_, units_, root);
+    const graph_node& x = g_[product >= 0 ? product : root];
+    if (x.kind() == op_kind::matmul) return of_product(product);
     if (is_row_kernel(g_, units_, root)) return of_rows(root, -1);
     if (x.kind() == op_kind::row) return of_rows(root, softmax_axis(*x.op, shapes_[root].rank));
     if (x.kind() == op_kind::reduce) {

@@ -18,10 +18,10 @@ struct operand_view {
   std::int64_t stride[max_rank] = {};
 };
 
-/// What follows a matrix product in the same kernel: `relu(alpha * product + beta * addend)`.
+/// What follows a product, of matrices or a convolution, in the same kernel: `relu(alpha * product + beta * addend)`.
 struct matmul_form {
   double alpha = 1;
-  double beta = 0;  // with inputs[2] as the addend, broadcast over the result; 0 where there is none
+  double beta = 0;  // with the last input as the addend, broadcast over the result; 0 where there is none
   bool relu = false;
   bool tf32 = false;  // the GPU may round a float product's operands to TF32
   bool tune = false;  // the GPU may find out by trying which algorithm is the fastest, where it does not know yet
@@ -41,7 +41,8 @@ struct half_kernels {
 /// One launch of a kernel.
 /// For a map `space` is the shape of the result; for a reduction and softmax, of the operand. A matrix product has the
 /// space (batch..., m, n); its operands' last two strides are those of their own rows and columns: (m, k) and (k, n).
-/// A kernel of an operation's own has the space of its first operand; each operand has the strides of its own shape.
+/// A kernel of an operation's own has the space of its first operand; each operand has the strides of its own shape,
+/// and the addend of a convolution, the last one, those of the result's.
 /// `out` is contiguous over the result; only a copy (concat's parts) may have an `out` with other strides.
 struct kernel_call {
   extents space{};

@@ -85,12 +85,12 @@ class binder {
   }
 
  private:
-  /// Whether a matrix product's epilogue, and a kernel's folds over rows, still fit now that extents are known: it was
+  /// Whether a product's epilogue, and a kernel's folds over rows, still fit now that extents are known: it was
   /// found from types, where one unknown extent is taken for another that it is combined with.
   bool fits(int n) const {
     const int root = p_.kernels.kernel_of[n];
     const op_kind kind = g_[n].kind();
-    if (kind == op_kind::matmul) return n == root || b_.shapes[space_of_product(n)] == b_.shapes[root];
+    if (g_[n].has_epilogue()) return n == root || b_.shapes[space_of_product(n)] == b_.shapes[root];
     if (kind != op_kind::reduce && kind != op_kind::row) return true;
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
   }

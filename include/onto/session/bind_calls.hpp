@@ -46,8 +46,11 @@ class call_binder {
     const int root = step.node;
     const int product = product_of(g_, units_, root);
     s.kernel = step.whole ? &p_.whole[root] : units_.is_single(root) ? &p_.single[root] : &p_.parts[root];
-    if (product >= 0)
-      bind_product(s, product);
+    const int made = product >= 0 ? product : root;
+    if (g_[made].kind() == op_kind::matmul)
+      bind_product(s, made);
+    else if (g_[made].kind() == op_kind::own_kernel)
+      bind_own(s, made);
     else if (step.batched > 1)
       bind_batch(s, root);
     else if (has_code(g_, units_, root) || (step.whole && is_row_kernel(g_, units_, root) && !is_lone_softmax(root)))
@@ -246,6 +249,12 @@ class call_binder {
       if (k == 0) c.call.inner = x.dims[x.rank - 1];
       add_node(s, c, g_.operand(product, k), &space);
     }
+    bind_epilogue(s, c, product);
+    contiguous_strides(out, c.call.out.stride);
+  }
+
+  /// What a product's kernel does beside multiplying; the addend is its last operand.
+  constexpr void bind_epilogue(bound_step& s, bound_call& c, int product) {
     if (s.step.node != product) {
       // The schedule kept the group whole, so the pattern is as the compiler found it.
       const matmul_epilogue& e = p_.kernels.epilogue_of(product);
@@ -255,16 +264,31 @@ class call_binder {
         c.beta_sign = e.sign_addend;
         c.call.form.beta = e.sign_addend;
         if (e.view >= 0 && b_.shapes[e.addend].rank > 0)
-          add_in_order(s, c, e.addend, out);
+          add_in_order(s, c, e.addend, b_.shapes[product]);
         else
-          add_node(s, c, e.addend, &out);
+          add_node(s, c, e.addend, &b_.shapes[product]);
       }
       c.scalars = m_.template make<int>(2);
       c.scalars[0] = e.alpha;
       c.scalars[1] = e.beta;
       c.scalar_count = 2;
     }
-    contiguous_strides(out, c.call.out.stride);
+  }
+
+  /// An operation with a kernel of its own: operands with the strides of their own shapes, and of a convolution its
+  /// epilogue. Kernels are told the shapes of the operands, of an addend, which is as the result, and of the result.
+  constexpr void bind_own(bound_step& s, int n) {
+    const int operands = g_[n].count;
+    open_calls(s, 1);
+    bound_call& c = next_call(s, operands + 1, n);
+    c.call.space = b_.shapes[g_.operand(n, 0)];
+    for (int k = 0; k < operands; ++k) add_node(s, c, g_.operand(n, k), nullptr);
+    c.call.form.tf32 = products_.tf32;  // of convolutions
+    if (g_[n].has_epilogue()) bind_epilogue(s, c, n);
+    auto* const shapes = m_.template make<extents>(c.call.inputs + 1);
+    for (int k = 0; k <= c.call.inputs; ++k) shapes[k] = b_.shapes[k < operands ? g_.operand(n, k) : n];
+    c.call.shapes = shapes;
+    contiguous_strides(b_.shapes[n], c.call.out.stride);
   }
 
   /// For each node -1: no path.
@@ -306,28 +330,19 @@ class call_binder {
     contiguous_strides(c.call.space, c.call.out.stride);
   }
 
-  /// Softmax, kernels of an operation's own, and views that are made into contiguous memory.
+  /// Softmax, and views that are made into contiguous memory.
   constexpr void bind_plain(bound_step& s, int root) {
     int x = g_.operand(root, 0);
-    const bool own = g_[root].kind() == op_kind::own_kernel;
-    const int operands = own ? g_[root].count : 1;
     open_calls(s, 1);
-    bound_call& c = next_call(s, operands);
+    bound_call& c = next_call(s, 1);
     if (g_[root].kind() == op_kind::view) {
       int path = is_reshape(g_, root) ? -1 : root;
       add_operands(s, c, root, {&x, &path, 1, nullptr, 0}, no_paths());
     } else {
       c.call.space = b_.shapes[x];
-      for (int k = 0; k < operands; ++k) add_node(s, c, g_.operand(root, k), nullptr);
+      add_node(s, c, x, nullptr);
     }
-    if (own) {
-      auto* const shapes = m_.template make<extents>(operands + 1);
-      for (int k = 0; k < operands; ++k) shapes[k] = b_.shapes[g_.operand(root, k)];
-      shapes[operands] = b_.shapes[root];
-      c.call.shapes = shapes;
-      c.call.form.tf32 = products_.tf32;  // of convolutions
-    }
-    contiguous_strides(own ? b_.shapes[root] : c.call.space, c.call.out.stride);
+    contiguous_strides(c.call.space, c.call.out.stride);
   }
 
   const compiled_program& p_;

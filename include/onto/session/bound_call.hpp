@@ -25,11 +25,11 @@ struct bound_call {
   kernel_call call;
   operand_view* views = nullptr;  // call.inputs of them
   operand_source* sources = nullptr;
-  int* scalars = nullptr;  // the scalar nodes, by slot; of a matrix product alpha and beta, or -1
+  int* scalars = nullptr;  // the scalar nodes, by slot; of a product alpha and beta, or -1
   int scalar_count = 0;
   int first_value = 0;            // of a batch: its result is so many values after the step's
   std::uint64_t* bits = nullptr;  // of each, for this run
-  double alpha_sign = 1;          // of a matrix product
+  double alpha_sign = 1;          // of a product
   double beta_sign = 0;           // 0: no addend
   std::int64_t out_offset = 0;    // bytes
   operand_view* more = nullptr;   // call.more_outputs of them

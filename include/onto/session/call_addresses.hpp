@@ -8,7 +8,7 @@
 
 namespace onto::detail {
 
-/// A factor of a matrix product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
+/// A factor of a product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
 /// factors.
 inline double factor_of(element type, std::uint64_t bits) {
   switch (computed_as(type)) {
@@ -60,7 +60,7 @@ struct call_addresses {
   }
 
   void set_scalars(bound_call& c) const {
-    if (c.call.op->kind == op_kind::matmul) {
+    if (c.call.op->has_epilogue) {
       c.call.form.alpha = c.alpha_sign * (c.scalar_count ? factor(c.scalars[0]) : 1);
       c.call.form.beta = c.beta_sign * (c.scalar_count ? factor(c.scalars[1]) : 1);
       return;

@@ -201,19 +201,26 @@ class refinement {
     return false;
   }
 
-  /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes.
+  /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes, in the
+  /// same place: the gradients of two towers may differ in nothing else. Under a guard places are others; then one that
+  /// is free.
   void match_derived() {
+    auto* const taken = m_.make<bool>(g_.written);
     for (int k = 0; k < nodes.size; ++k) {
       refined_node& x = nodes[k];
-      if (x.typed >= 0) continue;
-      for (int n = 0; n < g_.written && x.typed < 0; ++n) {
-        const graph_node& y = g_[n];
-        bool same = y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type &&
-                    y.count == x.derived.count;
-        for (int j = 0; j < y.count && same; ++j) same = nodes[operands[x.first + j]].typed == g_.operand(n, j);
-        if (same) x.typed = n;
-      }
+      for (int n = 0; n < g_.written && x.typed < 0; ++n)
+        if (g_[n].request == x.derived.request && !taken[n] && derives(n, x)) x.typed = n;
+      for (int n = 0; n < g_.written && x.typed < 0 && guard_; ++n)
+        if (!taken[n] && derives(n, x)) x.typed = n;
+      if (x.typed >= 0) taken[x.typed] = true;
     }
+  }
+  bool derives(int n, const refined_node& x) const {
+    const graph_node& y = g_[n];
+    bool same =
+        y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type && y.count == x.derived.count;
+    for (int j = 0; j < y.count && same; ++j) same = nodes.items[operands.items[x.first + j]].typed == g_.operand(n, j);
+    return same;
   }
 
   /// The node that a visit comes to with this state, inside these scopes. As deep as the expression is, which the

@@ -139,7 +139,7 @@ void for_each_product(const example& e, const Visit& visit) {
 
 template <convolution_part Part>
 void convolve(gpu_context& context, const kernel_call& call) {
-  if (!cudnn_convolve<Part>(context, call)) throw internal_error("cuDNN has no plan");
+  if (!cudnn_convolve<Part>(context, call, nullptr)) throw internal_error("cuDNN has no plan");
 }
 
 struct entry {

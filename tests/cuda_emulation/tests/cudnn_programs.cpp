@@ -141,6 +141,39 @@ TEST_CASE("what cuDNN does not do is done without it", "[gpu][cudnn]") {
   CHECK(cuda_emulation::take_violations().empty());
 }
 
+TEST_CASE("bias and relu are in cuDNN's graph where it has engines for them, else behind it", "[gpu][cudnn]") {
+  const tables restored;
+  static constexpr auto bias = placeholder<"bias", float, dyn>;
+  const images x = numbers(2, 5, 5, 3), w = numbers(3, 3, 3, 4);
+  tensor<float, dyn> b({4});
+  for (int k = 0; k < 4; ++k) b(k) = std::cos(static_cast<float>(k));
+  const auto y = [](auto device) { return on<decltype(device)>(relu(conv2d<same>(picture, weights) + bias)); };
+  const auto run = [&] {
+    session sess;
+    const bool right = alike(sess.run(y(gpu<0>()), picture = x, weights = w, bias = b),
+                             sess.run(y(cpu<0>()), picture = x, weights = w, bias = b));
+    CHECK(right);
+    return cuda_emulation::take_dnn_calls();
+  };
+  auto calls = run();
+  REQUIRE(calls.size() == 1);
+  CHECK((calls[0].problem.bias && calls[0].problem.relu));
+  cuda_emulation::dnn_refusal epilogues;
+  epilogues.epilogue = true;
+  for (const auto how : {cuda_emulation::dnn_refusal::by::no_proposal, cuda_emulation::dnn_refusal::by::the_graph,
+                         cuda_emulation::dnn_refusal::by::the_plan}) {
+    epilogues.how = how;
+    cuda_emulation::dnn_refusals = {epilogues};
+    calls = run();
+    REQUIRE(calls.size() == 1);
+    CHECK_FALSE((calls[0].problem.bias || calls[0].problem.relu));
+  }
+  epilogues.how = cuda_emulation::dnn_refusal::by::the_execution;
+  cuda_emulation::dnn_refusals = {epilogues};
+  CHECK(run().empty());  // onto's own kernel
+  CHECK(cuda_emulation::take_violations().empty());
+}
+
 TEST_CASE("floats go to tensor cores where a session allows TF32", "[gpu][cudnn]") {
   const tables restored;
   const images x = numbers(2, 5, 5, 3), w = numbers(3, 3, 3, 4);

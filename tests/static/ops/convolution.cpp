@@ -66,6 +66,32 @@ static_assert(shape_of(gradient(loss, w)) == extents(shape<5, 5, 3, 64>{}));
 static_assert(shape_of(gradient(loss, x)) == extents(shape<8, 24, 24, 3>{}));
 static_assert(plan_of(gradient(loss, w)).kernels == 1);
 
+// What follows a convolution and reads it alone is in its kernel: a factor, what is added, relu.
+constexpr auto b = placeholder<"b", float, 64>;
+constexpr auto c = conv2d<same>(x, w);
+constexpr auto images = placeholder<"images", float, 8, 24, 24, 64>;
+static_assert(plan_of(relu(c + b)).kernels == 1);
+static_assert(plan_of(relu(2_c * c - 0.5_c * b)).kernels == 1);
+static_assert(plan_of(relu(c)).kernels == 1);
+static_assert(plan_of(c + images).kernels == 1);
+static_assert(
+    plan_of(relu(conv2d<nchw>(permute<0, 3, 1, 2>(x), permute<3, 2, 0, 1>(w)) + reshape<64, 1, 1>(b))).kernels == 1);
+constexpr auto run = placeholder<"run", half, dyn, dyn, dyn, dyn>;
+static_assert(
+    plan_of(relu(conv2d(run, placeholder<"v", half, 3, 3, dyn, dyn>) + placeholder<"d", half, dyn>)).kernels == 1);
+static_assert(plan_of(c + conv2d<same>(exp(x), w)).kernels == 3);  // exp, and the second convolution adds the first
+// And the memory of what was between is not there.
+static_assert(plan_of(max_pool2d<window<2>>(relu(c + b))).peak_bytes(cpu<0>()) == 8 * 24 * 24 * 64 * 4);
+static_assert(plan_of<world<cpu<0>, gpu<0>>>(on<gpu<0>>(relu(c + b))).kernels == 1);
+// What is read elsewhere too is a result, and other maps follow it.
+static_assert(plan_of(relu(c + b) * c).kernels == 2);
+static_assert(plan_of(sigmoid(c + b)).kernels == 2);
+// A map that is added is computed where it is added, not for itself.
+static_assert(plan_of(tanh(c + exp(images))).kernels == 2);
+// Behind the filter's gradient comes an optimizer, whose one launch is for all parameters.
+static_assert(plan_of(gradient(loss, w) * 2_c).kernels == 2);
+static_assert(plan_of(gradient(loss, x) + x).kernels == 1);
+
 // Two operations for each element of the filter that a result is made with; the gradients have as many.
 constexpr std::int64_t flops = std::int64_t{2} * 8 * 24 * 24 * 64 * 75;
 static_assert(plan_of(conv2d<same>(x, w)).flops == flops);

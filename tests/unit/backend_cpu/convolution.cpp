@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Convolutions and pooling on the CPU against plain loops: every part, layout, stride, padding, dilation and number of
-// groups, views, half precision, and the same bits for any number of threads.
+// groups, views, half precision, epilogues, and the same bits for any number of threads.
 #include <onto/backend/cpu/convert.hpp>
 #include <onto/convolution.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -56,9 +57,64 @@ op_info operation_with(const window_options& o) {
   return op;
 }
 
+/// What each part sums, by loops over all that there is.
+struct plain {
+  std::vector<double> sum, magnitude;
+};
+
+/// What follows a convolution in its kernel. The addend is one number for each channel, or one for each element, in
+/// memory of its own or where the result will be.
+template <class T>
+struct test_epilogue {
+  matmul_form form{};
+  std::vector<T> memory{};
+  operand_view addend{};
+  bool in_place = false;
+  std::vector<double> values{};  // of the addend, one for each element of the result
+
+  test_epilogue() = default;
+  test_epilogue(generator& random, const window_options& o, const extents& made) {
+    constexpr double factors[] = {1, 1, -0.5, 2};
+    form.alpha = factors[pick(random, 0, 3)];
+    form.relu = pick(random, 0, 1) == 1;
+    const int kind = pick(random, 0, 3);
+    if (kind == 0) return;
+    form.beta = factors[pick(random, 0, 3)];
+    in_place = kind == 3;
+    test_operand<T> t(random, kind == 1 ? extents(shape<1, 1, 1, 1>{}) : made, kind == 2 && pick(random, 0, 1));
+    const std::int64_t size = made.size(), channels = made.dims[channel_axis(o)];
+    std::int64_t inner = 1;  // elements of a channel that lie next to each other
+    for (int d = channel_axis(o) + 1; d < made.rank; ++d) inner *= made.dims[d];
+    if (kind == 1) {
+      extents one;
+      one.push_back(static_cast<int>(channels));
+      t = test_operand<T>(random, one, pick(random, 0, 1) == 1);
+      const std::int64_t step = t.view.stride[0];
+      for (std::int64_t& s : t.view.stride) s = 0;
+      t.view.stride[channel_axis(o)] = step;
+    }
+    for (std::int64_t k = 0; k < size; ++k)
+      values.push_back(t.values[static_cast<std::size_t>(kind == 1 ? k / inner % channels : k)]);
+    memory = t.memory;
+    addend = t.view;
+  }
+
+  /// What a convolution becomes.
+  plain of(plain p) const {
+    for (std::size_t k = 0; k < p.sum.size(); ++k) {
+      const double more = values.empty() ? 0 : form.beta * values[k];
+      p.sum[k] = form.alpha * p.sum[k] + more;
+      p.magnitude[k] = std::abs(form.alpha) * p.magnitude[k] + std::abs(more);
+      if (form.relu && p.sum[k] < 0) p.sum[k] = 0;
+    }
+    return p;
+  }
+};
+
 template <class T>
 std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads, const window_options& o,
-                   std::initializer_list<const test_operand<T>*> operands, const extents& made) {
+                   std::initializer_list<const test_operand<T>*> operands, const extents& made,
+                   const test_epilogue<T>& epilogue = {}) {
   const op_info op = operation_with(o);
   std::vector<operand_view> in;
   std::vector<extents> shapes;
@@ -66,9 +122,19 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
     in.push_back(x->view);
     shapes.push_back(x->shape);
   }
-  shapes.push_back(made);
   const auto size = static_cast<std::size_t>(made.size());
-  std::vector<T> out(size + 4, T(7));
+  std::vector<T> out(size + 4, T(7)), memory = epilogue.memory;
+  if (epilogue.form.beta != 0) {
+    shapes.push_back(made);
+    in.push_back(epilogue.addend);
+    if (epilogue.in_place) {
+      for (std::size_t k = 0; k < size; ++k) out[k] = memory[k];
+      in.back().data = out.data();
+    } else {
+      in.back().data = memory.data();
+    }
+  }
+  shapes.push_back(made);
   kernel_call call;
   call.space = shapes[0];
   call.inputs = static_cast<int>(in.size());
@@ -79,6 +145,7 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
   contiguous_strides(made, call.out.stride);
   call.op = &op;
   call.half_precision = &conversions;
+  call.form = epilogue.form;
   thread_pool pool(threads);
   kernel(pool, call);
   for (std::size_t k = size; k < out.size(); ++k) CHECK(static_cast<float>(out[k]) == 7);  // nothing beyond the end
@@ -108,10 +175,6 @@ struct places {
   }
 };
 
-/// What each part sums, by loops over all that there is.
-struct plain {
-  std::vector<double> sum, magnitude;
-};
 plain convolve(convolution_part part, const window_options& o, const convolution_form& f, const extents& image,
                const std::vector<double>& image_values, const extents& filter, const std::vector<double>& filter_values,
                const extents& result, const std::vector<double>& result_values) {
@@ -230,7 +293,14 @@ void check_random(unsigned seed, int rounds, int channels) {
     const auto wanted = [&](convolution_part part) {
       return convolve(part, o, f, image, x.values, filter, w.values, made.shape, g.values);
     };
+    const test_epilogue<T> after(random, o, made.shape), before(random, o, image);
     for (const int threads : {1, 3}) {
+      CHECK(
+          agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape, after),
+                after.of(wanted(convolution_part::forward))));
+      CHECK(agree(
+          run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w}, image, before),
+          before.of(wanted(convolution_part::image_gradient))));
       CHECK(agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape),
                   wanted(convolution_part::forward)));
       CHECK(agree(run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w, &x}, image),
@@ -361,6 +431,39 @@ TEST_CASE("a convolution of many windows has the same bits for any number of thr
                 convolve(p, o, f, x.shape, x.values, w.shape, w.values, g.shape, g.values)));
 }
 
+/// Once: an element that is NaN stays so, and one that is below 0 becomes 0.
+template <class T>
+test_epilogue<T> bias_and_relu(generator& random, const extents& made, const window_options& o) {
+  test_epilogue<T> e;
+  while (e.form.beta == 0 || !e.form.relu || e.addend.stride[0] != 0) e = test_epilogue<T>(random, o, made);
+  return e;
+}
+
+TEST_CASE("what follows a convolution has the same bits for any number of threads, and NaN stays", "[convolution]") {
+  generator random(10);
+  const window_options o;
+  using part = convolution_part;
+  test_operand<float> x(random, shape<5, 19, 21, 40>{}, false);
+  const test_operand<float> w(random, shape<4, 5, 40, 35>{}, false), each(random, shape<4, 5, 40, 1>{}, false);
+  const extents made = shape<5, 16, 17, 35>{}, of_each = shape<5, 16, 17, 40>{};
+  const test_epilogue<float> after = bias_and_relu<float>(random, made, o);
+  const convolution_form f = form_of_convolution(part::forward, o, element::float32, x.shape, w.shape, made);
+  const auto forward = [&](int threads) {
+    return run<float>(&cpu_convolution<part::forward, float>, threads, o, {&x, &w}, made, after);
+  };
+  CHECK(agree(forward(1), after.of(convolve(part::forward, o, f, x.shape, x.values, w.shape, w.values, made, {}))));
+  CHECK(forward(1) == forward(4));
+  x.memory[0] = std::numeric_limits<float>::quiet_NaN();  // in one window
+  const std::vector<float> with_nan = forward(2);
+  for (std::size_t k = 0; k < with_nan.size(); ++k) CHECK(std::isnan(with_nan[k]) == (k < 35));
+  window_options by_channel;
+  by_channel.groups = 0;
+  const test_epilogue<float> after_each = bias_and_relu<float>(random, of_each, by_channel);
+  const std::vector<float> depthwise =
+      run<float>(&cpu_convolution<part::forward, float>, 2, by_channel, {&x, &each}, of_each, after_each);
+  for (std::size_t k = 0; k < depthwise.size(); ++k) CHECK(std::isnan(depthwise[k]) == (k == 0));
+}
+
 #if defined(ONTO_HAS_ONEDNN)
 TEST_CASE("oneDNN's convolutions are those of plain loops, with strides, dilation and groups too", "[convolution]") {
   generator random(9);
@@ -383,14 +486,20 @@ TEST_CASE("oneDNN's convolutions are those of plain loops, with strides, dilatio
     std::vector<float> out(static_cast<std::size_t>(made.size())), in(static_cast<std::size_t>(image.size()));
     for (int again = 0; again < 2; ++again) {  // made, and kept
       REQUIRE(f.flops() >= onednn_convolution_pays);
-      REQUIRE(convolve_with_onednn(pool, f, x.memory.data(), w.memory.data(), out.data()));
+      REQUIRE(convolve_with_onednn(pool, f, x.memory.data(), w.memory.data(), out.data(), {}));
       convolution_form back = f;
       back.part = part::image_gradient;
-      REQUIRE(convolve_with_onednn(pool, back, g.memory.data(), w.memory.data(), in.data()));
+      REQUIRE(convolve_with_onednn(pool, back, g.memory.data(), w.memory.data(), in.data(), {}));
     }
     CHECK(agree(out, convolve(part::forward, o, f, image, x.values, filter, w.values, made, g.values)));
     CHECK(agree(in, convolve(part::image_gradient, o, f, image, x.values, filter, w.values, made, g.values)));
     CHECK(run<float>(&cpu_convolution<part::forward, float, matmul_library::onednn>, 2, o, {&x, &w}, made) == out);
+    const test_epilogue<float> after(random, o, made), before(random, o, image);
+    CHECK(agree(run<float>(&cpu_convolution<part::forward, float, matmul_library::onednn>, 2, o, {&x, &w}, made, after),
+                after.of(convolve(part::forward, o, f, image, x.values, filter, w.values, made, g.values))));
+    CHECK(agree(run<float>(&cpu_convolution<part::image_gradient, float, matmul_library::onednn>, 2, o, {&g, &w}, image,
+                           before),
+                before.of(convolve(part::image_gradient, o, f, image, x.values, filter, w.values, made, g.values))));
   }
 }
 #endif
@@ -404,6 +513,10 @@ TEST_CASE("where there is nothing to sum, a convolution is zero", "[convolution]
   using part = convolution_part;
   CHECK(run<float>(&cpu_convolution<part::forward, float>, 2, o, {&none, &filter}, shape<2, 2, 2, 5>{}) ==
         std::vector<float>(40, 0));
+  const test_epilogue<float> after = bias_and_relu<float>(random, shape<2, 2, 2, 5>{}, o);
+  const auto followed =
+      run<float>(&cpu_convolution<part::forward, float>, 2, o, {&none, &filter}, shape<2, 2, 2, 5>{}, after);
+  for (std::size_t k = 0; k < 40; ++k) CHECK(followed[k] == std::max(0.0, after.form.beta * after.values[k]));
   CHECK(run<float>(&cpu_convolution<part::filter_gradient, float>, 2, o, {&no_images, &of_none, &two},
                    shape<3, 3, 2, 5>{}) == std::vector<float>(90, 0));
 }

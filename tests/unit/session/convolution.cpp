@@ -3,7 +3,9 @@
 // beside central differences, gradients of gradients, and what is said where shapes do not fit.
 #include <onto/convolution.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "../catch.hpp"
 
@@ -97,6 +99,107 @@ TEST_CASE("of equals the first in the window has the gradient of max_pool2d", "[
   for (int k = 0; k < 4; ++k) at.data()[k] = k == 0 ? 1.f : 2.f;
   const auto g = session().run(gradient(sum(max_pool2d<window<2>>(x)), x), x = at);
   for (int k = 0; k < 4; ++k) CHECK(g.data()[k] == (k == 1 ? 1.f : 0.f));
+}
+
+TEST_CASE("what follows a convolution is the same in its kernel and behind it", "[convolution]") {
+  session run;
+  static constexpr auto bias = placeholder<"bias", double, 6>;
+  static constexpr auto images = placeholder<"images", double, 2, 5, 6, 6>;
+  static constexpr auto any = placeholder<"any", double, dyn>;
+  static constexpr auto factor = placeholder<"factor", double>;
+  const auto x = numbered(tensor<double, 2, 5, 6, 4>(), 1);
+  const auto w = numbered(tensor<double, 3, 2, 4, 6>(), 2);
+  const auto b = numbered(tensor<double, 6>(), 3);
+  const auto m = numbered(tensor<double, 2, 5, 6, 6>(), 4);
+  const auto check_followed = [&](const auto& y, const auto& followed) {
+    const auto inside = run.run(followed(y), image = x, filter = w, bias = b, images = m);
+    // What is fetched itself is made apart.
+    const auto [behind, made] = run.run(fetches(followed(y), y), image = x, filter = w, bias = b, images = m);
+    REQUIRE(inside.size() == behind.size());
+    double most = 0;
+    for (std::size_t k = 0; k < inside.size(); ++k) {
+      CHECK(inside.data()[k] == Approx(behind.data()[k]).margin(1e-12));
+      most = std::max(most, std::abs(inside.data()[k]));
+    }
+    CHECK(most > 0);
+  };
+  const auto y = conv2d<same>(image, filter);
+  check_followed(y, [](const auto& e) { return relu(e + bias); });
+  check_followed(y, [](const auto& e) { return relu(e * 0.25 - bias); });
+  check_followed(y, [](const auto& e) { return relu(9.0 * bias - e); });
+  check_followed(y, [](const auto& e) { return e * 0.5_c + images; });
+  check_followed(y, [](const auto& e) { return relu(e - slice<1, 2>(images)); });
+  check_followed(y, [](const auto& e) { return relu(e + flip<1>(images)); });
+  check_followed(conv2d<nchw, same>(permute<0, 3, 1, 2>(image), permute<3, 2, 0, 1>(filter)),
+                 [](const auto& e) { return relu(e + reshape<6, 1, 1>(bias)); });
+  check_followed(conv2d_transpose<strides<2>, same>(images, filter),
+                 [](const auto& e) { return relu(9.0 * slice<0, 4>(bias) - e); });
+  check_followed(conv2d_transpose<strides<2>, same>(images, filter),
+                 [](const auto& e) { return relu(e - slice<0, 4>(bias)) * 2.0; });
+  // Extents and factors of the run; a bias that turns out to be one number for all.
+  tensor<double, dyn, dyn, dyn, dyn> u({2, 5, 6, 4}), v({3, 2, 4, 6});
+  for (std::size_t k = 0; k < x.size(); ++k) u.data()[k] = x.data()[k];
+  for (std::size_t k = 0; k < w.size(); ++k) v.data()[k] = w.data()[k];
+  const auto z = conv2d(any_image, any_filter);
+  for (const int n : {1, 6}) {
+    tensor<double, dyn> a({n});
+    for (int k = 0; k < n; ++k) a.data()[k] = -0.25 * k - 1;
+    const auto inside = run.run(relu(z * factor + any), any_image = u, any_filter = v, any = a, factor = 0.5);
+    const auto made = run.run(z, any_image = u, any_filter = v);
+    REQUIRE(inside.size() == made.size());
+    for (std::size_t k = 0; k < made.size(); ++k)
+      CHECK(inside.data()[k] == Approx(std::max(0.0, 0.5 * made.data()[k] + a.data()[n == 1 ? 0 : k % 6])));
+  }
+}
+
+TEST_CASE("what follows a convolution may be assigned, evaluated in line, and on another device", "[convolution]") {
+  static constexpr auto bias = placeholder<"bias", double, 6>;
+  static constexpr auto v = variable<"v", double, 2, 3, 5, 6>(ones<double, 2, 3, 5, 6>());
+  const auto x = numbered(tensor<double, 2, 5, 6, 4>(), 1);
+  const auto w = numbered(tensor<double, 3, 2, 4, 6>(), 2);
+  auto b = numbered(tensor<double, 6>(), 3);
+  for (int k = 0; k < 6; k += 2) b(k) = -6;  // relu has something to do
+  constexpr auto y = conv2d(image, filter);
+  static_assert(plan_of(assign(v, relu(y + bias))).kernels == 2);  // the convolution, and v is copied to be fetched
+  session run{{.simulated_gpus = 2}};
+  const auto made = run.run(y, image = x, filter = w);
+  run.initialize(v);
+  (void)run.run(assign_sub(v, y * 0.5_c), image = x, filter = w);
+  const auto less = run.run(v);
+  (void)run.run(assign(v, relu(y + bias)), image = x, filter = w, bias = b);
+  const auto kept = run.run(v);
+  const auto in_line = evaluate(relu(y + bias), image = x, filter = w, bias = b);
+  const auto elsewhere = run.run(on<gpu<1>>(relu(on<gpu<0>>(y) + bias)), image = x, filter = w, bias = b);
+  const auto guarded = [] {
+    const device_guard outer{gpu<1>{}};
+    const auto z = conv2d(image, filter);
+    const device_guard inner{gpu<0>{}};
+    return relu(z + bias);
+  };
+  const auto by_guards = run.run(guarded(), image = x, filter = w, bias = b);
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    const double wanted = std::max(0.0, made.data()[k] + b.data()[k % 6]);
+    CHECK(less.data()[k] == Approx(1 - made.data()[k] / 2));
+    CHECK(kept.data()[k] == Approx(wanted));
+    CHECK(in_line.data()[k] == Approx(wanted));
+    CHECK(elsewhere.data()[k] == Approx(wanted));
+    CHECK(by_guards.data()[k] == Approx(wanted));
+  }
+}
+
+TEST_CASE("a sum after a convolution of half is rounded once", "[convolution]") {
+  static constexpr auto x = placeholder<"x", half, 1, 1, 2, 1>;
+  static constexpr auto w = placeholder<"w", half, 1, 2, 1, 1>;
+  static constexpr auto b = placeholder<"b", half, 1>;
+  tensor<half, 1, 1, 2, 1> one;
+  tensor<half, 1, 2, 1, 1> filter_of;
+  tensor<half, 1> less;
+  one.data()[0] = one.data()[1] = half(1.f);
+  filter_of.data()[0] = half(2048.f);
+  filter_of.data()[1] = half(1.f);
+  less.data()[0] = half(-2048.f);
+  // 2049 is none of half's numbers: it would be 2048.
+  CHECK(static_cast<float>(session().run(conv2d(x, w) + b, x = one, w = filter_of, b = less).data()[0]) == 1);
 }
 
 TEST_CASE("the words for convolutions agree with each other", "[convolution]") {

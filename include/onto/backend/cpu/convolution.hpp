@@ -5,6 +5,7 @@
 #pragma once
 
 #include <onto/backend/cpu/depthwise.hpp>
+#include <onto/backend/cpu/image_epilogue.hpp>
 #include <onto/backend/cpu/images.hpp>
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/backend/cpu/matmul.hpp>
@@ -35,11 +36,10 @@ inline window_grid windows_of(const convolution_form& f) {
   return g;
 }
 
-/// to = a × b, where a is windows.
+/// What becomes of a × b, where a is windows.
 template <class T, bool Transposed>
 void multiply_patches(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k,
-                      const patches<T, Transposed>& a, const matrix_view<T>& b, T* to, std::int64_t to_row) {
-  const gemm_target<T> target{to, to_row, T{1}, T{0}, {nullptr, 0, 0}, false};
+                      const patches<T, Transposed>& a, const matrix_view<T>& b, const gemm_target<T>& target) {
   const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
   const std::int64_t most = (times(times(m, n), k) >> 18) + 1, threads = most < pool.size() ? most : pool.size();
   run_partitioned(pool, threads, m, n, k, a, b, target, gemm_costs,
@@ -52,18 +52,21 @@ void multiply_patches(thread_pool& pool, std::int64_t m, std::int64_t n, std::in
                       gemm_with(kernels, n_rows, columns, depth, left, right, part);
                       left.row += n_rows;
                       part.data += n_rows * part.row;
+                      if (part.addend.data != nullptr) part.addend.data += n_rows * part.addend.row;
                     }
                   });
 }
 
 template <class T>
-void convolve_forward(thread_pool& pool, const convolution_form& f, const T* image, const T* filter, T* result) {
+void convolve_forward(thread_pool& pool, const convolution_form& f, const T* image, const T* filter, T* result,
+                      const image_epilogue<T>& epilogue) {
   const window_grid g = windows_of(f);
   const std::int64_t windows = f.batch * f.result[0] * f.result[1], in_window = f.filter[0] * f.filter[1] * g.taken,
                      out = f.result_channels / f.groups;
   for (std::int64_t k = 0; k < f.groups; ++k)
     multiply_patches<T, false>(pool, windows, out, in_window, {&g, image + k * g.taken},
-                               {filter + k * out, f.result_channels, 1}, result + k * out, f.result_channels);
+                               {filter + k * out, f.result_channels, 1},
+                               epilogue.target(result, f.result_channels, 0, k * out));
 }
 
 template <class T>
@@ -74,7 +77,8 @@ void convolve_filter_gradient(thread_pool& pool, const convolution_form& f, cons
                      out = f.result_channels / f.groups;
   for (std::int64_t k = 0; k < f.groups; ++k)
     multiply_patches<T, true>(pool, in_window, out, windows, {&g, image + k * g.taken},
-                              {gradient + k * out, f.result_channels, 1}, filter + k * out, f.result_channels);
+                              {gradient + k * out, f.result_channels, 1},
+                              image_epilogue<T>{}.target(filter, f.result_channels, 0, k * out));
 }
 
 /// Along one axis, the elements of an image that are `at` modulo the stride: which elements of the filter have come to
@@ -114,8 +118,8 @@ void turn_filter(const convolution_form& f, const stride_place& y, const stride_
 }
 
 template <class T>
-void convolve_image_gradient(thread_pool& pool, const convolution_form& f, const T* gradient, const T* filter,
-                             T* image) {
+void convolve_image_gradient(thread_pool& pool, const convolution_form& f, const T* gradient, const T* filter, T* image,
+                             const image_epilogue<T>& epilogue) {
   const std::int64_t in = f.filter_channels(), out = f.result_channels / f.groups, channels = f.image_channels;
   const std::int64_t most_taps = f.filter[0] * f.filter[1], pixels = f.image[0] * f.image[1];
   small_array<T, 16> turned(most_taps * in * out);
@@ -133,25 +137,41 @@ void convolve_image_gradient(thread_pool& pool, const convolution_form& f, const
                           {y.first, x.first},         {y.step, x.step},   f.result_channels, out};
       if (whole) {
         multiply_patches<T, false>(pool, windows, in, in_window, {&g, gradient + k * out}, {turned.data(), in, 1},
-                                   image + k * in, channels);
+                                   epilogue.target(image, channels, 0, k * in));
         continue;
       }
       if (in_window == 0)
         std::memset(static_cast<void*>(part.data()), 0, static_cast<std::size_t>(windows * in) * sizeof(T));
       else
         multiply_patches<T, false>(pool, windows, in, in_window, {&g, gradient + k * out}, {turned.data(), in, 1},
-                                   part.data(), in);
+                                   image_epilogue<T>{}.target(part.data(), in));
       auto body = [&](std::int64_t lo, std::int64_t hi) {
         for (; lo < hi; ++lo) {
-          T* to = image +
-                  ((lo / y.count) * pixels + (lo % y.count * f.stride[0] + at_y) * f.image[1] + at_x) * channels +
-                  k * in;
+          const std::int64_t pixel = lo / y.count * pixels + (lo % y.count * f.stride[0] + at_y) * f.image[1] + at_x;
           const T* from = part.data() + lo * x.count * in;
+          if (epilogue.any()) {
+            best_gemm_kernels<T>().finish(epilogue.target(image, channels, pixel, k * in, f.stride[1]), x.count, in,
+                                          from, in);
+            continue;
+          }
+          T* to = image + pixel * channels + k * in;
           for (std::int64_t c = 0; c < x.count; ++c, from += in, to += f.stride[1] * channels) copy_run(to, from, in);
         }
       };
       split(pool, f.batch * y.count, 16384 / (x.count * in) + 1, body);
     }
+}
+
+/// The epilogue of a convolution of nothing, which is 0: `size` elements of images with so many channels.
+template <class T>
+void finish_nothing(const image_epilogue<T>& epilogue, std::int64_t channels, std::int64_t size, T* made) {
+  if (!epilogue.any()) {
+    std::memset(static_cast<void*>(made), 0, static_cast<std::size_t>(size) * sizeof(T));
+    return;
+  }
+  small_array<T, 64> zeros(channels);
+  for (std::int64_t c = 0; c < channels; ++c) zeros[c] = 0;
+  epilogue.finish(made, channels, 0, size / channels, zeros.data(), 0);
 }
 
 /// The kernel of the three parts of a convolution over floats or doubles; that of float takes half and bfloat16 too.
@@ -165,20 +185,22 @@ void cpu_convolution(thread_pool& pool, const kernel_call& call) {
   constexpr bool by_filter = Part == convolution_part::filter_gradient;
   const axis_order images = image_order(o), filters = filter_order(o);
   const result_in_order<T> result(call, by_filter ? filters : images);
+  image_epilogue<T> epilogue;
+  if constexpr (!by_filter) epilogue = epilogue_in_order<T>(pool, call, images);
   if (f.result_size() == 0 || f.filter_size() == 0 || f.image_size() == 0) {
-    std::memset(static_cast<void*>(result.data), 0, static_cast<std::size_t>(made.size()) * sizeof(T));
+    finish_nothing(epilogue, made.dims[channel_axis(o)], made.size(), result.data);
   } else {
     const T* const a = elements_in_order<T>(pool, call, 0, images, image_memory);
     const T* const b = elements_in_order<T>(pool, call, 1, by_filter ? images : filters, filter_memory);
     const bool depthwise = f.is_depthwise();
 #if defined(ONTO_HAS_ONEDNN)
     if constexpr (Library == matmul_library::onednn && !by_filter)
-      if (!depthwise && convolve_with_onednn(pool, f, a, b, result.data)) return result.leave(pool);
+      if (!depthwise && convolve_with_onednn(pool, f, a, b, result.data, epilogue)) return result.leave(pool);
 #endif
     if constexpr (Part == convolution_part::forward)
-      (depthwise ? depthwise_forward<T> : convolve_forward<T>)(pool, f, a, b, result.data);
+      (depthwise ? depthwise_forward<T> : convolve_forward<T>)(pool, f, a, b, result.data, epilogue);
     else if constexpr (Part == convolution_part::image_gradient)
-      (depthwise ? depthwise_image_gradient<T> : convolve_image_gradient<T>)(pool, f, a, b, result.data);
+      (depthwise ? depthwise_image_gradient<T> : convolve_image_gradient<T>)(pool, f, a, b, result.data, epilogue);
     else
       (depthwise ? depthwise_filter_gradient<T> : convolve_filter_gradient<T>)(pool, f, a, b, result.data);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/image_epilogue.hpp>
 #include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/kernel/convolution.hpp>
@@ -87,12 +88,15 @@ inline std::int64_t window_at(const convolution_form& f, int a, std::int64_t pla
 template <class T, bool Makes, std::int64_t (*At)(const convolution_form&, int, std::int64_t, std::int64_t)>
 void depthwise_pixels(thread_pool& pool, const convolution_form& f, const T* from, const std::int64_t* from_extent,
                       std::int64_t from_channels, const T* filter, T* to, const std::int64_t* to_extent,
-                      std::int64_t to_channels) {
+                      std::int64_t to_channels, const image_epilogue<T>& epilogue) {
   const auto sum = vector_variants<sum_of_channels<T, Makes>, channel_sums<T>>::chosen();
   const std::int64_t taps = f.filter[0] * f.filter[1], repeat = f.result_channels / f.image_channels;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     small_array<channel_factors<T>, 64> pairs(taps);
+    // An addend may be where the result is: a line is made elsewhere.
+    small_array<T, 256> line_made(epilogue.any() ? to_extent[1] * to_channels : 0);
     for (; lo < hi; ++lo) {
+      T* const made = epilogue.any() ? line_made.data() : to + lo * to_extent[1] * to_channels;
       const std::int64_t image = lo / to_extent[0], y = lo % to_extent[0];
       for (std::int64_t x = 0; x < to_extent[1]; ++x) {
         std::int64_t count = 0;
@@ -105,24 +109,26 @@ void depthwise_pixels(thread_pool& pool, const convolution_form& f, const T* fro
                                 filter + (r * f.filter[1] + c) * f.result_channels};
           }
         }
-        sum(pairs.data(), count, f.image_channels, repeat, to + (lo * to_extent[1] + x) * to_channels);
+        sum(pairs.data(), count, f.image_channels, repeat, made + x * to_channels);
       }
+      if (epilogue.any()) epilogue.finish(to, to_channels, lo * to_extent[1], to_extent[1], made, to_channels);
     }
   };
   split(pool, f.batch * to_extent[0], 65536 / (taps * f.result_channels * to_extent[1] + 1) + 1, body);
 }
 
 template <class T>
-void depthwise_forward(thread_pool& pool, const convolution_form& f, const T* image, const T* filter, T* result) {
+void depthwise_forward(thread_pool& pool, const convolution_form& f, const T* image, const T* filter, T* result,
+                       const image_epilogue<T>& epilogue) {
   depthwise_pixels<T, true, &place_in_image>(pool, f, image, f.image, f.image_channels, filter, result, f.result,
-                                             f.result_channels);
+                                             f.result_channels, epilogue);
 }
 
 template <class T>
 void depthwise_image_gradient(thread_pool& pool, const convolution_form& f, const T* gradient, const T* filter,
-                              T* image) {
+                              T* image, const image_epilogue<T>& epilogue) {
   depthwise_pixels<T, false, &window_at>(pool, f, gradient, f.result, f.result_channels, filter, image, f.image,
-                                         f.image_channels);
+                                         f.image_channels, epilogue);
 }
 
 /// The sum of products of `count` pixels, so far apart, for some channels, added to `out`.

@@ -76,6 +76,19 @@ ONTO_INLINE void put_lanes(T* c, T alpha, const Lanes& product, const T* addend)
   std::memcpy(c, &v, sizeof v);
 }
 
+/// c = relu(alpha * product + beta * addend), the addend where there is one.
+template <class T, class Lanes>
+ONTO_INLINE void finish_lanes(T* c, const gemm_target<T>& to, const Lanes& product, const T* addend) {
+  Lanes v = to.alpha * product;
+  if (addend != nullptr) {
+    Lanes more;
+    std::memcpy(&more, addend, sizeof more);
+    v += to.beta * more;
+  }
+  if (to.relu) v = v < Lanes{} ? Lanes{} : v;
+  std::memcpy(c, &v, sizeof v);
+}
+
 /// The element of row `R` of a, in every lane. The multiples of a row's length that an address cannot hold by itself
 /// are in registers; left to the compiler each row is a pointer, of which there are more than registers.
 template <class T, int Bytes, int R>
@@ -141,6 +154,19 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
       (put_lanes(c + R * c_row + width, alpha, right[R], addend != nullptr ? addend + R * c_row + width : nullptr),
        ...);
     return;
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    if (left_rows >= rows && s.columns == columns && (to.addend.data == nullptr || to.addend.column == 1)) {
+      T* const c = to.data + i * to.row;
+      const T* const addend = to.addend.data != nullptr ? to.addend.data + i * to.addend.row : nullptr;
+      const std::int64_t c_row = to.row, addend_row = to.addend.row;
+      (finish_lanes(c + R * c_row, to, left[R], addend != nullptr ? addend + R * addend_row : nullptr), ...);
+      if constexpr (Registers == 2)
+        (finish_lanes(c + R * c_row + width, to, right[R],
+                      addend != nullptr ? addend + R * addend_row + width : nullptr),
+         ...);
+      return;
+    }
   }
   T part[rows * columns];
   (std::memcpy(part + R * columns, &left[R], sizeof(lanes)), ...);

@@ -15,7 +15,7 @@
 namespace onto::detail {
 
 /// Memory for images that had to be copied, of the thread that runs a kernel; kept for its next.
-inline thread_local pack_memory image_memory, filter_memory, result_memory;
+inline thread_local pack_memory image_memory, filter_memory, result_memory, addend_memory;
 
 /// The axes of an operand in the order in which kernels take them.
 struct axis_order {

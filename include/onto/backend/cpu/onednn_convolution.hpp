@@ -3,6 +3,7 @@
 // some of the images, so that the session's threads do the work. For versions 2 and 3 of oneDNN.
 #pragma once
 
+#include <onto/backend/cpu/image_epilogue.hpp>
 #include <onto/backend/cpu/onednn.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/kernel/convolution.hpp>
@@ -87,7 +88,7 @@ class onednn_convolution {
       if (p) dnnl_primitive_destroy(p);
   }
 
-  /// Whether it was computed.
+  /// `filter`: null where it is that of the run before. *Returns* whether it was computed.
   bool run(const float* in, const float* filter, float* out) const {
     if (!ready_) return false;
     const bool forward = form.part == convolution_part::forward;
@@ -98,7 +99,7 @@ class onednn_convolution {
     const dnnl_exec_arg_t arguments[] = {{forward ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST, in_},
                                          {DNNL_ARG_WEIGHTS, filter_},
                                          {forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_SRC, out_}};
-    return dnnl_primitive_execute(turn_, on_.stream, 2, turning) == dnnl_success &&
+    return (!filter || dnnl_primitive_execute(turn_, on_.stream, 2, turning) == dnnl_success) &&
            dnnl_primitive_execute(primitive_, on_.stream, 3, arguments) == dnnl_success &&
            dnnl_stream_wait(on_.stream) == dnnl_success;
   }
@@ -195,23 +196,35 @@ inline const onednn_convolution& onednn_convolution_of(const convolution_form& f
 /// Below this a convolution is as fast without oneDNN.
 inline constexpr std::int64_t onednn_convolution_pays = std::int64_t{1} << 22;
 
-/// A convolution, or its gradient by the image, of images (batch, height, width, channels). *Returns* whether it was
-/// computed: oneDNN does not have to have all of them.
+/// An epilogue goes over so many bytes of a result while they are in a cache. It is the built-in product's, so that NaN
+/// stays and any factor and addend will do.
+inline constexpr std::int64_t finished_bytes = std::int64_t{512} << 10;
+
+/// A convolution, or its gradient by the image, of images (batch, height, width, channels), and its epilogue. *Returns*
+/// whether it was computed: oneDNN does not have to have all of them.
 inline bool convolve_with_onednn(thread_pool& pool, const convolution_form& f, const float* in, const float* filter,
-                                 float* out) {
+                                 float* out, const image_epilogue<float>& epilogue) {
   if (f.flops() < onednn_convolution_pays || f.batch < pool.size()) return false;
+  if (epilogue.addend.data == out) return false;  // it would be gone
   const bool forward = f.part == convolution_part::forward;
   const std::int64_t parts = pool.size(), of_image = f.image_size() / f.batch, of_result = f.result_size() / f.batch;
+  const std::int64_t of_in = forward ? of_image : of_result, of_out = forward ? of_result : of_image,
+                     channels = forward ? f.result_channels : f.image_channels, pixels = of_out / channels;
+  const std::int64_t finished = finished_bytes / (of_out * std::int64_t{sizeof(float)}) + 1;
   std::atomic<bool> good{true};
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     const one_openmp_thread alone;
-    for (; lo < hi; ++lo) {
-      const std::int64_t first = f.batch * lo / parts;
-      convolution_form part = f;
-      part.batch = f.batch * (lo + 1) / parts - first;
-      if (!onednn_convolution_of(part).run(in + first * (forward ? of_image : of_result), filter,
-                                           out + first * (forward ? of_result : of_image)))
+    const std::int64_t end = f.batch * hi / parts;
+    convolution_form part = f;
+    part.batch = 0;
+    for (std::int64_t n = f.batch * lo / parts; n < end; n += part.batch) {
+      const std::int64_t most = epilogue.any() && finished < end - n ? finished : end - n;
+      const bool turned = part.batch == most;
+      part.batch = most;
+      if (!onednn_convolution_of(part).run(in + n * of_in, turned ? nullptr : filter, out + n * of_out))
         good.store(false);
+      else if (epilogue.any())
+        epilogue.finish(out, channels, n * pixels, most * pixels, out + n * of_out, channels);
     }
   };
   split(pool, parts, 1, body);

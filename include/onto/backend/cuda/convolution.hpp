@@ -28,9 +28,26 @@ static_assert(product_tile / product_lanes * (product_tile / product_lanes) == b
 /// Terms that are summed before they join the sum of the others, so that no sum is long.
 inline constexpr std::int64_t product_terms = 1024;
 
+/// Puts an element of the product where it belongs, with what follows. `addend`: null where nothing is added; it may be
+/// where the result is.
+template <convolution_part Part, class T, class Number>
+ONTO_HD ONTO_INLINE void leave_element(const convolution_product& p, const convolution_epilogue<Number>& epilogue,
+                                       std::int64_t g, std::int64_t row, std::int64_t column, Number made,
+                                       const T* addend, T* out) {
+  if constexpr (Part != convolution_part::filter_gradient) {
+    made = epilogue.scaled(made);
+    if (addend)
+      made = epilogue.added(
+          made, static_cast<Number>(device_load(addend + made_in_images<Part>(p, epilogue.addend, g, row, column))));
+    made = epilogue.finished(made);
+  }
+  device_store(out + made_at<Part>(p, g, row, column), static_cast<T>(made));
+}
+
 template <convolution_part Part, class T, class Number>
 __global__ void __launch_bounds__(block_threads)
-    convolution_tile_kernel(const __grid_constant__ convolution_product p, const T* left, const T* right, T* out) {
+    convolution_tile_kernel(const __grid_constant__ convolution_product p, const T* left, const T* right,
+                            const __grid_constant__ convolution_epilogue<Number> epilogue, const T* addend, T* out) {
   // A row more than the tile has: threads that write neighbouring terms meet different banks.
   constexpr int row = product_tile + 1, fetched = product_tile * product_depth / block_threads;
   Number* const a = shared_array<Number, row * product_depth, 0>();
@@ -73,15 +90,15 @@ __global__ void __launch_bounds__(block_threads)
   for (int i = 0; i < product_lanes; ++i)
     for (int j = 0; j < product_lanes; ++j) {
       const std::int64_t r = first_row + rows + i, c = first_column + columns + j;
-      if (r < p.rows && c < p.columns)
-        device_store(out + made_at<Part>(p, g, r, c), static_cast<T>(sum[i][j] + part[i][j]));
+      if (r < p.rows && c < p.columns) leave_element<Part>(p, epilogue, g, r, c, sum[i][j] + part[i][j], addend, out);
     }
 }
 
 /// An element of the product; `Together`: by all threads of a block.
 template <convolution_part Part, bool Together, class T, class Number>
 __global__ void __launch_bounds__(block_threads)
-    convolution_element_kernel(const __grid_constant__ convolution_product p, const T* left, const T* right, T* out) {
+    convolution_element_kernel(const __grid_constant__ convolution_product p, const T* left, const T* right,
+                               const __grid_constant__ convolution_epilogue<Number> epilogue, const T* addend, T* out) {
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t all = p.groups * p.rows * p.columns,
                      step = std::int64_t{gridDim.x} * (Together ? 1 : block_threads);
@@ -109,10 +126,10 @@ __global__ void __launch_bounds__(block_threads)
         if (thread < n) device_store(sums + thread, device_load(sums + thread) + device_load(sums + thread + n));
       }
       __syncthreads();
-      if (thread == 0) device_store(out + made_at<Part>(p, g, r, column), static_cast<T>(device_load(sums)));
+      if (thread == 0) leave_element<Part>(p, epilogue, g, r, column, device_load(sums), addend, out);
       __syncthreads();
     } else {
-      device_store(out + made_at<Part>(p, g, r, column), static_cast<T>(sum));
+      leave_element<Part>(p, epilogue, g, r, column, sum, addend, out);
     }
   }
 }
@@ -135,6 +152,14 @@ void plain_cuda_convolution(gpu_context& context, const kernel_call& call) {
   const auto* const right = static_cast<const T*>(call.in[1].data);
   auto* const out = static_cast<T*>(call.out.data);
   using number = computed_of<T>;
+  convolution_epilogue<number> epilogue{
+      static_cast<number>(call.form.alpha), static_cast<number>(call.form.beta), call.form.relu, {}};
+  const T* addend = nullptr;
+  if (call.form.beta != 0) {
+    const operand_view& v = call.in[call.inputs - 1];
+    addend = static_cast<const T*>(v.data);
+    epilogue.addend = strides_of_images(o, v.stride);
+  }
   constexpr std::int64_t few_columns = 8, most_in_grid = 65535, most_down = 1 << 24;
   constexpr std::int64_t most_blocks = std::int64_t{1} << 20, long_sum = 4096;
   const std::int64_t across = divide_up(p.columns, product_tile), down = divide_up(p.rows, product_tile);
@@ -143,13 +168,13 @@ void plain_cuda_convolution(gpu_context& context, const kernel_call& call) {
   if (p.columns >= few_columns && across <= most_in_grid && down <= most_down && p.groups <= most_in_grid) {
     launch(context.stream, what, &convolution_tile_kernel<Part, T, number>,
            {dim3(grid_blocks(down), static_cast<unsigned>(across), static_cast<unsigned>(p.groups))}, p, left, right,
-           out);
+           epilogue, addend, out);
   } else if (p.depth >= long_sum) {
     launch(context.stream, what, &convolution_element_kernel<Part, true, T, number>,
-           {grid_blocks(least(all, most_blocks))}, p, left, right, out);
+           {grid_blocks(least(all, most_blocks))}, p, left, right, epilogue, addend, out);
   } else {
     launch(context.stream, what, &convolution_element_kernel<Part, false, T, number>,
-           {grid_blocks(least(divide_up(all, block_threads), most_blocks))}, p, left, right, out);
+           {grid_blocks(least(divide_up(all, block_threads), most_blocks))}, p, left, right, epilogue, addend, out);
   }
 }
 

@@ -53,6 +53,21 @@ struct scaled_from {
   }
 };
 
+/// `max(alpha * x + beta * y, least)`; NaN stays.
+struct scaled_sum_from {
+  static constexpr op_kind kind = op_kind::map;
+  template <class T>
+  ONTO_HD static T apply(T x, T y, T alpha, T beta, T least) {
+    const T value = alpha * x + beta * y;
+    return value < least ? least : value;
+  }
+};
+
+template <element E>
+using scaled_sum_program = program<instruction<load_input, E, 0>, instruction<load_input, E, 1>,
+                                   instruction<load_scalar, E, 0>, instruction<load_scalar, E, 1>,
+                                   instruction<load_scalar, E, 2>, instruction<scaled_sum_from, E, 0, 1, 2, 3, 4>>;
+
 template <element E>
 using addend_program = program<instruction<load_input, E, 0>, instruction<load_scalar, E, 0>,
                                instruction<load_scalar, E, 1>, instruction<scaled_from, E, 0, 1, 2>>;

@@ -14,7 +14,7 @@ namespace onto::detail {
 /// channels come last, (out, in, height, width) where not.
 struct cudnn_form {
   convolution_form of{};
-  bool bias = false, relu = false;  // after a forward convolution
+  bool bias = false, relu = false;  // after the convolution: one number for each channel; the negative become 0
   bool tf32 = false;                // of floats: their products need not be true float
   bool deterministic = true;        // the same bits every time
   int alignment = 16;               // bytes, of every operand
@@ -27,6 +27,7 @@ enum class cudnn_gap : int {
   none,
   element_type,      ///< not a floating type
   relu_alone,        ///< relu without a bias
+  after_gradient,    ///< bias or relu after a gradient
   cropped,           ///< padding below 0
   nothing_computed,  ///< a tensor without elements
 };
@@ -39,6 +40,8 @@ struct cudnn_gap_row {
 inline constexpr cudnn_gap_row cudnn_gaps[] = {
     {cudnn_gap::element_type, [](const cudnn_form& f) { return !is_floating(f.of.type); }},
     {cudnn_gap::relu_alone, [](const cudnn_form& f) { return f.relu && !f.bias; }},
+    {cudnn_gap::after_gradient,
+     [](const cudnn_form& f) { return (f.bias || f.relu) && f.of.part != convolution_part::forward; }},
     {cudnn_gap::cropped,
      [](const cudnn_form& f) {
        bool any = false;

@@ -39,20 +39,24 @@ class cudnn_graph {
  public:
   cudnn_graph(const cudnn_target& target, const cudnn_form& form) : form_(form) {
     const convolution_form& f = form.of;
-    const std::size_t image = tensor(cudnn_image, f.batch, f.image_channels, f.image);
     const std::size_t filter = tensor(cudnn_filter, f.result_channels, f.filter_channels(), f.filter);
-    const std::size_t result = tensor(cudnn_result, f.batch, f.result_channels, f.result);
-    std::size_t last = result;
-    if (form.bias || form.relu) last = tensor(cudnn_product, f.batch, f.result_channels, f.result, true);
-    convolve(image, filter, last);
+    const bool by_image = f.part == convolution_part::image_gradient, more = form.bias || form.relu;
+    const std::int64_t channels = by_image ? f.image_channels : f.result_channels;
+    const std::int64_t(&space)[image_axes] = by_image ? f.image : f.result;
+    const std::size_t made = tensor(by_image ? cudnn_image : cudnn_result, f.batch, channels, space);
+    std::size_t last = more ? tensor(cudnn_product, f.batch, channels, space, true) : made;
+    if (by_image)
+      convolve(last, filter, tensor(cudnn_result, f.batch, f.result_channels, f.result));
+    else
+      convolve(tensor(cudnn_image, f.batch, f.image_channels, f.image), filter, last);
     if (form.bias) {
       static constexpr std::int64_t one[image_axes] = {1, 1};
-      const std::size_t bias = tensor(cudnn_bias, 1, f.result_channels, one);
-      const std::size_t sum = form.relu ? tensor(cudnn_sum, f.batch, f.result_channels, f.result, true) : result;
+      const std::size_t bias = tensor(cudnn_bias, 1, channels, one);
+      const std::size_t sum = form.relu ? tensor(cudnn_sum, f.batch, channels, space, true) : made;
       pointwise(CUDNN_POINTWISE_ADD, last, &bias, sum);
       last = sum;
     }
-    if (form.relu) pointwise(CUDNN_POINTWISE_RELU_FWD, last, nullptr, result);
+    if (form.relu) pointwise(CUDNN_POINTWISE_RELU_FWD, last, nullptr, made);
     if (target.handle) whole_.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, target.handle);
     whole_.set_descriptors(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations_, count_);
     supported_ = whole_.is_supported("finalizing the graph of a convolution");

@@ -20,16 +20,6 @@ struct cudnn_view {
   bool copied = false;
 };
 
-/// A convolution's operands, however they are ordered in its call.
-struct cudnn_operands {
-  cudnn_view image, filter, result;
-  std::size_t copies = 0;  // bytes
-
-  cudnn_view& computed(convolution_part part) {
-    return part == convolution_part::forward ? result : part == convolution_part::image_gradient ? image : filter;
-  }
-};
-
 constexpr bool lies_contiguously(const extents& space, const std::int64_t* stride) {
   std::int64_t step = 1;
   for (int d = space.rank - 1; d >= 0; --d) {
@@ -38,6 +28,37 @@ constexpr bool lies_contiguously(const extents& space, const std::int64_t* strid
   }
   return true;
 }
+
+/// Whether the addend of a call is one number for each channel, next to each other.
+constexpr bool adds_bias(const kernel_call& call) {
+  if (call.form.beta == 0) return false;
+  const int channel = channel_axis(window_options(call.op->attribute));
+  const extents& made = call.shapes[call.inputs];
+  const std::int64_t* const stride = call.in[call.inputs - 1].stride;
+  bool bias = made[channel] == 1 || stride[channel] == 1;
+  for (int d = 0; d < made.rank; ++d) bias = bias && (d == channel || made[d] == 1 || stride[d] == 0);
+  return bias;
+}
+
+/// Whether it lies as the result does, in whose memory it then may be.
+constexpr bool adds_images(const kernel_call& call) {
+  return call.form.beta != 0 && lies_contiguously(call.shapes[call.inputs], call.in[call.inputs - 1].stride);
+}
+
+/// A convolution's operands, however they are ordered in its call.
+struct cudnn_operands {
+  cudnn_view image, filter, result;
+  std::size_t copies = 0;  // bytes
+
+  constexpr void make_room(cudnn_view& v) {
+    v.copied = true;
+    v.at = copies;
+    copies += (static_cast<std::size_t>(v.space.size() * size_of(v.as_given.type)) + 255) / 256 * 256;
+  }
+  constexpr cudnn_view& computed(convolution_part part) {
+    return part == convolution_part::forward ? result : part == convolution_part::image_gradient ? image : filter;
+  }
+};
 
 /// Makes the last axis the first.
 constexpr void turn(cudnn_view& v) {
@@ -72,9 +93,7 @@ constexpr cudnn_operands plan_cudnn_operands(const kernel_call& call, convolutio
     const int turns = k != 1 || o.layout != image_layout::nhwc ? 0 : o.groups == 0 ? 2 : 1;
     for (int t = 0; t < turns; ++t) turn(v);
     v.copied = !lies_contiguously(v.space, v.as_given.stride);
-    if (!v.copied) continue;
-    v.at = all.copies;
-    all.copies += (static_cast<std::size_t>(v.space.size() * size_of(v.as_given.type)) + 255) / 256 * 256;
+    if (v.copied) all.make_room(v);
   }
   return all;
 }
