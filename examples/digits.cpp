@@ -55,7 +55,7 @@ constexpr auto step = minimize<adam{.rate = 1e-3}>(loss);
 // [plan]
 constexpr auto step_plan = plan_of<world<cpu<0>>>(step);
 static_assert(step_plan.transfers == 0);
-static_assert(step_plan.kernels == 35);
+static_assert(step_plan.kernels == 33);
 // [plan]
 
 /// Pictures moved by up to a pixel each way: a function of the batch's number, so that a training can be repeated.

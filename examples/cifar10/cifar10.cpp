@@ -78,7 +78,7 @@ void train(const options& o, const sets& data) {
   constexpr auto step = cifar10::training_step<Towers>();
   // [plan]
   constexpr auto step_plan = plan_of(step);
-  static_assert(step_plan.kernels == 53 * Towers + 3);
+  static_assert(step_plan.kernels == 53 * Towers + 1);
   // To each tower its pictures, their kinds and ten parameters; the GPUs add up the gradients, and the sums come back.
   static_assert(step_plan.transfers == 23 * Towers + 4 && between_gpus(step_plan) == 10 * (Towers - 1));
   // New parameters and averages on the CPU; on a GPU what its part of the batch takes.

@@ -118,6 +118,7 @@ struct op_info {
   std::int64_t (*flops)(const extents* operands, int count) = nullptr;
   bool has_workspace = false;  // told apart without comparing functions, which -fsanitize=undefined does not compute
   bool has_flops = false;      // otherwise: `cost` an element
+  bool uniform = false;        // of a generator: all elements are one value
   bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
 };
@@ -145,6 +146,11 @@ concept counts_flops = requires(const extents* operands) {
 };
 
 template <class Op>
+concept uniform_operation = requires {
+  requires Op::uniform;
+};
+
+template <class Op>
 concept product_operation = requires {
   requires Op::has_epilogue;
 };
@@ -160,6 +166,7 @@ template <class Op>
 constexpr op_info describe() {
   static_assert((Op::kernels.gpu & text_elements) == 0, "[onto.text] no GPU has kernels for text");
   op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
+  o.uniform = uniform_operation<Op>;
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;
     for (int k = 0; k < o.attributes; ++k) o.attribute[k] = Op::attribute[k];

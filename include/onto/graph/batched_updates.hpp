@@ -47,7 +47,7 @@ constexpr std::uint64_t update_signature(const graph_view& g, const kernel_parti
           (y.shape.is_static() || x.shape.is_static() || y.shape.rank != x.shape.rank || !is_flat(g, p, o)))
         return 0;
       add(y.is_literal() ? y.op->hash : static_cast<std::uint64_t>(y.kind() == op_kind::scalar ? 1 : 0));
-      add(static_cast<std::uint64_t>(y.type) << 2 | (one ? 2u : 0u) | (y.holds_values ? 1u : 0u));
+      add(static_cast<std::uint64_t>(y.type) << 1 | (y.holds_values ? 1u : 0u));
     }
     if (number_of(m) == count) seen[count++] = m;
   }

@@ -3,100 +3,26 @@
 // are: one that is the same along an axis has extent 1 there until something needs all of it.
 #pragma once
 
-#include <onto/graph/extent_origins.hpp>
-#include <onto/ops/arithmetic.hpp>
-#include <onto/ops/generate.hpp>
+#include <onto/graph/derived_nodes.hpp>
 #include <onto/ops/matmul.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class derivation {
+class derivation : public derived_nodes {
  public:
-  /// `visit`: of the gradient, from where the nodes' run-time state is found.
-  constexpr derivation(graph_builder& b, int visit) : b_(b), visit_(visit), extents_(b) {}
-
-  constexpr const graph_node& operator[](int n) const { return b_.nodes[n]; }
-  constexpr int operand(int n, int k) const { return b_.operands[b_.nodes[n].first + k]; }
-  constexpr element type_of(int n) const { return b_.nodes[n].type; }
-  constexpr const extents& shape_of(int n) const { return b_.nodes[n].shape; }
-  /// A scalar of a kernel, which is in no memory; and one that a derivation made.
-  constexpr bool is_scalar(int n) const { return b_.nodes[n].kind() == op_kind::scalar; }
-  constexpr bool is_number(int n) const { return b_.nodes[n].made >= 0 && is_scalar(n); }
-
-  /// The nodes from here on run where this one runs.
-  constexpr void run_with(int n) { with_ = n; }
-
-  /// An extent: of which leaf or other node it is, where it is not known. Two that are the same are equal for certain.
-  constexpr extent_source extent(int n, int axis) { return extents_.of(n, axis); }
-
-  /// A number as a scalar of a kernel.
-  constexpr int number(element type, double value) {
-    op_info o = made_operation(op_kind::scalar, "Scalar", {all_elements, all_elements});
-    o.attributes = 2;
-    o.attribute[0] = std::bit_cast<std::int64_t>(value);
-    return add_made(o, type, {}, nullptr, 0);
-  }
-  /// The number `n`, times or divided by an extent of a node.
-  constexpr int scaled(int n, const extent_source& e, bool divided) {
-    op_info o = *b_.nodes[n].op;
-    const double v = std::bit_cast<double>(o.attribute[0]);
-    if (e.is_known()) {
-      o.attribute[0] = std::bit_cast<std::int64_t>(divided ? v / e.value : v * e.value);
-    } else {
-      o.attribute[o.attributes++] = static_cast<std::int64_t>(e.id);
-      o.attribute[o.attributes++] = e.axis | (divided ? 64 : 0);
-      ++o.attribute[1];
-    }
-    return add_made(o, type_of(n), {}, nullptr, 0);
-  }
-  /// The number of elements of node `n` along the axes in `set`, or 1 divided by it.
-  constexpr int count_of(int n, unsigned set, bool divided) {
-    int c = number(type_of(n), 1);
-    for (int k = 0; k < shape_of(n).rank; ++k)
-      if (set >> k & 1u) c = scaled(c, extent(n, k), divided);
-    return c;
-  }
-
-  /// An operation that is a type, over nodes: those that are there already, and products of numbers, are not made
-  /// again.
-  constexpr int apply(const op_info& op, element type, const int* list, int count) {
-    if (count == 2 && is_operation<op::mul>(&op)) {
-      for (int k = 0; k < 2; ++k)
-        if (is_number(list[k])) return multiply_by(list[k], list[1 - k], op, list);
-    } else if (count == 1 && is_operation<op::neg>(&op) && is_number(list[0])) {
-      return product(number(type, -1), list[0]);
-    }
-    extents shapes[max_operands];
-    for (int k = 0; k < count; ++k) shapes[k] = shape_of(list[k]);
-    return add_node(op, -1, type, op.infer(shapes, count).shape, list, count);
-  }
-  template <class Op>
-  constexpr int apply(element type, int a) {
-    return apply(op_info_of<Op>, type, &a, 1);
-  }
-  template <class Op>
-  constexpr int apply(element type, int a, int b) {
-    const int list[] = {a, b};
-    return apply(op_info_of<Op>, type, list, 2);
-  }
-  template <class Op>
-  constexpr int apply(element type, int a, int b, int c) {
-    const int list[] = {a, b, c};
-    return apply(op_info_of<Op>, type, list, 3);
-  }
-  constexpr int add(int a, int b) { return apply<op::add>(type_of(a), a, b); }
-  constexpr int multiply(int a, int b) { return apply<op::mul>(type_of(a), a, b); }
+  using derived_nodes::derived_nodes;
 
   /// Whether `c`, which broadcasts to node `n`, has less than its extent along axis `axis` of that.
   constexpr bool lacks(int c, int n, int axis) const {
     const int own = axis - (shape_of(n).rank - shape_of(c).rank);
     return own < 0 || (shape_of(c)[own] == 1 && shape_of(n)[axis] != 1);
   }
-  constexpr bool lacks_any(int c, int n) const {
-    for (int k = 0; k < shape_of(n).rank; ++k)
-      if (lacks(c, n, k)) return true;
-    return false;
+  /// Whether it may have less: it does not have what others of a broadcast add to its extent.
+  constexpr bool may_lack(int c, int n, int axis) {
+    const int own = axis - (shape_of(n).rank - shape_of(c).rank);
+    if (own < 0 || shape_of(c)[own] != dyn) return lacks(c, n, axis);
+    return shape_of(n)[axis] == dyn && extents_.may_stretch(c, own, n, axis);
   }
 
   /// `c`, which broadcasts to node `n`, in all of its shape.
@@ -107,15 +33,7 @@ class derivation {
       if (b_.nodes[n].is_leaf() || to.rank == 0) return apply<op::fill_like>(type_of(c), n, c);
       c = one_element(c);
     }
-    if (!lacks_any(c, n)) return c;
-    op_info o = view_operation(view_kind::broadcast, "BroadcastTo", to.rank);
-    for (int k = 0; k < to.rank; ++k) {
-      if (lacks(c, n, k))
-        set_extent(o, k, extent(n, k));
-      else
-        o.attribute[2 + k] = to[k] == dyn ? dyn : to[k];
-    }
-    return add_made(o, type_of(c), to, &c, 1);
+    return stretch_axes(c, n, (1u << to.rank) - 1);
   }
 
   /// The sum of `c`, which broadcasts to node `n`, over the axes of `n` in `set`: what it lacks is a factor.
@@ -127,6 +45,7 @@ class derivation {
       if (lacks(c, n, k)) lacking |= 1u << k;
       if (k >= lead) own |= 1u << (k - lead);
     }
+    c = stretch_axes(c, n, set & ~lacking);
     const int factor = lacking ? count_of(n, lacking, false) : -1;
     if (!is_scalar(c) && own != 0) {
       c = add_fold(fold::sum, c, own, keep);
@@ -134,29 +53,58 @@ class derivation {
     return factor < 0 ? c : multiply(c, factor);
   }
 
+  /// Along which axes of node `n` only the run knows whether `o`, which broadcasts to it, has less.
+  constexpr unsigned open_axes(int n, int o) {
+    const extents full = shape_of(n), to = shape_of(o);
+    const int lead = full.rank - to.rank;
+    unsigned open = 0;
+    for (int k = lead; k < full.rank; ++k)
+      if (to[k - lead] == dyn && full[k] != 1 && !(extent(n, k) == extent(o, k - lead))) open |= 1u << k;
+    return open;
+  }
+
+  /// Whether `sum_to` makes a sum that folds what only the run knows: `c` is not the same along such an axis.
+  constexpr bool sums_to_extents(int c, int n, int o) {
+    const unsigned open = is_scalar(c) ? 0 : open_axes(n, o);
+    for (int k = 0; k < shape_of(n).rank; ++k)
+      if (open >> k & 1u && !lacks(c, n, k)) return true;
+    return false;
+  }
+  /// Whether two nodes have the same shape for certain.
+  constexpr bool same_extents(int a, int b) {
+    bool same = shape_of(a).rank == shape_of(b).rank;
+    for (int k = 0; k < shape_of(a).rank && same; ++k) same = extent(a, k) == extent(b, k);
+    return same;
+  }
+
   /// The gradient of an operand: what is the gradient in the shape of node `n`, summed to that of `o`, which broadcasts
   /// to it. It may lack axes of `o`.
   constexpr int sum_to(int c, int n, int o) {
     const extents full = shape_of(n), to = shape_of(o);
     const int lead = full.rank - to.rank;
-    unsigned sure = 0;
-    bool perhaps = false, drops = false, keeps = false;
+    unsigned open = open_axes(n, o), sure = 0;
+    bool drops = false, keeps = false;
     for (int k = 0; k < full.rank; ++k) {
-      if (k < lead || (to[k - lead] == 1 && full[k] != 1)) {
-        sure |= 1u << k;
-        (k < lead ? drops : keeps) = true;
-      } else if (to[k - lead] == dyn && full[k] != 1 && !(extent(n, k) == extent(o, k - lead))) {
-        perhaps = true;
-      }
+      if (k >= lead && (to[k - lead] != 1 || full[k] == 1)) continue;
+      sure |= 1u << k;
+      (k < lead ? drops : keeps) = true;
     }
-    if (is_scalar(c) && !perhaps) return sure ? sum_axes(c, n, sure, true) : c;
-    if (perhaps && lacks_any(c, n)) c = stretch(c, n);
+    // What is the same along an axis is as many times that as there are elements for one of the operand's.
+    int times = -1;
+    for (int k = lead; k < full.rank; ++k) {
+      if (!(open >> k & 1u) || !lacks(c, n, k) || (times >= 0 && !has_room(times))) continue;
+      if (times < 0) times = number(type_of(c), 1);
+      times = scaled(scaled(times, extent(n, k), 0), extent(o, k - lead), divides | unless_zero);
+      open &= ~(1u << k);
+    }
+    if (open != 0) c = stretch_axes(is_scalar(c) ? one_element(c) : c, n, open);
     if (sure != 0) {
       const int rank = shape_of(c).rank;
-      c = sum_axes(c, n, sure, keeps);
+      c = sum_axes(c, n, sure, is_scalar(c) || keeps);
       if (keeps && drops && rank > to.rank) c = without_first(c, rank - to.rank);
     }
-    return perhaps ? sum_to_extents(c, o) : c;
+    if (times >= 0) c = multiply(c, times);
+    return open != 0 ? sum_to_extents(c, o) : c;
   }
 
   /// Axes of extent 1 put in where `set`, of an operand of `rank` dimensions, says that a reduction took them away.
@@ -252,18 +200,22 @@ class derivation {
     return add_made(o, type_of(c), shape_of(like), list, 2 + count);
   }
 
-  /// `step` - 1 zeros after each element along an axis, or before each.
+  /// `step` - 1 zeros after each element along an axis, or before each. *Preconditions* as many extents can say.
   constexpr int with_zeros(int c, int axis, std::int64_t step, bool zeros_first) {
     const extents x = shape_of(c);
     int part = put_in(c, 1u << (axis + 1), x.rank + 1);
+    const extents one = shape_of(part);
+    op_info zeros = view_operation(view_kind::broadcast, "BroadcastTo", one.rank);
+    extents rest = one;
+    rest[axis + 1] = static_cast<int>(step) - 1;
+    for (int k = 0; k < one.rank; ++k) zeros.attribute[2 + k] = rest[k];
     const int none = apply<op::zeros_like>(type_of(c), part);
-    int parts[max_operands]{};
-    const int count = step < max_operands ? static_cast<int>(step) : max_operands;
-    for (int k = 0; k < count; ++k) parts[k] = k == (zeros_first ? count - 1 : 0) ? part : none;
-    part = concat(parts, count, axis + 1);
+    const int others = add_made(zeros, type_of(c), rest, &none, 1);
+    const int parts[] = {zeros_first ? others : part, zeros_first ? part : others};
+    part = concat(parts, 2, axis + 1);
     op_info o = view_operation(view_kind::reshape, "Reshape", x.rank);
     extents to = x;
-    to[axis] = x[axis] == dyn ? dyn : x[axis] * count;
+    to[axis] = x[axis] == dyn ? dyn : x[axis] * static_cast<int>(step);
     for (int k = 0; k < x.rank; ++k) o.attribute[2 + k] = k == axis ? to[k] : same_as_axis(k < axis ? k : k + 1);
     return add_made(o, type_of(c), to, &part, 1);
   }
@@ -311,40 +263,6 @@ class derivation {
     add_source(o, e);
   }
 
-  /// The product of two numbers.
-  constexpr int product(int a, int b) {
-    op_info o = *b_.nodes[a].op;
-    const op_info& more = *b_.nodes[b].op;
-    o.attribute[0] =
-        std::bit_cast<std::int64_t>(std::bit_cast<double>(o.attribute[0]) * std::bit_cast<double>(more.attribute[0]));
-    for (int k = 2; k < more.attributes; ++k) o.attribute[o.attributes++] = more.attribute[k];
-    o.attribute[1] += more.attribute[1];
-    return add_made(o, type_of(a), {}, nullptr, 0);
-  }
-  constexpr bool has_room(int a, int b) const {
-    return b_.nodes[a].op->attributes + b_.nodes[b].op->attributes <= max_attributes;
-  }
-  constexpr int multiply_by(int number, int x, const op_info& op, const int* list) {
-    const op_info& o = *b_.nodes[number].op;
-    if (is_number(x) && has_room(number, x)) return product(number, x);
-    if (o.attributes == 2 && std::bit_cast<double>(o.attribute[0]) == 1) return x;
-    if (b_.nodes[x].made < 0 && b_.nodes[x].runs_with >= 0 && is_operation<op::mul>(b_.nodes[x].op))
-      for (int k = 0; k < 2; ++k)
-        if (is_number(operand(x, k)) && has_room(number, operand(x, k)))
-          return multiply(product(number, operand(x, k)), operand(x, 1 - k));
-    return add_node(op, -1, type_of(x), shape_of(x), list, 2);
-  }
-
-  /// A scalar as a tensor of rank 0.
-  constexpr int one_element(int c) {
-    switch (type_of(c)) {
-      case element::float64: return apply<op::fill<double>>(element::float64, c);
-      case element::float16: return apply<op::fill<half>>(element::float16, c);
-      case element::bfloat16: return apply<op::fill<bfloat16>>(element::bfloat16, c);
-      default: return apply<op::fill<float>>(element::float32, c);
-    }
-  }
-
   constexpr int without_first(int c, int count) {
     const extents x = shape_of(c);
     op_info o = view_operation(view_kind::reshape, "Reshape", x.rank - count);
@@ -356,41 +274,40 @@ class derivation {
     return add_made(o, type_of(c), to, &c, 1);
   }
 
-  /// The sum over the axes along which, at run time, node `o` has extent 1 and `c` more.
+  /// The sum over the axes along which, at run time, node `o` has extent 1 and `c` more. What `c` lacks it lacks still.
   constexpr int sum_to_extents(int c, int o) {
     op_info r = fold_operation(fold::sum, true);
     r.attribute[2] = folds_to_extents;
-    for (int k = 0; k < shape_of(o).rank; ++k) add_source(r, extent(o, k));
-    return add_made(r, type_of(c), shape_of(o), &c, 1);
+    extents to;
+    const int lead = shape_of(o).rank - shape_of(c).rank;
+    for (int k = 0; k < shape_of(c).rank; ++k) {
+      const extent_source e = shape_of(c)[k] == 1 ? extent_source{1} : extent(o, k + lead);
+      add_source(r, e);
+      to.push_back(e.value);
+    }
+    return add_made(r, type_of(c), to, &c, 1);
   }
-  constexpr int add_made(op_info o, element type, const extents& shape, const int* list, int count) {
-    o.hash = hash_of_made(o);
-    int made = 0;
-    while (made < b_.made.size() && b_.made[made]->hash != o.hash) ++made;
-    if (made == b_.made.size()) b_.made.push_back(new op_info(o));
-    return add_node(*b_.made[made], made, type, shape, list, count);
+  /// `c`, which broadcasts to node `n`, with the extents of that along the axes in `set`.
+  constexpr int stretch_axes(int c, int n, unsigned set) {
+    const extents whole = shape_of(n), x = shape_of(c);
+    const int lead = whole.rank - x.rank;
+    unsigned wanted = 0;
+    for (int k = 0; k < whole.rank; ++k)
+      if (set >> k & 1u && may_lack(c, n, k)) wanted |= 1u << k;
+    if (wanted == 0) return c;
+    const int first = (wanted & ((1u << lead) - 1)) != 0 ? 0 : lead;
+    op_info o = view_operation(view_kind::broadcast, "BroadcastTo", whole.rank - first);
+    extents to;
+    for (int k = first; k < whole.rank; ++k) {
+      const int own = k < lead ? 1 : x[k - lead];
+      to.push_back(wanted >> k & 1u ? whole[k] : own);
+      if (wanted >> k & 1u)
+        set_extent(o, k - first, extent(n, k));
+      else
+        o.attribute[2 + k - first] = own;
+    }
+    return add_made(o, type_of(c), to, &c, 1);
   }
-
-  constexpr int add_node(const op_info& op, int made, element type, const extents& shape, const int* list, int count) {
-    std::uint64_t key = hash_mix(hash_mix(0x64657269, op.hash), static_cast<std::uint64_t>(type));
-    for (int k = 0; k < count; ++k) key = hash_mix(key, static_cast<std::uint64_t>(list[k]));
-    if (op.kind != op_kind::scalar) key = graph_builder::key_of(key, b_.nodes[with_].request);
-    graph_node n;
-    n.op = &op;
-    n.id = key;
-    n.type = type;
-    n.shape = shape;
-    n.visit = visit_;
-    n.made = made;
-    n.runs_with = with_;
-    n.count = count;
-    return b_.derived(n, list);
-  }
-
-  graph_builder& b_;
-  int visit_;
-  extent_origins extents_;
-  int with_ = 0;
 };
 
 }  // namespace onto::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where extents that only the run knows come from: two of one origin are equal for certain.
+// Where extents that only the run knows come from: two of one origin are equal for certain. That of a broadcast has
+// several: broadcasting extents in any order, some of them again, gives one extent.
 #pragma once
 
 #include <onto/graph/builder.hpp>
@@ -16,15 +17,77 @@ class extent_origins {
   /// The extent of node `n` along an axis. *Complexity* linear in nodes that are new since the last call.
   constexpr extent_source of(int n, int axis) {
     if (b_.nodes[n].shape[axis] != dyn) return {b_.nodes[n].shape[axis]};
-    for (int k = roots_.size() / max_rank; k <= n; ++k)
-      for (int a = 0; a < max_rank; ++a) roots_.push_back(root_of(k, a));
-    const int root = roots_[n * max_rank + axis];
+    const int root = find(n, axis);
     return {dyn, b_.nodes[root / max_rank].id, root % max_rank};
   }
 
+  /// Whether an extent, which is not known, is broadcast with others to another one: it may be 1 where that is more.
+  constexpr bool may_stretch(int n, int axis, int to, int to_axis) {
+    const int a = find(n, axis), b = find(to, to_axis);
+    return a != b && is_among(a, b);
+  }
+
  private:
+  /// An extent that two or more are broadcast to: where they are in the list of `parts_`.
+  struct joint {
+    int root = -1;
+    int first = 0;
+    int count = 0;
+  };
+
+  constexpr int find(int n, int axis) {
+    for (int k = roots_.size() / max_rank; k <= n; ++k)
+      for (int a = 0; a < max_rank; ++a) roots_.push_back(root_of(k, a));
+    return roots_[n * max_rank + axis];
+  }
+
+  constexpr joint joint_of(int root) const {
+    for (int k = 0; k < joints_.size(); ++k)
+      if (joints_[k].root == root) return joints_[k];
+    return {};
+  }
+  constexpr bool has_part(const joint& j, int part) const {
+    for (int k = 0; k < j.count; ++k)
+      if (parts_[j.first + k] == part) return true;
+    return false;
+  }
+  /// Whether what origin `a` is made of is part of what `b` is made of.
+  constexpr bool is_among(int a, int b) const {
+    if (a == b) return true;
+    const joint x = joint_of(a), y = joint_of(b);
+    for (int k = 0; k < x.count; ++k)
+      if (!has_part(y, parts_[x.first + k])) return false;
+    return x.count > 0 || has_part(y, a);
+  }
+
+  /// The origin of `a` and `b` broadcast together, at `own`.
+  constexpr int broadcast(int a, int b, int own) {
+    if (is_among(b, a)) return a;
+    if (is_among(a, b)) return b;
+    joint all{own, parts_.size(), 0};
+    for (int side = 0; side < 2; ++side) {
+      const int from = side == 0 ? a : b;
+      const joint j = joint_of(from);
+      for (int k = 0; k < (j.count > 0 ? j.count : 1); ++k) {
+        const int part = j.count > 0 ? parts_[j.first + k] : from;
+        bool known = false;
+        for (int i = 0; i < all.count; ++i) known = known || parts_[all.first + i] == part;
+        if (known) continue;
+        parts_.push_back(part);
+        ++all.count;
+      }
+    }
+    for (int k = 0; k < joints_.size(); ++k) {
+      bool same = joints_[k].count == all.count;
+      for (int i = 0; i < all.count && same; ++i) same = has_part(joints_[k], parts_[all.first + i]);
+      if (same) return joints_[k].root;
+    }
+    joints_.push_back(all);
+    return own;
+  }
+
   /// The node and axis where an extent that is not known comes from, as one number.
-  constexpr int root_of(int n, int axis) const {
+  constexpr int root_of(int n, int axis) {
     const graph_node& x = b_.nodes[n];
     const int own = n * max_rank + axis;
     if (axis >= x.shape.rank || x.shape[axis] != dyn) return own;
@@ -39,8 +102,7 @@ class extent_origins {
       const int found = axis_of_operand(n, b_.operands[x.first + k], k, axis);
       if (found < 0) continue;
       const int below = roots_[b_.operands[x.first + k] * max_rank + found];
-      if (root >= 0 && below != root) return own;
-      root = below;
+      root = root < 0 ? below : broadcast(root, below, own);
     }
     return root < 0 ? own : root;
   }
@@ -88,6 +150,8 @@ class extent_origins {
 
   const graph_builder& b_;
   growing_list<int> roots_;  // per node and axis
+  growing_list<joint> joints_;
+  growing_list<int> parts_;
 };
 
 }  // namespace onto::detail

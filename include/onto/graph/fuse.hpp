@@ -187,8 +187,9 @@ class fuser {
   constexpr bool map_joins(int n, int wanted) const {
     const graph_node& x = g_[n];
     const extents& space = shape_of_path(g_, wanted, p_.path_of[n]);
-    if (x.kind() == op_kind::generator && !(g_[wanted].kind() != op_kind::reduce && surely_equal(x.shape, space) &&
-                                            keeps_index(g_, p_, wanted, p_.path_of[n])))
+    if (x.kind() == op_kind::generator && !x.op->uniform &&
+        !(g_[wanted].kind() != op_kind::reduce && surely_equal(x.shape, space) &&
+          keeps_index(g_, p_, wanted, p_.path_of[n])))
       return false;
     return x.op->cost < recompute_limit || !(stretches(x.shape, space) || repeats(g_, p_, wanted, p_.path_of[n])) ||
            (p_.path_of[n] < 0 && rows_.once_a_row(n, wanted, p_));

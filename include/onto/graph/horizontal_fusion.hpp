@@ -174,12 +174,14 @@ class horizontal_fuser {
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
   }
 
-  /// Whether two kernels may be one as far as their elements go.
+  /// Whether two kernels may be one as far as their elements go. Of one element each, they may differ in type, and in
+  /// whether several elements could be computed at a time.
   constexpr bool alike(const kernel_group& a, const kernel_group& b) const {
     const graph_node& x = g_[a.root];
     const graph_node& y = g_[b.root];
-    return a.open && b.open && a.packs == b.packs && computed_as(x.type) == computed_as(y.type) && a.home == b.home &&
-           same_devices(g_, a.root, b.root) &&
+    const bool one = x.shape.rank == 0 && y.shape.rank == 0;
+    return a.open && b.open && a.home == b.home && same_devices(g_, a.root, b.root) &&
+           (one || (a.packs == b.packs && computed_as(x.type) == computed_as(y.type))) &&
            (surely_equal(x.shape, y.shape) ||
             (!x.shape.is_static() && x.shape.rank == y.shape.rank && !y.shape.is_static() && a.source == b.source));
   }
@@ -216,6 +218,7 @@ class horizontal_fuser {
     x.results += y.results;
     x.size += y.size;
     x.small = x.small && y.small;
+    x.packs = x.packs && y.packs;
     x.readers += y.readers;
     if (x.update != 0 || y.update != 0) x.update = hash_mix(x.update, y.update);
     for (int m = p_.first_member[y.root]; m >= 0 && b == count_ - 1; m = p_.next_member[m])
@@ -259,7 +262,11 @@ class horizontal_fuser {
     }
     for (int j = 0; j < count; ++j)
       if (waits_only(k, made + j, 1) && merge(made[j], k)) return true;
-    return g_[x.root].variable != 0 && merge_update(k, made, count);
+    if (g_[x.root].variable == 0) return false;
+    int kept = 0;  // a number for all variables is made for all
+    for (int j = 0; j < count; ++j)
+      if (g_[group(made[j]).root].variable == g_[x.root].variable) made[kept++] = made[j];
+    return kept > 0 && merge_update(k, made, kept);
   }
 
   /// An optimizer's kernel `k` and those that make what it keeps read and write the same memory: they are one, though

@@ -146,13 +146,18 @@ constexpr extents extent_lookup::shape_of(int n) const {
   return infer_shape(*graph[n].op, *this, operands, graph[n].count).shape;
 }
 
+/// How an extent scales a number: bits beside its axis.
+inline constexpr int divides = 64;
+inline constexpr int unless_zero = 128;
+
 /// The number that a made scalar is: its value, times or divided by extents.
 constexpr double made_number(const op_info& op, const extent_lookup& of) {
   double v = std::bit_cast<double>(op.attribute[0]);
   for (int k = 0; k < op.attribute[1]; ++k) {
     const std::int64_t axis = op.attribute[3 + 2 * k];
     const double e = of(op.attribute[2 + 2 * k], axis & 63);
-    v = axis & 64 ? v / e : v * e;
+    if (e == 0 && (axis & unless_zero) != 0) continue;
+    v = (axis & divides) != 0 ? v / e : v * e;
   }
   return v;
 }

@@ -19,6 +19,11 @@ constexpr bool same_devices(const graph_view& g, int a, int b) {
          ((x.kernels.gpu & p) != 0) == ((y.kernels.gpu & q) != 0);
 }
 
+/// Whether a node has its operand's elements, in their order, in a shape of its own.
+constexpr bool is_reshape(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::reshape;
+}
+
 /// What a product does beside multiplying; node indices, or -1.
 struct matmul_epilogue {
   int product = -1;  // the MatMul or convolution node
@@ -29,6 +34,7 @@ struct matmul_epilogue {
   int sign_product = 1;
   int sign_addend = 1;
   bool relu = false;
+  int view = -1;  // the same elements in another shape, which is that of the result
 };
 
 /// Whether `x`, added to something of shape `whole`, leaves that shape as it is, as far as extents are known.
@@ -69,7 +75,8 @@ constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top,
   const int other = left ? g.operand(u, 1) : g.operand(u, 0);
   const int factor = uses[other] == 1 && same_devices(g, other, e.product) ? scalar_factor(g, other) : -1;
   const int addend = factor < 0 ? other : g.operand(other, 1 - factor);
-  if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape))
+  if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape) ||
+      (e.view >= 0 && g[addend].shape.rank > 0))
     return false;
   if (g[e.product].kind() != op_kind::matmul && is_computed_where_added(g, uses, addend)) return false;
   e.addend = addend;
@@ -96,13 +103,18 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
   return true;
 }
 
-/// Finds `relu(alpha * product + beta * c)` above the product `m`; returns the root, fills `e`.
-/// What is assigned to a variable there is the kernel's result.
+/// Finds `relu(alpha * product + beta * c)` above the product `m`, or above a matrix product's elements in another
+/// shape, as that with a vector has them: then `c` is one number. Returns the root, fills `e`. What is assigned to a
+/// variable there is the kernel's result.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
   if (!is_floating(g[m].type)) return top;
   int u = uses.only_user(top);
+  if (u >= 0 && g[m].kind() == op_kind::matmul && is_reshape(g, u) && same_devices(g, u, m)) {
+    e.view = top = u;
+    u = uses.only_user(top);
+  }
   if (u >= 0 && scalar_factor(g, u) >= 0 && same_devices(g, u, m)) {
     e.alpha = g.operand(u, scalar_factor(g, u));
     top = u;
@@ -118,6 +130,10 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
     u = uses.only_user(top);
   }
   if (u >= 0 && match_assignment(g, top, u, e)) top = u;
+  if (top != m && top == e.view) {
+    e.view = -1;
+    top = m;
+  }
   return top;
 }
 

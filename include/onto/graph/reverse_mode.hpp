@@ -22,11 +22,16 @@ class reverse_pass {
       return of;
     }
     find_recomputed(loss);
-    for (int n = 0; n <= loss; ++n) gradient_.push_back({});
+    for (int n = 0; n <= loss; ++n) {
+      gradient_.push_back({});
+      stretched_.push_back({});
+    }
     d_.run_with(loss);
     gradient_[loss].node = d_.number(d_.type_of(loss), 1);
-    for (int n = loss; n > of; --n)
-      if (needed_[n] && gradient_[n].node >= 0) pass(n);
+    for (int n = loss; n >= of; --n) {
+      sum_stretched(n);
+      if (n > of && needed_[n] && gradient_[n].node >= 0) pass(n);
+    }
     if (!b_.underived.empty() || b_.overflow) return of;
     if (gradient_[of].node < 0) {
       b_.unreached = true;
@@ -42,6 +47,12 @@ class reverse_pass {
   struct gradient {
     int node = -1;
     int condition = -1;
+  };
+
+  /// A part of a node's gradient in the shape of a node that it is broadcast to.
+  struct stretched {
+    int node = -1;
+    int shape = -1;
   };
 
   /// Which nodes change with `of`, as far as the loss is a function of them that has a derivative.
@@ -118,6 +129,10 @@ class reverse_pass {
         part.node = only_where(part);
       }
       if (map || kind == op_kind::generator) {
+        if (d_.sums_to_extents(part.node, n, o)) {
+          collect_stretched(o, part.node, n);
+          continue;
+        }
         const int whole = part.node;
         part.node = d_.sum_to(part.node, n, o);
         if (part.node != whole || !(d_.shape_of(n) == d_.shape_of(o))) part.condition = -1;
@@ -135,6 +150,25 @@ class reverse_pass {
   constexpr int both(const gradient& g, int condition, bool holds) {
     if (!holds) condition = d_.apply<op::logical_not>(element::boolean, condition);
     return g.condition < 0 ? condition : d_.apply<op::logical_and>(element::boolean, g.condition, condition);
+  }
+
+  /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
+  /// shape are added before they are summed, so that it is one sum.
+  constexpr void collect_stretched(int o, int part, int n) {
+    if (stretched_[o].node >= 0 && d_.same_extents(stretched_[o].shape, n)) {
+      d_.run_with(o);
+      stretched_[o].node = d_.add(stretched_[o].node, part);
+      return;
+    }
+    sum_stretched(o);
+    stretched_[o] = {part, n};
+  }
+  constexpr void sum_stretched(int o) {
+    if (o >= stretched_.size() || stretched_[o].node < 0) return;
+    const stretched part = stretched_[o];
+    stretched_[o] = {};
+    d_.run_with(part.shape);
+    collect(o, {d_.sum_to(part.node, part.shape, o), -1});
   }
 
   constexpr void collect(int o, const gradient& part) {
@@ -155,6 +189,7 @@ class reverse_pass {
   growing_list<bool> needed_;
   growing_list<int> again_;  // per node: `kept`, or the node that computes it again
   growing_list<gradient> gradient_;
+  growing_list<stretched> stretched_;  // per node
 };
 
 /// Adds the gradient of one node by another to a graph.

@@ -70,13 +70,16 @@ constexpr int cut_before(derivation& d, int n, const op_info& by, int axis) {
   return n;
 }
 
+/// The greatest extent that there is.
+inline constexpr std::int64_t most_extent = 0x7fffffff;
+
 /// A slice that steps along an axis whose extent only the run knows, put back: with zeros between its elements, zeros
 /// on the side from which it counts, and on the other one more zeros than can be missing, of which the rest is cut off.
 constexpr int derive_steps_of_open_axis(derivation& d, int g, int x, int axis, slice_range r) {
   const bool backwards = r.step < 0;
   if (backwards) g = d.slice(g, axis, to_end, to_begin, -1);
   const std::int64_t step = backwards ? -r.step : r.step;
-  if (step >= max_operands) return d.refuse(-1);
+  if (step > most_extent) return d.refuse(-1);
   if (step > 1) g = d.with_zeros(g, axis, step, backwards);
   const int rest = d.apply<op::zeros_like>(d.type_of(x), x);
   if (!backwards) {
@@ -112,7 +115,7 @@ constexpr int derive_slice_of_axis(derivation& d, int g, int x, int axis, slice_
     step = -step;
   }
   if (step > 1 && all.count > 1) {
-    if (step >= max_operands) return d.refuse(-1);
+    if (step * all.count > most_extent) return d.refuse(-1);
     g = d.slice(d.with_zeros(g, axis, step, false), axis, 0, (all.count - 1) * step + 1);
   }
   const std::int64_t length = all.count == 0 ? 0 : (all.count - 1) * step + 1, after = extent - first - length;

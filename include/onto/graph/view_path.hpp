@@ -12,10 +12,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-constexpr bool is_reshape(const graph_view& g, int n) {
-  return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::reshape;
-}
-
 /// Strides of the elements of `from` in another shape. *Returns* false where they are no strides there.
 constexpr bool reshape_strides(const extents& from, const std::int64_t* stride, const extents& to, std::int64_t* out) {
   for (int k = 0; k < max_rank; ++k) out[k] = 0;

@@ -105,6 +105,8 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     store(r, source, instruction<Op, Type, A...>{});
   else if constexpr (Op::kind == op_kind::scalar)
     at<K>(r) = Op::template make<typename Source::template value<Type>>();
+  else if constexpr (Op::kind == op_kind::generator && uniform_operation<Op>)
+    at<K>(r) = Op::template at<computed_t<Type>>(0, at<A>(r)...);
   else if constexpr (Op::kind == op_kind::generator)
     at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)

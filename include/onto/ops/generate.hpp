@@ -10,7 +10,8 @@ namespace onto {
 namespace op {
 
 /// The base of operations that make an element from its index, in a shape the type knows. An operand is one value.
-/// Where that does not hang on the shape, `of_any_shape` is the operation that kernels are made with.
+/// Where that does not hang on the shape, `of_any_shape` is the operation that kernels are made with. `uniform`: nor
+/// does it on the index, so that it is made wherever it is read.
 template <class T, int... Dims>
 struct generator {
   static constexpr op_kind kind = op_kind::generator;
@@ -34,6 +35,7 @@ struct generator {
 template <class Element, int... Dims>
 struct zeros : generator<Element, Dims...> {
   using of_any_shape = zeros<Element>;
+  static constexpr bool uniform = true;
   static constexpr std::string_view name = "Zeros";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -44,6 +46,7 @@ struct zeros : generator<Element, Dims...> {
 template <class Element, int... Dims>
 struct ones : generator<Element, Dims...> {
   using of_any_shape = ones<Element>;
+  static constexpr bool uniform = true;
   static constexpr std::string_view name = "Ones";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -55,6 +58,7 @@ struct ones : generator<Element, Dims...> {
 template <class Element, int... Dims>
 struct fill : generator<Element, Dims...> {
   using of_any_shape = fill<Element>;
+  static constexpr bool uniform = true;
   static constexpr std::string_view name = "Fill";
   template <class T>
   ONTO_HD static T at(std::int64_t, T value) {

@@ -109,6 +109,13 @@ constexpr op_info with_axes(const op_info& op, unsigned set) {
 }
 ONTO_END_RUNS_ONCE
 
+/// The result of an operation that is one number already: its sum, product, extreme and mean.
+template <class E>
+concept one_number = requires {
+  typename E::operation;
+}
+&&E::facts.shape.rank == 0 && is_floating(E::facts.type);
+
 }  // namespace detail
 
 /// The sum over all axes, or the named ones; negative axes count from the end. Nothing sums to 0. Integers of fewer
@@ -117,7 +124,10 @@ ONTO_END_RUNS_ONCE
 /// twice.
 template <int... Axes, expression E>
 constexpr auto sum(const E& x) {
-  return make<op::reduce<fold::sum, false, detail::axis_in<Axes, E>...>>(x);
+  if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
+    return x;
+  else
+    return make<op::reduce<fold::sum, false, detail::axis_in<Axes, E>...>>(x);
 }
 template <int... Axes, expression E>
 constexpr auto sum(const E& x, keep_extents_t) {
@@ -127,7 +137,10 @@ constexpr auto sum(const E& x, keep_extents_t) {
 /// The product, as `sum`. Nothing multiplies to 1.
 template <int... Axes, expression E>
 constexpr auto prod(const E& x) {
-  return make<op::reduce<fold::prod, false, detail::axis_in<Axes, E>...>>(x);
+  if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
+    return x;
+  else
+    return make<op::reduce<fold::prod, false, detail::axis_in<Axes, E>...>>(x);
 }
 template <int... Axes, expression E>
 constexpr auto prod(const E& x, keep_extents_t) {
@@ -137,7 +150,10 @@ constexpr auto prod(const E& x, keep_extents_t) {
 /// The smallest element, as `sum`; NaN where one is. *Mandates*, as far as it is known, an element to find.
 template <int... Axes, expression E>
 constexpr auto min(const E& x) {
-  return make<op::reduce<fold::min, false, detail::axis_in<Axes, E>...>>(x);
+  if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
+    return x;
+  else
+    return make<op::reduce<fold::min, false, detail::axis_in<Axes, E>...>>(x);
 }
 template <int... Axes, expression E>
 constexpr auto min(const E& x, keep_extents_t) {
@@ -147,7 +163,10 @@ constexpr auto min(const E& x, keep_extents_t) {
 /// The greatest element, as `min`. The greater of two tensors' elements is `maximum`.
 template <int... Axes, expression E>
 constexpr auto max(const E& x) {
-  return make<op::reduce<fold::max, false, detail::axis_in<Axes, E>...>>(x);
+  if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
+    return x;
+  else
+    return make<op::reduce<fold::max, false, detail::axis_in<Axes, E>...>>(x);
 }
 template <int... Axes, expression E>
 constexpr auto max(const E& x, keep_extents_t) {
@@ -157,7 +176,10 @@ constexpr auto max(const E& x, keep_extents_t) {
 /// The mean, as `sum`, of a floating-point type. The mean of nothing is NaN.
 template <int... Axes, expression E>
 constexpr auto mean(const E& x) {
-  return make<op::reduce<fold::mean, false, detail::axis_in<Axes, E>...>>(x);
+  if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
+    return x;
+  else
+    return make<op::reduce<fold::mean, false, detail::axis_in<Axes, E>...>>(x);
 }
 template <int... Axes, expression E>
 constexpr auto mean(const E& x, keep_extents_t) {

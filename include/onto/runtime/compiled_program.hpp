@@ -21,6 +21,8 @@ class refined_program;
 struct value_dependence {
   const keyed_kernel* kernels;
   int kernel_count;
+  const keyed_kernel* general;  // where there are gradients: operations alone, every operand in memory
+  int general_count;
   refined_program* (*rewrite)(const compiled_program& typed, const refinement& nodes);
 };
 

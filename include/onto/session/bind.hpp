@@ -103,9 +103,15 @@ class binder {
   bool fits(int n) const {
     const int root = p_.kernels.kernel_of[n];
     const op_kind kind = g_[n].kind();
-    if (g_[n].has_epilogue()) return n == root || b_.shapes[n] == b_.shapes[root];
+    if (g_[n].has_epilogue()) return n == root || b_.shapes[space_of_product(n)] == b_.shapes[root];
     if (kind != op_kind::reduce && kind != op_kind::row) return true;
     return b_.shapes[g_.operand(n, 0)] == b_.shapes[space_of(g_, root)];
+  }
+
+  /// The node with the shape in which a product's result is: its own, or that of its elements seen otherwise.
+  int space_of_product(int product) const {
+    const int view = p_.kernels.epilogue_of(product).view;
+    return view >= 0 ? view : product;
   }
 
   /// Streams, waits, events and labels.

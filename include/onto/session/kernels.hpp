@@ -2,6 +2,7 @@
 // All kernels of a graph: which groups and operations are compiled, and in what way.
 #pragma once
 
+#include <onto/session/general_kernels.hpp>
 #include <onto/session/kernel_entry.hpp>
 #include <onto/session/session_runtime.hpp>
 
@@ -178,10 +179,20 @@ struct compiled {
       if (is_half_precision(Graph::view[n].type)) return true;
     return false;
   }
-  static constexpr value_dependence dependence{all.kernels, kernel_count + 1, &rewrite_program};
+  static constexpr value_dependence find_dependence() {
+    if constexpr (has_derivations<Graph>())
+      return {all.kernels, kernel_count + 1, general_kernels<Graph, Table>::all.kernels,
+              general_kernels<Graph, Table>::count, &rewrite_program};
+    else
+      return {all.kernels, kernel_count + 1, nullptr, 0, &rewrite_program};
+  }
+  template <class Compiled>
+  struct dependence {
+    static constexpr value_dependence value = Compiled::find_dependence();
+  };
   static constexpr const value_dependence* dependence_if_any() {
     if constexpr (values_decide)
-      return &dependence;
+      return &dependence<compiled>::value;
     else
       return nullptr;
   }

@@ -7,6 +7,7 @@
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/passes.hpp>
 #include <onto/runtime/compiled_program.hpp>
+#include <onto/session/refined_nodes.hpp>
 #include <onto/session/requests.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -21,9 +22,14 @@ class refined_program : public counted {
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
     fetch_ = m_.copy(r.fetches, typed.graph.fetch_count);
-    make_graph(r);
-    fuse_nodes();
-    find_kernels();
+    general_ = m_.make<int>(written_);
+    do {
+      ++pass_;
+      made_general_ = false;
+      make_graph(r);
+      fuse_nodes();
+      find_kernels();
+    } while (made_general_);
     program_.half_precision = typed.half_precision;
     program_.graph = g_;
     program_.kernels = kernels_;
@@ -58,6 +64,12 @@ class refined_program : public counted {
     program_state p(count_, r.has_guards(), memory);
     for (int k = 0; k < written_; ++k)
       if (at_[k] >= 0) p.set(at_[k], r.nodes[k]);
+    for (int k = 0; k < put_between_.size; ++k)
+      if (put_between_[k].at >= 0) {
+        refined_node like = r.nodes[put_between_[k].reader];
+        like.values = nullptr;
+        p.set(put_between_[k].at, like);
+      }
     return p;
   }
 
@@ -74,42 +86,32 @@ class refined_program : public counted {
   }
 
   void make_graph(const refinement& r) {
-    auto* written = per_node<graph_node>();
+    const refined_nodes all(typed_.graph, r, typed_node_, operand_, general_, m_, put_between_);
+    count_ = all.nodes.size;
+    graph_node* const written = all.nodes.items;
     auto* nodes = per_node<graph_node>();
-    int* const operands = m_.copy(operand_, operand_count_);
+    int* const operands = all.operands.items;
+    const int operand_count = all.operands.size;
     int* const fetches = m_.copy(fetch_, typed_.graph.fetch_count);
-    extents shapes[max_operands];
-    for (int k = 0; k < count_; ++k) {
-      graph_node& n = written[k];
-      n = typed_node_[k] >= 0 ? typed_.graph[typed_node_[k]] : r.nodes[k].derived;
-      n.id = r.id_of(k);
-      n.first = r.nodes[k].first;
-      n.visit = -1;
-      if (typed_node_[k] < 0) {
-        n.op = m_.copy(n.op, 1);
-        n.request = r.nodes[k].request.where;
-      }
-      if (n.is_leaf() || !n.op->infer) continue;
-      // As it was written: chains of products are ordered below.
-      for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = written[operands[n.first + j]].shape;
-      n.shape = n.op->infer(shapes, n.count).shape;
-    }
+    for (int k = 0; k < typed_.graph.fetch_count; ++k) fetches[k] = all.place_of[fetches[k]];
     // What nothing fetched needs is no part of the program.
     int* const place_of = per_node<int>();
     const int needed = needed_first(written, count_, operands, fetches, typed_.graph.fetch_count, place_of);
     for (int k = 0; k < count_; ++k) nodes[place_of[k]] = written[k];
     for (int k = 0; k < count_; ++k) written[k] = nodes[k];
-    for (int k = 0; k < operand_count_; ++k) operands[k] = place_of[operands[k]];
+    for (int k = 0; k < operand_count; ++k) operands[k] = place_of[operands[k]];
     for (int k = 0; k < typed_.graph.fetch_count; ++k) fetches[k] = place_of[fetches[k]];
-    at_ = per_node<int>();
     int* const moved = per_node<int>();
     for (int k = needed; k < count_; ++k) {
       nodes[k] = written[k];
       moved[k] = k;
     }
-    order_chains(written, needed, operands, operand_count_, fetches, typed_.graph.fetch_count,
+    order_chains(written, needed, operands, operand_count, fetches, typed_.graph.fetch_count,
                  {per_node<int>(), per_node<int>(), per_node<bool>(), per_node<bool>()}, moved, nodes);
-    for (int k = 0; k < count_; ++k) at_[k] = place_of[k] < needed ? moved[place_of[k]] : -1;
+    const auto now = [&](int k) { return place_of[k] < needed ? moved[place_of[k]] : -1; };
+    at_ = m_.make<int>(written_);
+    for (int k = 0; k < written_; ++k) at_[k] = now(all.place_of[k]);
+    for (int k = 0; k < put_between_.size; ++k) put_between_[k].at = now(put_between_[k].at);
     g_ = {nodes, needed, operands, fetches, typed_.graph.fetch_count, nullptr, 0, count_};
     count_ = needed;
     for (int n = 0; n < count_; ++n)
@@ -183,7 +185,7 @@ class refined_program : public counted {
       if (find_single(m, whole_[m]))
         lone_softmax_[m] = g_[m].kind() == op_kind::row;
       else if (!find_alone(m, whole_[m], how_[m]))
-        throw_no_kernel_of(m);
+        make_general(m);
     }
     kernels_.list_members(count_);
     unmerged_.list_members(count_);
@@ -199,11 +201,23 @@ class refined_program : public counted {
            "named<\"h\">(x * 0.5f)");
   }
 
+  /// Of an operation for which there is no kernel: that it gets every operand from memory. *Throws* where it did.
+  void make_general(int n) {
+    int k = 0;
+    while (k < written_ && at_[k] != n) ++k;
+    if (k == written_ || g_[n].runs_with < 0 || (general_[k] > 0 && general_[k] < pass_)) throw_no_kernel_of(n);
+    general_[k] = pass_;
+    made_general_ = true;
+  }
+
   bool look_up(const kernel_key& key, kernel_entry& out) const {
-    for (int k = 0; k < typed_.values_decide->kernel_count; ++k) {
-      const keyed_kernel& known = typed_.values_decide->kernels[k];
-      if (!(known.key == key)) continue;
-      out = known.entry;
+    const value_dependence& d = *typed_.values_decide;
+    return look_up(d.kernels, d.kernel_count, key, out) || look_up(d.general, d.general_count, key, out);
+  }
+  static bool look_up(const keyed_kernel* kernels, int count, const kernel_key& key, kernel_entry& out) {
+    for (int k = 0; k < count; ++k) {
+      if (!(kernels[k].key == key)) continue;
+      out = kernels[k].entry;
       return true;
     }
     return false;
@@ -276,6 +290,11 @@ class refined_program : public counted {
   evaluation* how_ = nullptr;
   evaluation* part_how_ = nullptr;
   bool* lone_softmax_ = nullptr;
+  int* general_ =
+      nullptr;  // per node of the refinement: since which pass it reads all operands from memory; 0: it does not
+  int pass_ = 0;
+  bool made_general_ = false;
+  arena_list<node_between> put_between_;
   // Room.
   kernel_arrays alone_;
   int* registers_ = nullptr;

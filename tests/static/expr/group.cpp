@@ -19,7 +19,7 @@ static_assert(plan_of(counted).nodes == plan_of(loss).nodes + 2);  // the variab
 static_assert(plan_of(counted).kernels == plan_of(loss).kernels + 1);
 
 // The effects are done once, however often the group is used, and where only a gradient of it is fetched, too.
-static_assert(plan_of(fetches(counted, counted * 2_c)).kernels == 3);
+static_assert(plan_of(fetches(counted, counted * 2_c)).kernels == 2);  // the sum; its double and the count
 static_assert(plan_of(gradient(counted, w)).kernels == plan_of(gradient(loss, w)).kernels + 1);
 static_assert(plan_of(gradient(loss, w)).nodes < plan_of(gradient(counted, w)).nodes);
 

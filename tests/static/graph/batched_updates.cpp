@@ -38,10 +38,10 @@ constexpr int most_batched(const Plan& p) {
 // Adam's step is one launch for all six parameters and the twelve variables beside them, and one that counts.
 constexpr auto by_adam = plan_of(minimize<adam{}>(loss));
 static_assert(writing(by_adam) == 2 && most_batched(by_adam) == 6);
-// What it adds to the gradients alone: the count, its cast, the two numbers of all, and that launch.
+// What it adds to the gradients alone: the count and two numbers for all, which are one kernel, and that launch.
 constexpr auto gradients_of_all = plan_of(fetches(loss, gradient(loss, w1), gradient(loss, b1), gradient(loss, w2),
                                                   gradient(loss, b2), gradient(loss, w3), gradient(loss, b3)));
-static_assert(by_adam.kernels == gradients_of_all.kernels + 4);
+static_assert(by_adam.kernels == gradients_of_all.kernels + 2);
 
 // The products of stochastic gradient descent write the weights themselves, and one launch writes the three biases.
 constexpr auto by_sgd = plan_of(minimize<sgd{.rate = 0.1}>(loss));
@@ -63,6 +63,11 @@ static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, (v * 3_c))
 static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, v + 2_c)))) == 2);
 static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(d, (d * 2_c))))) == 2);
 static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(v, (v * v))))) == 2);
+
+// A variable of one number is a part like any other.
+constexpr auto n = variable<"n", float>;
+static_assert(writing(plan_of(fetches(assign(u, (u * 2_c)), assign(n, (n * 2_c)), assign(v, (v * 2_c))))) == 1);
+static_assert(most_batched(plan_of(fetches(assign(u, (u * 2_c)), assign(n, (n * 2_c))))) == 2);
 
 // One number for all is no obstacle, a row for each is: its elements do not lie as the variable's do.
 constexpr auto rate = placeholder<"rate", float>;

@@ -264,8 +264,12 @@ static_assert(plan_of(fetches(sum<0>(transpose(exp(x))), max<1>(transpose(exp(x)
 static_assert(plan_of(transpose(exp(column)) + a).kernels == 2);
 static_assert(plan_of(transpose(x * exp(row)) + a).kernels == 2);
 
-// An index means a place in the whole.
-static_assert(plan_of(transpose(x + ones<float, 2, 3>()) + a).kernels == 2);
+// An index means a place in the whole; what is the same everywhere is made where it is read, a fold and a broadcast
+// too.
+static_assert(plan_of(transpose(x + reshape<2, 3>(iota<float, 6>())) + a).kernels == 2);
+static_assert(plan_of(transpose(x + ones<float, 2, 3>()) + a).kernels == 1);
+static_assert(plan_of(sum(x * fill<float, 3>(2_c))).kernels == 1);
+static_assert(plan_of(softmax(x + ones<float, 2, 1>())).kernels == 1);
 
 // An operand of a product is a value of its own, turned or not.
 static_assert(plan_of(matmul(transpose(exp(a)), b)).kernels == 2);

@@ -10,7 +10,8 @@ using namespace onto;
 
 namespace {
 
-inline constexpr auto x = placeholder<"x", double, 2, dyn>;
+template <int Extent>
+inline constexpr auto x = placeholder<"x", double, 2, Extent>;
 
 /// Which of `n` elements a slice takes, as Python's `range(n)[begin:end:step]` does.
 std::vector<bool> taken(int n, std::int64_t begin, std::int64_t end, std::int64_t step) {
@@ -27,16 +28,23 @@ std::vector<bool> taken(int n, std::int64_t begin, std::int64_t end, std::int64_
   return r;
 }
 
-template <std::int64_t Begin, std::int64_t End, std::int64_t Step>
-void check_slice() {
+/// `n`: one of the lengths. `Extent`: the same, or `dyn`.
+template <std::int64_t Begin, std::int64_t End, std::int64_t Step, int Extent = dyn>
+void check_slice_of(const std::vector<int>& lengths) {
   session sess;
-  constexpr auto part = slice<range<>, range<Begin, End, Step>>(x);
-  const auto by_x = gradient(sum(part * part * part), x);
-  const auto twice = gradient(sum(square(by_x)), x);
-  for (int n = 1; n < 10; ++n) {
-    tensor<double, 2, dyn> at({2, n});
+  constexpr auto all = x<Extent>;
+  constexpr auto part = slice<range<>, range<Begin, End, Step>>(all);
+  const auto by_x = gradient(sum(part * part * part), all);
+  const auto twice = gradient(sum(square(by_x)), all);
+  for (int n : lengths) {
+    tensor<double, 2, Extent> at = [&] {
+      if constexpr (Extent == dyn)
+        return tensor<double, 2, dyn>({2, n});
+      else
+        return tensor<double, 2, Extent>{};
+    }();
     for (int k = 0; k < 2 * n; ++k) at.data()[k] = 0.25 + 0.5 * k;
-    const auto [got, second] = sess.run(fetches(by_x, twice), x = at);
+    const auto [got, second] = sess.run(fetches(by_x, twice), all = at);
     const std::vector<bool> in = taken(n, Begin, End, Step);
     INFO("a slice from " << Begin << " to " << End << " in steps of " << Step << ", of " << n);
     for (int r = 0; r < 2; ++r) {
@@ -47,6 +55,11 @@ void check_slice() {
       }
     }
   }
+}
+
+template <std::int64_t Begin, std::int64_t End, std::int64_t Step>
+void check_slice() {
+  check_slice_of<Begin, End, Step>({1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
 }  // namespace
@@ -65,4 +78,15 @@ TEST_CASE("and one that steps backwards", "[gradient]") {
   check_slice<-2, 1, -1>();
   check_slice<5, -7, -2>();
   check_slice<0, to_begin, -4>();
+}
+
+TEST_CASE("the derivative of a slice is there for steps of any length", "[gradient]") {
+  check_slice_of<0, to_end, 64>({1, 63, 64, 65, 129});
+  check_slice_of<3, -1, 70>({1, 4, 74, 75, 145});
+  check_slice_of<to_end, to_begin, -65>({1, 65, 66, 131});
+  check_slice_of<1, to_end, 1000>({1, 2, 200});
+  check_slice_of<0, to_end, 64, 129>({129});
+  check_slice_of<2, 190, 63, 200>({200});
+  check_slice_of<-1, to_begin, -90, 200>({200});
+  check_slice_of<5, to_end, 1000000, 9>({9});
 }

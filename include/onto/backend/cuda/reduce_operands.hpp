@@ -117,20 +117,21 @@ ONTO_HD ONTO_INLINE void load_same(fold_position<Operands>& at) {
   std::memcpy(&at.same[Slot], &value, sizeof value);
 }
 
-/// Loads all inputs.
+/// Loads all inputs; a fold of what is the same everywhere has none.
 template <class Program, class Slots = std::make_integer_sequence<int, program_operands<Program>::inputs>>
 struct fold_loads;
 template <class Program, int... Slot>
 struct fold_loads<Program, std::integer_sequence<int, Slot...>> {
   template <int Lanes, bool Repeats, class Operands, class Packs, int Ahead>
-  ONTO_HD ONTO_INLINE static void load(const fold_position<Operands>& at, Packs (&in)[Ahead], int first, int step,
-                                       int count) {
+  ONTO_HD ONTO_INLINE static void load([[maybe_unused]] const fold_position<Operands>& at,
+                                       [[maybe_unused]] Packs (&in)[Ahead], [[maybe_unused]] int first,
+                                       [[maybe_unused]] int step, [[maybe_unused]] int count) {
     (load_fold<Slot, typename program_operands<Program>::template input<Slot>, Lanes, Repeats>(at, in, first, step,
                                                                                                count),
      ...);
   }
   template <class Operands>
-  ONTO_HD ONTO_INLINE static void begin(fold_position<Operands>& at) {
+  ONTO_HD ONTO_INLINE static void begin([[maybe_unused]] fold_position<Operands>& at) {
     (load_same<Slot, typename program_operands<Program>::template input<Slot>>(at), ...);
   }
 };
