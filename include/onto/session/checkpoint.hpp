@@ -277,9 +277,9 @@ class checkpoint : value_carrier {
     v->type = safetensors_header::type_of(*r.from);
     v->shape = r.shape;
     if (!is_first_) return;
-    int host = 0;
-    while (!core_.devices_[host].is_host()) ++host;
-    v->block = core_.devices_[host].reserve({bytes, "restored variable", {}}).release();
+    int k = 0;
+    while (!core_.devices_[k].is_host()) ++k;
+    v->block = core_.devices_[k].reserve({bytes, "restored variable", {}}).release();
   }
 
   /// Fills that memory.

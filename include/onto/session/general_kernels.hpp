@@ -144,9 +144,9 @@ struct general_graph {
     }
     // A view, so that the kernels are those that can read through one.
     d.operands[operands] = add(in_memory, element::boolean);
-    const int view = add(any_view, element::boolean);
-    d.nodes[view].first = operands;
-    d.nodes[view].count = 1;
+    const int looking = add(any_view, element::boolean);
+    d.nodes[looking].first = operands;
+    d.nodes[looking].count = 1;
     return d;
   }
   static constexpr data value = make();

@@ -42,9 +42,12 @@ static_assert(plan_of<cluster>(total).messages == 2);
 static_assert(plan_of<cluster>(total).peak_bytes(task<"ps", 0, cpu<0>>{}) ==
               512);  // two values, each rounded up to 256
 
-// A result that no task is asked for arrives in every process: one message for each of the others.
-constexpr auto everywhere = add_n(c1, c2);
+// A result that no task is asked for arrives in every process: one message for each of the others. Of a sum it is an
+// all-reduce of the tasks that have its terms, and a message for each of the others.
+constexpr auto everywhere = c1 * on<task<"worker", 1>>(b);
 static_assert(plan_of<cluster>(everywhere).messages == 4);
+constexpr auto sum_everywhere = add_n(c1, c2);
+static_assert(plan_of<cluster>(sum_everywhere).all_reduces == 1 && plan_of<cluster>(sum_everywhere).messages == 1);
 
 // From a GPU to a GPU of another process it is three copies, of which one is a message.
 constexpr auto far = on<task<"worker", 1, gpu<0>>>(exp(on<task<"worker", 0, gpu<0>>>(matmul(a, a))));
