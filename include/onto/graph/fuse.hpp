@@ -103,7 +103,7 @@ class fuser {
     }
   }
 
-  constexpr bool is_inner_sum(int n) const { return k_.task_sums && k_.task_sums[n] == 2; }
+  ONTO_INLINE constexpr bool is_inner_sum(int n) const { return k_.task_sums && k_.task_sums[n] == 2; }
 
   /// The one kernel all consumers of a node are in, so far.
   constexpr int& target(int n) const { return targets_.get()[n]; }

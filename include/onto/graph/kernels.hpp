@@ -53,7 +53,7 @@ struct kernel_arrays {
     return {kernel_of, first_member, next_member, path_of, result, batch_of, epilogues, products};
   }
 
-  constexpr bool is_task_sum(int n) const { return task_sums && task_sums[n] != 0; }
+  ONTO_INLINE constexpr bool is_task_sum(int n) const { return task_sums && task_sums[n] != 0; }
 
   /// Room for a graph, from an arena.
   template <class Memory>

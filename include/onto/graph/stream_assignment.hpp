@@ -152,7 +152,7 @@ class stream_assigner {
   }
 
   /// A device of another task: all-reduces, one after the other, have the stream of its kernels.
-  constexpr int another_task() const {
+  ONTO_INLINE constexpr int another_task() const {
     int d = 0;
     while (same_task(in_.devices[d], in_.here)) ++d;
     return d;

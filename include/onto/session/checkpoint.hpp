@@ -91,7 +91,7 @@ class checkpoint : value_carrier {
       if (is_first_) file_ = new stored_tensors(path);
       if (core_.group_) {
         const std::string header = together.agree(nullptr, is_first_ ? file_->header_text() : std::string());
-        if (!is_first_) file_ = new stored_tensors(path, header);
+        if (!is_first_) file_ = new stored_tensors(stored_tensors::elsewhere{}, path, header);
       }
       find_targets(*file_);
       for (restored* r = restored_; r; r = r->next) reserve(*r);

@@ -42,13 +42,14 @@ class stored_tensors {
   }
 
   /// A file that another process reads, of which only the header is here, as its `header_text` said it.
-  ONTO_COLD stored_tensors(const std::string& path, std::string_view header) : path_(path), file_(nullptr) {
+  struct elsewhere {};
+  ONTO_COLD stored_tensors(elsewhere, const std::string& path, std::string_view header) : path_(path), file_(nullptr) {
     std::uint64_t data_bytes = 0;
     if (header.size() < sizeof data_bytes)
       fail<internal_error>(about_file(path) << "the header did not come from the process that reads the file");
     std::memcpy(&data_bytes, header.data(), sizeof data_bytes);
     header.remove_prefix(sizeof data_bytes);
-    header.copy(header_.text(header.size()), header.size());
+    std::memcpy(header_.text(header.size()), header.data(), header.size());
     header_.parse(path_, data_bytes);
   }
   /// What another process needs to know.
@@ -56,7 +57,7 @@ class stored_tensors {
     const std::string_view text = header_.text();
     std::string said(sizeof data_bytes_, ' ');
     std::memcpy(said.data(), &data_bytes_, sizeof data_bytes_);
-    return said.append(text);
+    return said.append(text.data(), text.size());
   }
 
   const safetensors_header& header() const { return header_; }
