@@ -234,7 +234,8 @@ TEST_CASE("memory that is not there is refused, and the session stays usable", "
   session sess;
   const auto v = w({{1, 2}, {3, 4}});
   sess.run(initialize(v));
-  const auto huge = on<gpu<0>>(sum(zeros<float, 1048576, 262144>() + 1.0f));  // 2^40 bytes
+  // A product is in memory: 2^40 bytes. What is zeros alone would be made where it is read.
+  const auto huge = on<gpu<0>>(sum(matmul(zeros<float, 1048576, 1>() + 1.0f, zeros<float, 1, 262144>() + 1.0f)));
   for (int k = 0; k < 2; ++k) {
     CHECK_THROWS_AS(sess.run(huge), resource_exhausted_error);
     CHECK_THROWS_AS(sess.run(fetches(huge, assign(w, 7.0f * w))), resource_exhausted_error);
