@@ -174,11 +174,11 @@ void check_types(session& sess, rule_checker& r) {
 inline void check_order(session& sess, rule_checker& r) {
   using namespace sums;
   constexpr auto of = [](auto number) { return sin(iota<float, 9001>() * number); };
-  constexpr auto a = on<worker<0>>(of(0.37_c));
-  constexpr auto b = on<worker<1>>(of(1.91_c));
-  constexpr auto sum = a + b;
+  constexpr auto left = on<worker<0>>(of(0.37_c));
+  constexpr auto right = on<worker<1>>(of(1.91_c));
+  constexpr auto sum = left + right;
   static_assert(plan_of(sum).all_reduces == 1 && plan_of(sum).messages == 0);
-  const auto [one, other] = sess.run(fetches(a * 1_c, b * 1_c));
+  const auto [one, other] = sess.run(fetches(left * 1_c, right * 1_c));
   for (int run = 0; run < 3; ++run) {
     const auto got = sess.run(sum);
     bool good = true;

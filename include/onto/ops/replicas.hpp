@@ -125,6 +125,12 @@ constexpr auto first_mistake(const Own& own, const Next& next, const More&... mo
     return replica_mistake<Tower>(own, next);
 }
 
+/// Not a lambda where it is used, in decltype: clang++ 14 breaks down over one in a precompiled header.
+template <class Tower, class... Variables>
+constexpr auto mistake_of_towers(const std::tuple<Variables...>& towers) {
+  return std::apply([](const auto&... variables) { return first_mistake<Tower>(variables...); }, towers);
+}
+
 /// The sum of the gradients by variable `K` of each tower.
 template <std::size_t K, class... Gradients>
 constexpr auto sum_of_gradients(const Gradients&... towers) {
@@ -188,8 +194,7 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings,
   } else {
     const auto variables =
         std::make_tuple(pick_trainable<First>(typename First::ops{}), pick_trainable<More>(typename More::ops{})...);
-    using mistaken =
-        typename decltype(std::apply([](const auto&... v) { return first_mistake<First>(v...); }, variables))::type;
+    using mistaken = typename decltype(mistake_of_towers<First>(variables))::type;
     if constexpr (!std::is_void_v<mistaken>)
       return typename mistaken::result{};
     else
