@@ -76,9 +76,10 @@ static_assert(plan_of(relu(c)).kernels == 1);
 static_assert(plan_of(c + images).kernels == 1);
 static_assert(
     plan_of(relu(conv2d<nchw>(permute<0, 3, 1, 2>(x), permute<3, 2, 0, 1>(w)) + reshape<64, 1, 1>(b))).kernels == 1);
-constexpr auto run = placeholder<"run", half, dyn, dyn, dyn, dyn>;
-static_assert(
-    plan_of(relu(conv2d(run, placeholder<"v", half, 3, 3, dyn, dyn>) + placeholder<"d", half, dyn>)).kernels == 1);
+constexpr auto run = placeholder<"run", onto::half, dyn, dyn, dyn, dyn>;
+static_assert(plan_of(relu(conv2d(run, placeholder<"v", onto::half, 3, 3, dyn, dyn>) +
+                           placeholder<"d", onto::half, dyn>))
+                  .kernels == 1);
 static_assert(plan_of(c + conv2d<same>(exp(x), w)).kernels == 3);  // exp, and the second convolution adds the first
 // And the memory of what was between is not there.
 static_assert(plan_of(max_pool2d<window<2>>(relu(c + b))).peak_bytes(cpu<0>()) == 8 * 24 * 24 * 64 * 4);
