@@ -30,6 +30,7 @@
 #include <onto/ops/losses.hpp>
 #include <onto/ops/minimize.hpp>
 #include <onto/ops/normalization.hpp>
+#include <onto/ops/replicas.hpp>
 
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/reverse_mode.hpp>
