@@ -8,7 +8,7 @@ using namespace onto;
 
 namespace {
 
-constexpr auto loss = cifar10::loss_of_towers<1>(std::make_integer_sequence<int, 1>{});
+constexpr auto loss = cifar10::loss_of_places<onto::gpu<0>>();
 constexpr auto step = minimize<sgd{.rate = 0.01}>(loss);
 
 }  // namespace
