@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cluster/reduction_stream.hpp>
+#include <onto/backend/cluster/traces.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -18,13 +19,13 @@ class message_stream final : public shared_stream {
   cluster_group& group() { return *group_; }
   std::uint64_t started() const override { return started_; }
 
-  void send(run_state& run, const void* data, std::int64_t bytes) {
+  void send(const work& w, const void* data, std::int64_t bytes) {
     group_->expect_whole();
-    add(run, bytes, group_->ways().send(other_, next_tag(), data, bytes));
+    add(w, bytes, group_->ways().send(other_, next_tag(), data, bytes));
   }
-  void receive(run_state& run, void* data, std::int64_t bytes) {
+  void receive(const work& w, void* data, std::int64_t bytes) {
     group_->expect_whole();
-    add(run, bytes, group_->ways().receive(other_, next_tag(), data, bytes));
+    add(w, bytes, group_->ways().receive(other_, next_tag(), data, bytes));
   }
 
   void wait(std::uint64_t count) override {
@@ -39,16 +40,25 @@ class message_stream final : public shared_stream {
  private:
   struct entry {
     run_state* run;
+    const work_label* label;
     std::int64_t bytes;
+    std::int64_t begin;  // in the run's trace
     ref<pending_message> message;
   };
 
   /// Both ends count: a message that is not the one meant is never taken for it.
   int next_tag() const { return first_tag + static_cast<int>(started_ % tags); }
 
-  void add(run_state& run, std::int64_t bytes, ref<pending_message> m) {
-    open_.push_back({&run, bytes, static_cast<ref<pending_message>&&>(m)});
+  void add(const work& w, std::int64_t bytes, ref<pending_message> m) {
+    open_.push_back(
+        {&w.run, &w.label, bytes, w.run.trace ? w.run.trace->now() : 0, static_cast<ref<pending_message>&&>(m)});
     ++started_;
+  }
+  void trace(const entry& e) const {
+    if (!e.run->trace) return;
+    const place other{device_kind::cpu, 0, true, &group_->tasks().name(other_)};
+    e.run->trace->add({is_out_ ? trace_span::send : trace_span::receive, group_->here(), stream_kind::compute, e.label,
+                       e.begin, e.run->trace->now(), other, static_cast<std::int64_t>(started_ - open_.size())});
   }
 
   /// *Returns* how many are done.
@@ -58,6 +68,7 @@ class message_stream final : public shared_stream {
       std::int64_t came = e.bytes;
       if (!e.message->is_done(came)) break;
       if (!is_out_ && came != e.bytes) e.run->fail(std::make_exception_ptr(other_process_failed()));
+      trace(e);
       open_.pop_front();
     }
     return started_ - open_.size();
@@ -114,12 +125,12 @@ class cluster_device final : public device {
   const void* peer_group() const override { return this; }
 
   void copy_in(const work& w, void*, const host_slot& slot, std::int64_t bytes) override {
-    if (w.run.failed()) return streams_->in->send(w.run, nullptr, 0);
+    if (w.run.failed()) return streams_->in->send(w, nullptr, 0);
     send(w, slot.data, bytes);
   }
   void copy_out(const work& w, const host_slot& slot, const void*, std::int64_t bytes) override {
     before_message(w);
-    streams_->out->receive(w.run, slot.data, bytes);
+    streams_->out->receive(w, slot.data, bytes);
     count_transfer(bytes);
   }
   void copy_to(const work&, device&, void*, const void*, std::int64_t) override {}
@@ -143,8 +154,8 @@ class cluster_device final : public device {
  private:
   void send(const work& w, const void* data, std::int64_t bytes) {
     before_message(w);
-    if (w.run.failed()) return streams_->in->send(w.run, nullptr, 0);
-    streams_->in->send(w.run, data, bytes);
+    if (w.run.failed()) return streams_->in->send(w, nullptr, 0);
+    streams_->in->send(w, data, bytes);
     count_transfer(bytes);
   }
   /// For tests that let messages fail.

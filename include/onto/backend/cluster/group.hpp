@@ -45,6 +45,7 @@ class cluster_group final : public process_group {
                   int task_count) override;
   void progress() override;
   void set_reductions(reduction_stream* s) { reductions_ = s; }
+  ref<trace_exchange> exchange_traces() override;
 
   std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) override {
     expect_whole();

@@ -205,7 +205,8 @@ class server {
       for (const auto& ways : ways_) {
         int from = 0;
         std::int64_t bytes = 0, came = 0;
-        for (const int tag : {detail::cluster_group::note_tag, detail::cluster_group::verdict_tag}) {
+        for (const int tag : {detail::cluster_group::note_tag, detail::cluster_group::verdict_tag,
+                              detail::cluster_traces::lines_tag, detail::cluster_traces::end_tag}) {
           while (ways->probe(-1, tag, from, bytes)) {
             std::string note(static_cast<std::size_t>(bytes), '\0');
             const detail::ref<detail::pending_message> m = ways->receive(from, tag, note.data(), bytes);
