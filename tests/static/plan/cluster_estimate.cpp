@@ -41,7 +41,7 @@ constexpr double seconds(const Plan& p, const cluster_model& model, int towers =
   return estimate(p, model, towers).seconds - 2 * model.agreement(tasks);
 }
 
-// ---- messages -----------------------------------------------------------------------------------------------
+// ---- messages ---------------------------------------------------------------------------------------------
 
 template <int K>
 using w = task<"w", K>;
@@ -75,7 +75,7 @@ constexpr cluster_model noted{.network_latency = 1, .note = 0.25};
 static_assert(equal(noted.agreement(5), 2 + 2) && noted.agreement(1) == 0);
 static_assert(equal(estimate(plan_of(hop), noted).seconds, 2 * (2 + 0.5) + 1));
 
-// ---- sums ---------------------------------------------------------------------------------------------------
+// ---- sums -------------------------------------------------------------------------------------------------
 
 constexpr auto sum_of_two = on<w<0>>(matmul(x, x)) + on<w<1>>(matmul(y, y));
 static_assert(plan_of(sum_of_two).all_reduces == 1 && plan_of(sum_of_two).messages == 0);

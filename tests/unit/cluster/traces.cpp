@@ -45,7 +45,7 @@ std::string run_traced(const std::string& path, int runs, const F& after) {
   });
   std::string words;
   for (const std::string& w : o.thrown) words += w;
-  CHECK(o.left_over == 0);
+  if (words.empty()) CHECK(o.left_over == 0);
   return words;
 }
 

@@ -4,6 +4,7 @@
 
 #include <onto/backend/cluster/group.hpp>
 
+#include <atomic>
 #include <exception>
 #include <limits>
 #include <string>
@@ -24,8 +25,8 @@ class cluster_traces final : public trace_exchange {
         timeout_(timeout),
         has_ended_(static_cast<std::size_t>(ways().size())) {}
   ~cluster_traces() override {
-    // What never leaves stays: its memory may be read.
     sweep();
+    for (letter* l : outbox_) keep(l);
   }
 
   int number() const override { return group_->rank(); }
@@ -71,17 +72,18 @@ class cluster_traces final : public trace_exchange {
       int from = 0;
       std::int64_t bytes = 0;
       while (!group_->is_broken() && ways().probe(-1, lines_tag, from, bytes)) {
-        std::string came(static_cast<std::size_t>(bytes), ' ');
-        const ref<pending_message> m = ways().receive(from, lines_tag, came.data(), bytes);
+        auto* const l = new letter{std::string(static_cast<std::size_t>(bytes), ' '), {}, nullptr};
+        l->message = ways().receive(from, lines_tag, l->bytes.data(), bytes);
         patience p(timeout_);
         std::int64_t taken = 0;
-        while (!m->is_done(taken)) {
-          if (p.is_over()) return keep(came, m);
+        while (!l->message->is_done(taken)) {
+          if (p.is_over()) return keep(l);
           p.pause();
         }
         if (bytes == 0) has_ended_[static_cast<std::size_t>(from)] = true;
         if (bytes > 0 && !lines.empty()) lines += ",\n";
-        lines += came;
+        lines += l->bytes;
+        delete l;
       }
     } catch (...) {  // lines are missing; what they are about is worth more
     }
@@ -117,6 +119,7 @@ class cluster_traces final : public trace_exchange {
   struct letter {
     std::string bytes;
     ref<pending_message> message;
+    letter* next = nullptr;
   };
 
   transport& ways() { return group_->ways(); }
@@ -157,7 +160,7 @@ class cluster_traces final : public trace_exchange {
   }
 
   void post(int to, int tag, const std::string& bytes) {
-    outbox_.push_back(new letter{bytes, {}});
+    outbox_.push_back(new letter{bytes, {}, nullptr});
     letter& l = *outbox_.back();
     l.message = ways().send(to, tag, l.bytes.data(), static_cast<std::int64_t>(l.bytes.size()));
   }
@@ -184,10 +187,10 @@ class cluster_traces final : public trace_exchange {
     }
     outbox_.resize(kept);
   }
-  /// What may still be written to.
-  static void keep(std::string& memory, const ref<pending_message>& m) {
-    m->retain();
-    new std::string(static_cast<std::string&&>(memory));
+  /// What has not left, or come, stays until the process ends: its memory may be read, or written to.
+  static void keep(letter* l) {
+    static std::atomic<letter*> kept{nullptr};
+    l->next = kept.exchange(l);
   }
 
   ref<cluster_group> group_;
