@@ -29,9 +29,7 @@ class session_core final : public session_runtime {
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()),
-        trace_(trace) {
-    if (!group_ && !options.trace.empty()) trace_ = new trace_file(options.trace);
-  }
+        trace_(group_ || options.trace.empty() ? trace : new trace_file(options.trace)) {}
   ~session_core() override {
     together_.finish();
     prepared_program::delete_all(idle_);
