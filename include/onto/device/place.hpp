@@ -18,6 +18,7 @@ struct task_name {
   std::string_view job{};  // empty where it is open
   int task = -1;           // -1 where it is open
   std::uint64_t id = 0;    // of both
+  bool is_simulated = false;  // some threads of a process
 };
 
 }  // namespace detail
