@@ -19,7 +19,13 @@ class simulated_cluster final : public session_opener {
   static constexpr int most_tasks = 256;
 
   /// *Throws* `invalid_argument_error`.
-  explicit simulated_cluster(std::initializer_list<cluster_job> jobs) : tasks_(cluster_spec(jobs).tasks_) {
+  explicit simulated_cluster(std::initializer_list<cluster_job> jobs) : simulated_cluster(cluster_spec(jobs)) {}
+  explicit simulated_cluster(const cluster_spec& spec) : tasks_(new cluster_tasks) {
+    const cluster_tasks& all = *spec.tasks_;
+    for (int r = 0, tasks = 0; r < all.count(); r += tasks) {
+      for (tasks = 0; r + tasks < all.count() && all.name(r + tasks).job == all.name(r).job;) ++tasks;
+      tasks_->add(std::string(all.name(r).job), tasks);
+    }
     if (tasks_->count() > most_tasks)
       fail<invalid_argument_error>(message("[onto.option] simulated_tasks has ")
                                    << tasks_->count() << " tasks; each is a thread, up to " << most_tasks);

@@ -21,6 +21,7 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 struct session_options;
+class cluster_spec;
 
 namespace detail {
 template <class F>
@@ -141,6 +142,9 @@ class simulated_jobs {
                   "<onto/simulated_cluster.hpp>");
     if constexpr (is_there) opener_ = detail::ref<const detail::counted>(new Cluster(jobs));
   }
+  /// The tasks of a specification.
+  template <class Cluster = detail::simulated_cluster>
+  simulated_jobs(const cluster_spec& spec) : opener_(new Cluster(spec)) {}
 
   const detail::session_opener* opener() const {
     return static_cast<const detail::session_opener*>(opener_.get());

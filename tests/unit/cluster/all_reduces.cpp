@@ -58,7 +58,7 @@ TEST_CASE("numbers of all types are added up over tasks", "[cluster][threads]") 
 TEST_CASE("numbers are added up over more tasks than messages are for", "[cluster][threads]") {
   const auto check = [](session& s, rule_checker& r) {
     check_multiples<float, 12, 10>(s, r, "float, over many tasks");
-    check_multiples<bfloat16, 12, 10>(s, r, "bfloat16, over many tasks");
+    check_multiples<half, 12, 10>(s, r, "half, over many tasks");
   };
   in_simulated_workers(10, {.timeout = 60}, check);
   in_simulated_workers(10, {.timeout = 60, .deterministic = true}, check);
