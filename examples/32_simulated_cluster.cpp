@@ -50,8 +50,8 @@ auto loss_of(Place, const W& w, const B& b) {
 auto on_a_server() {
   const auto w = on<task<"ps", 0>>(variable<"w", float, 2, 1>(zeros<float, 2, 1>()));
   const auto b = on<task<"ps", 0>>(variable<"b", float, 1>(zeros<float, 1>()));
-  const auto losses = towers(hana::tuple_t<task<"worker", 0>, task<"worker", 1>>,
-                             [=](auto place) { return loss_of(place, w, b); });
+  const auto losses =
+      towers(hana::tuple_t<task<"worker", 0>, task<"worker", 1>>, [=](auto place) { return loss_of(place, w, b); });
   return minimize<sgd{.rate = 0.2, .momentum = 0.5}>(mean(losses));
 }
 
@@ -71,8 +71,8 @@ void train(session& sess, const Step& step, const char* layout) {
   const data one(0), other(1);
   float loss = 0;
   for (int k = 0; k < 100; ++k)
-    loss =
-        repeat(shard<0>().first = one.x, shard<0>().second = one.y, shard<1>().first = other.x, shard<1>().second = other.y);
+    loss = repeat(shard<0>().first = one.x, shard<0>().second = one.y, shard<1>().first = other.x,
+                  shard<1>().second = other.y);
   const auto w = sess.run(variable<"w", float, 2, 1> * 1_c);
   std::printf("%s: loss %.4f, w = %.2f %.2f\n", layout, static_cast<double>(loss), static_cast<double>(w(0, 0)),
               static_cast<double>(w(1, 0)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A cluster inside one process: every task is a thread with a server and sessions of its own. Messages go through the
-// library's memory, by ways that are as unkind as MPI may be: what comes is taken late, and what has left is known late.
+// library's memory, by ways that are as unkind as MPI may be: what comes is taken late, and what has left is known
+// late.
 #pragma once
 
 #include <onto/simulated_cluster.hpp>

@@ -8,6 +8,4 @@
 #include <onto/onto.hpp>
 #endif
 
-int main() {
-  onto::session sess{{.simulated_tasks = {{"worker", 4}}}};
-}
+int main() { onto::session sess{{.simulated_tasks = {{"worker", 4}}}}; }

@@ -124,7 +124,9 @@ class session_opener : public counted {
 };
 
 template <class T>
-concept is_defined = requires { sizeof(T); };
+concept is_defined = requires {
+  sizeof(T);
+};
 
 }  // namespace detail
 
@@ -146,9 +148,7 @@ class simulated_jobs {
   template <class Cluster = detail::simulated_cluster>
   simulated_jobs(const cluster_spec& spec) : opener_(new Cluster(spec)) {}
 
-  const detail::session_opener* opener() const {
-    return static_cast<const detail::session_opener*>(opener_.get());
-  }
+  const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
 
  private:
   detail::ref<const detail::counted> opener_;

@@ -99,8 +99,7 @@ class staged_results {
       if (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
         throw_shared_outputs();
     for (staged* s = first_; s; s = s->next)
-      if (overlap(out, bytes, s->target, s->bytes))
-        throw_shared_outputs();
+      if (overlap(out, bytes, s->target, s->bytes)) throw_shared_outputs();
     const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
     bool is_read = are_texts;
     for (int n = 0; n < g_.count && !is_read; ++n)

@@ -75,9 +75,8 @@ TEST_CASE("a session of simulated tasks is given feeds once and gives each resul
   for (int k = 0; k < 3; ++k) sess.run_to(in, at_first, x = in);
   CHECK(all_are(in, 128, 4));
   // Two tasks write to two outputs, and no task sees both.
-  const std::string shared = words_of<invalid_argument_error>([&] {
-    sess.run_to(std::tie(b, b), fetches(at_first, at_second), x = all_ones, y = open_ones);
-  });
+  const std::string shared = words_of<invalid_argument_error>(
+      [&] { sess.run_to(std::tie(b, b), fetches(at_first, at_second), x = all_ones, y = open_ones); });
   CHECK(shared == "[onto.run] two outputs of a run share memory; give each memory of its own");
   std::vector<float> small(3);
   CHECK(words_of<invalid_argument_error>([&] { sess.run_to(small, both, x = all_ones, y = open_ones); }) ==
@@ -217,7 +216,7 @@ TEST_CASE("checkpoints of simulated tasks are those of one process", "[cluster][
   CHECK(alone.run(variable<"v", float, 3> * 1.f)(2) == 3);
   session others{{.simulated_tasks = {{"worker", 2}}}};
   others.restore(saved.path);
-  CHECK(others.run(on<second>(variable<"v", float, 3>)*1.f)(1) == 2);
+  CHECK(others.run(on<second>(variable<"v", float, 3>) * 1.f)(1) == 2);
   CHECK(all_are(others.run(on<first>(w) * 1.f), 2, 4));
 }
 
@@ -230,8 +229,10 @@ TEST_CASE("bad options of simulated tasks are refused", "[cluster]") {
   CHECK(contains(refused({{"a", 1}, {"a", 2}}), "job 'a' is there twice"));
   CHECK(contains(refused({{"a b", 1}}), "'a b' is no name of a job"));
   CHECK(refused({{"worker", 5000}}) == "[onto.option] simulated_tasks has 5000 tasks; each is a thread, up to 256");
-  CHECK(words_of<invalid_argument_error>([] { session sess{{.simulated_tasks = {{"w", 2}}, .timeout = 0}}; }) ==
-        "[onto.option] timeout is a number of seconds above 0");
-  CHECK(words_of<invalid_argument_error>([] { session sess{{.simulated_tasks = {{"w", 2}}, .cpus = 0}}; }) ==
-        "[onto.option] cpus is 0; it is 1 to 1024");
+  CHECK(words_of<invalid_argument_error>([] {
+          session sess{{.simulated_tasks = {{"w", 2}}, .timeout = 0}};
+        }) == "[onto.option] timeout is a number of seconds above 0");
+  CHECK(words_of<invalid_argument_error>([] {
+          session sess{{.simulated_tasks = {{"w", 2}}, .cpus = 0}};
+        }) == "[onto.option] cpus is 0; it is 1 to 1024");
 }
