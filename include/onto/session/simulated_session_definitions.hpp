@@ -153,7 +153,14 @@ class simulated_session final : public session_runtime {
       if (t > 0) mine.lines.clear();  // what the environment says is said once
     });
   }
-  ~simulated_session() override { queue_.finish(); }
+  /// The tasks end as processes do, at the same time: some of what they do then they do together.
+  ~simulated_session() override {
+    queue_.finish();
+    try {
+      in_each([&](int t) { tasks_[t].session = {}; });
+    } catch (...) {  // then they end one after the other
+    }
+  }
 
  private:
   /// A task: its session, and the thread that does all with it.

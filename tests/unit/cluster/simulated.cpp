@@ -198,6 +198,51 @@ TEST_CASE("simulated tasks log what is on them, in order, and the devices once",
   CHECK(lines == expected);
 }
 
+TEST_CASE("simulated tasks add up by messages, and many of them at once", "[cluster][threads]") {
+  constexpr auto total = [](auto number) {
+    return [&]<int... K>(std::integer_sequence<int, K...>) {
+      return add_n(on<task<"worker", K>>(iota<float, 6000>() * c<1.f * (K + 1)>)...);
+    }
+    (std::make_integer_sequence<int, decltype(number)::value>{});
+  };
+  const auto check = [](session& sess, const auto& sum, int tasks) {
+    const auto step = sess.prepare(sum);
+    bool right = true;
+    for (int run = 0; run < 3; ++run) {
+      const auto got = step();
+      for (int k = 0; k < 6000; ++k) right = right && got(k) == static_cast<float>(k * (tasks * (tasks + 1) / 2));
+    }
+    return right;
+  };
+  constexpr auto of_two = total(std::integral_constant<int, 2>{});
+  constexpr auto of_ten = total(std::integral_constant<int, 10>{});
+  static_assert(plan_of(of_ten).all_reduces == 1 && plan_of(of_ten).messages == 0);
+  session two{{.simulated_tasks = {{"worker", 2}}}}, ten{{.simulated_tasks = {{"worker", 10}}}};
+  session in_order{{.simulated_tasks = {{"worker", 10}}, .deterministic = true}};
+  CHECK(check(two, of_two, 2));
+  CHECK(check(ten, of_ten, 10));
+  CHECK(check(in_order, of_ten, 10));
+}
+
+TEST_CASE("a trace has what simulated tasks do", "[cluster][threads]") {
+  const std::string path = "simulated_" + std::to_string(getpid()) + ".json";
+  {
+    session_options o = three_tasks();
+    o.trace = path;
+    session sess{o};
+    for (int k = 0; k < 2; ++k) sess.run(both, x = all_ones, y = open_ones);
+  }
+  std::string all;
+  for (const auto& entry : std::filesystem::directory_iterator(".")) {
+    if (!contains(entry.path().filename().string(), path)) continue;
+    std::ifstream in(entry.path());
+    all.append(std::istreambuf_iterator<char>(in), {});
+    std::filesystem::remove(entry.path());
+  }
+  for (const char* const kernel : {"AddN", "MatMul", "MatMul_1"})
+    CHECK(contains(all, std::string("\"name\": \"") + kernel + "\""));
+}
+
 TEST_CASE("checkpoints of simulated tasks are those of one process", "[cluster][threads]") {
   const file saved(".safetensors");
   const auto there = on<first>(variable<"v", float, 3>);
