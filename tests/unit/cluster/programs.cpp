@@ -3,6 +3,8 @@
 #include "../../cluster/simulated_tasks.hpp"
 #include "../session/properties.hpp"
 
+#include <atomic>
+
 using namespace onto_test;
 
 namespace {
@@ -47,7 +49,7 @@ void check_over_tasks(std::initializer_list<job> jobs, const char* const (&guard
   const program_feeds f(Seed);
   const reference expected = reference_of(program, fed_values<Open>(f));
   std::vector<std::vector<task_results>> got(8);
-  bool refused = false;
+  std::atomic<bool> refused{false};
   const outcome o = run_tasks(jobs, Seed, [&](server& node) {
     session sess{node, {.allow_soft_placement = true, .simulated_gpus = gpus, .timeout = 60}};
     if (is_refused(sess, program)) {

@@ -265,6 +265,48 @@ TEST_CASE("checkpoints of simulated tasks are those of one process", "[cluster][
   CHECK(all_are(others.run(on<first>(w) * 1.f), 2, 4));
 }
 
+TEST_CASE("messages through memory are in order, of a tag and a sender, and fit", "[cluster]") {
+  const detail::ref<detail::memory_network> net(new detail::memory_network(3));
+  detail::memory_transport one(net, 0), other(net, 1);
+  const std::vector<char> large(10'000, 'x');
+  std::int64_t bytes = 0;
+  char small[4] = {};
+  std::vector<char> room(20'000);
+
+  // What is small leaves at once; what is large when it is taken; neither is taken for another's.
+  CHECK(one.send(1, 7, "ab", 2)->is_done(bytes));
+  CHECK(one.send(1, 7, "cd", 2)->is_done(bytes));
+  const auto sent = one.send(1, 8, large.data(), 10'000);
+  CHECK_FALSE(sent->is_done(bytes));
+  CHECK(net->left_over(0) == 3);
+  int source = -1;
+  CHECK_FALSE(other.probe(2, 7, source, bytes));
+  CHECK(other.probe(-1, 8, source, bytes));
+  CHECK((source == 0 && bytes == 10'000));
+  const auto none = other.receive(2, 7, small, 4);
+  CHECK_FALSE(none->is_done(bytes));
+  for (const char* const text : {"ab", "cd"}) {
+    CHECK(other.receive(0, 7, small, 4)->is_done(bytes));
+    CHECK(std::string(small, static_cast<std::size_t>(bytes)) == text);
+  }
+  CHECK(other.receive(0, 8, room.data(), 20'000)->is_done(bytes));
+  CHECK((bytes == 10'000 && room[9'999] == 'x' && room[10'000] == 0));
+  CHECK(sent->is_done(bytes));
+  CHECK(net->left_over(0) == 0);
+
+  // Who is given up gets nothing; the next one does.
+  const auto gone = other.receive(0, 9, small, 4), next = other.receive(0, 9, room.data(), 4);
+  gone->cancel();
+  one.send(1, 9, "xyz", 3);
+  CHECK_FALSE(gone->is_done(bytes));
+  CHECK((next->is_done(bytes) && room[2] == 'z' && small[2] == 0));
+
+  const auto narrow = other.receive(0, 10, small, 4);
+  one.send(1, 10, large.data(), 10'000);
+  CHECK(words_of<internal_error>([&] { narrow->is_done(bytes); }) ==
+        "[onto.cluster] a message of 10000 bytes has come where there is room for 4");
+}
+
 TEST_CASE("bad options of simulated tasks are refused", "[cluster]") {
   const auto refused = [](std::initializer_list<cluster_job> jobs) {
     return words_of<invalid_argument_error>([&] { session sess{{.simulated_tasks = jobs}}; });
