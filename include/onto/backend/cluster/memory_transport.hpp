@@ -194,7 +194,7 @@ class memory_network : public counted {
     const std::int64_t bytes = sent.bytes_ < room.bytes_ ? sent.bytes_ : room.bytes_;
     if (bytes > 0) std::memcpy(room.data_, sent.data_, static_cast<std::size_t>(bytes));
     room.finish(sent.bytes_);
-    sent.finish(sent.bytes_);
+    if (!sent.done_.load(std::memory_order_relaxed)) sent.finish(sent.bytes_);  // its sender may look at it
   }
 
   std::vector<box*> boxes_;
