@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Programs for several processes in one, where each task is a thread: no MPI, and no mpirun.
+// WITHOUT: nvcc
 #include <onto/simulated_cluster.hpp>
 
 #include <cstdio>
