@@ -146,7 +146,7 @@ class simulated_session final : public session_runtime {
       of_task.cpu_threads = share > 1 ? share : 1;
     }
     in_each([&](int t) {
-      task& mine = tasks_[t];
+      task& mine = at(t);
       session_options o = of_task;
       o.log = [&mine](std::string_view line) { mine.lines.emplace_back(line); };
       mine.session = open_together(o, finders, groups[static_cast<std::size_t>(t)].release());
@@ -157,7 +157,7 @@ class simulated_session final : public session_runtime {
   ~simulated_session() override {
     queue_.finish();
     try {
-      in_each([&](int t) { tasks_[t].session = {}; });
+      in_each([&](int t) { at(t).session = {}; });
     } catch (...) {  // then they end one after the other
     }
   }
@@ -193,7 +193,7 @@ class simulated_session final : public session_runtime {
     try {
       for (int t = 0; t < count_; ++t) {
         const ref<start> s(new start(begin, t));
-        tasks_[t].thread.push(*s);
+        at(t).thread.push(*s);
         s->wait();
       }
     } catch (const internal_error&) {
@@ -211,14 +211,14 @@ class simulated_session final : public session_runtime {
     for (int t = 0; t < count_; ++t) jobs.emplace_back(new job<F>(act, t));
     {
       const mutex_lock one(turn_);
-      for (int t = 0; t < count_; ++t) tasks_[t].thread.push(*jobs[static_cast<std::size_t>(t)]);
+      for (int t = 0; t < count_; ++t) at(t).thread.push(*jobs[static_cast<std::size_t>(t)]);
       for (int t = 0; t < count_; ++t) {
         try {
           jobs[static_cast<std::size_t>(t)]->wait_and_check();
         } catch (...) {
           if (!failure) failure = std::current_exception();
         }
-        lines.take(tasks_[t].lines);
+        lines.take(at(t).lines);
       }
     }
     {
@@ -233,8 +233,9 @@ class simulated_session final : public session_runtime {
     if (!queue_.is_here()) queue_.wait_for_all();
   }
 
+  task& at(int number) const { return tasks_[static_cast<std::size_t>(number)]; }
   static simulated_session& of(session_runtime& s) { return static_cast<simulated_session&>(s); }
-  session_runtime& session_of(int t) { return *tasks_[t].session; }
+  session_runtime& session_of(int t) { return *at(t).session; }
 
   static void run(session_runtime& s, repeated_run* repeated, const run_request& r) {
     simulated_session& all = of(s);
@@ -281,7 +282,7 @@ class simulated_session final : public session_runtime {
   }
   static session_runtime* task_of(const session_runtime& s, int number) {
     const auto& all = static_cast<const simulated_session&>(s);
-    return number < all.count_ ? all.tasks_[number].session.get() : nullptr;
+    return number < all.count_ ? all.at(number).session.get() : nullptr;
   }
 
   static constexpr simulated_functions functions{&run, &prepare, &pin_variables, &save, &restore, &task_of};
