@@ -255,6 +255,11 @@ def check_workers(mpi, source):
         return
     file = mpi.folder / "digits.safetensors"
     expected = mpi.run(0, program, "--workers=1", "--steps=50")[1]
+    for layout in ("data --workers=4", "server --workers=2", "model --workers=2"):
+        status, out, err, took = mpi.run(0, program, *f"--layout={layout} --steps=50 --simulated".split())
+        same = [re.findall(r"step 50: loss (\d+\.\d+)", text) for text in (expected, out)]
+        good = status == 0 and all(same) and abs(float(same[0][0]) - float(same[1][0])) < 2e-4
+        mpi.verdict(f"digits_workers: {layout}, in one process ({took:.1f} s)", None if good else f"it ended with status {status}\n{indent(out + err)}")
     text = ""
     for number, (processes, layout) in enumerate([(2, "data --workers=2"), (3, "server --workers=2"), (1, "data --workers=1"),
                                                   (2, "model --workers=2"), (4, "data --workers=4")]):

@@ -142,6 +142,8 @@ class together {
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
                                                 process_group* adopted) {
   ref<process_group> group(adopted);
+  if (options.simulated_tasks.opener())
+    fail_option(message("simulated_tasks is a cluster of its own; leave it out where a server has the tasks"));
   apply_environment(options);
   message compared("allow_soft_placement ");
   compared << (options.allow_soft_placement ? "on" : "off") << ", math "

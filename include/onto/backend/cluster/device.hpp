@@ -178,23 +178,33 @@ ONTO_COLD inline void write_devices(message& m, const device_list& devices) {
       << devices[d].description() << "\n";
 }
 
-/// Reads them. *Preconditions* `text` was written by `write_devices`.
-ONTO_COLD inline void read_devices(std::string_view text, const task_name& task, const ref<message_streams>& streams,
+/// Reads digits and the space behind them. *Returns* whether they are there, and below 2^20.
+ONTO_COLD inline bool read_number(std::string_view& text, int& n) {
+  std::size_t digits = 0;
+  for (n = 0; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+    n = 10 * n + (text[digits] - '0');
+    if (n >= 1 << 20) return false;
+  }
+  if (digits == 0 || digits == text.size() || text[digits] != ' ') return false;
+  text.remove_prefix(digits + 1);
+  return true;
+}
+
+/// Reads them. *Returns* false for what `write_devices` has not written.
+ONTO_COLD inline bool read_devices(std::string_view text, const task_name& task, const ref<message_streams>& streams,
                                    device_list& out) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
     std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    int number[3] = {};
-    for (int& n : number) {
-      for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1)) n = 10 * n + (line[0] - '0');
-      if (!line.empty()) line.remove_prefix(1);
-    }
-    const place where{number[0] == static_cast<int>(device_kind::gpu) ? device_kind::gpu : device_kind::cpu, number[1],
-                      true, &task};
-    out.add(new cluster_device(where, number[2] < kernel_entry::slots ? number[2] : kernel_entry::host,
-                               std::string(line), streams));
+    text.remove_prefix(end + 1);
+    int kind = 0, index = 0, slot = 0;
+    if (!read_number(line, kind) || !read_number(line, index) || !read_number(line, slot)) return false;
+    if (kind != static_cast<int>(device_kind::gpu) && kind != static_cast<int>(device_kind::cpu)) return false;
+    out.add(new cluster_device({static_cast<device_kind>(kind), index, true, &task},
+                               slot < kernel_entry::slots ? slot : kernel_entry::host, std::string(line), streams));
   }
+  return true;
 }
 
 ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::exception_ptr failure,
@@ -202,6 +212,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   message m;
   m << "onto " << ONTO_VERSION_MAJOR << "." << ONTO_VERSION_MINOR << "." << ONTO_VERSION_PATCH << ", " << options
     << "\n";
+  for (int d = 0; d < own.count(); ++d) own[d].join(tasks_->name(rank()));
   write_devices(m, own);
   m << std::string_view("\0", 1);
   const std::string heard = agree({hash_text("session"), "session", 0}, failure, m.text());
@@ -227,10 +238,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
       fail<failed_precondition_error>(words << "; give every process the same version and options");
     }
     if (r == rank()) {
-      for (int d = 0; d < own.count(); ++d) {
-        own[d].join(tasks_->name(r));
-        all.add(own.release(d));
-      }
+      for (int d = 0; d < own.count(); ++d) all.add(own.release(d));
       continue;
     }
     const ref<message_streams> streams(new message_streams);
@@ -239,7 +247,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
     retain();
     streams->out = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, false));
     streams->all_reduce = reductions;
-    read_devices(text, tasks_->name(r), streams, all);
+    if (!read_devices(text, tasks_->name(r), streams, all)) break_off(garbled(r));
   }
   return all;
 }
