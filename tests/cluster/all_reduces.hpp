@@ -16,8 +16,13 @@ namespace sums {
 inline constexpr auto x = placeholder<"x", float, 2, 3>;
 inline constexpr auto m = placeholder<"m", float, 3, 3>;
 
+#if defined(ONTO_SUMS_ON_GPUS)  // each task has a GPU of its own
+template <int K>
+using worker = task<"worker", K, gpu<K>>;
+#else
 template <int K>
 using worker = task<"worker", K>;
+#endif
 
 /// One value of a task.
 template <unsigned Choice, class X>

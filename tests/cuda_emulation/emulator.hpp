@@ -127,6 +127,8 @@ struct piece {
   /// Does it; *returns* what becomes of the device. Adds to `nanoseconds` how long it takes.
   std::function<cudaError_t(std::int64_t& nanoseconds)> run;
   bool on_host = false;  // a host function: runs without the lock, and not at all once the device is lost
+  /// Asked when it is the next of its stream, under the lock; none: it may.
+  std::function<bool()> may_begin{};
 };
 /// Issues a piece of work to a stream, or to the recording that the stream is part of. The lock is held.
 cudaError_t issue(cudaStream_t stream, piece p);

@@ -34,6 +34,8 @@ struct choice {
 
 bool may_begin(const stream_item& i) {
   if (i.what == stream_item::wait) return i.event->reached >= i.number;
+  if (i.what == stream_item::work)
+    return !i.job.may_begin || device_at(i.job.device).lost != cudaSuccess || i.job.may_begin();
   // Launches of one graph come one after the other.
   return i.what != stream_item::graph || (!i.run && i.program->last.expired());
 }

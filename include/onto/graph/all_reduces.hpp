@@ -16,13 +16,15 @@ namespace onto::detail {
 class all_reduces {
  public:
   constexpr all_reduces(const graph_view& g, const kernel_partition& p, const extents* shapes,
-                        const node_placement* where, const base_readers& readers, const fetch_targets& targets)
+                        const node_placement* where, const base_readers& readers, const fetch_targets& targets,
+                        const direct_sums& direct)
       : g_(g),
         p_(p),
         shapes_(shapes),
         where_(where),
         readers_(readers),
         targets_(targets),
+        direct_(direct),
         facts_(targets.count > 0 ? g.count : 0) {
     if (targets_.count == 0) return;
     bool some = false;
@@ -80,16 +82,46 @@ class all_reduces {
   constexpr place first_place(int root) const {
     place first{};
     for_each_term(sum_of(root), [&](int term) {
-      if (!first.is_set() && is_there(root, where_[term].where)) first = host_of(where_[term].where);
+      if (first.is_set() || !is_there(root, where_[term].where)) return;
+      first = is_reduced(root) ? place_of(root, where_[term].where) : host_of(where_[term].where);
     });
     return first;
   }
-  /// Sums of equal keys are over the same tasks, and of one element type.
+  /// Where an all-reduce is on the task of `at`: on the device of its term, where the devices of all terms add up
+  /// without the hosts; else in the host's memory.
+  constexpr place place_of(int root, const place& at) const {
+    return is_direct(root) ? where_[term_at(root, at)].where : host_of(at);
+  }
+  /// Sums of equal keys are over the same tasks, at the same places, and of one element type.
   constexpr std::uint64_t key(int root) const {
-    return hash_mix(tasks_of(root), static_cast<std::uint64_t>(g_[root].type));
+    std::uint64_t at = tasks_of(root);
+    if (is_direct(root)) for_each_term(root, [&](int term) { at += key_of(where_[term].where); });
+    return hash_mix(at, static_cast<std::uint64_t>(g_[root].type));
   }
 
  private:
+  /// Each term is on a device that adds up, no two on one.
+  constexpr bool is_direct(int root) const {
+    if (!direct_.hardware) return false;
+    int terms = 0;
+    bool good = true;
+    for_each_term(root, [&](int term) {
+      const std::uint64_t own = hardware_of(where_[term].where);
+      int before = 0;
+      ++terms;
+      good = good && own != 0;
+      for_each_term(root, [&](int other) {
+        if (++before < terms && hardware_of(where_[other].where) == own) good = false;
+      });
+    });
+    return good && direct_.adds(g_[root].type, terms);
+  }
+  constexpr std::uint64_t hardware_of(const place& p) const {
+    for (int d = 0; d < targets_.count; ++d)
+      if (targets_.devices[d] == p) return direct_.hardware[d];
+    return 0;
+  }
+
   enum kinds : std::uint8_t { unknown, plain, repeated, added };
   struct facts {
     kinds kind = unknown;
@@ -250,6 +282,7 @@ class all_reduces {
   const node_placement* where_;
   const base_readers& readers_;
   fetch_targets targets_;
+  direct_sums direct_;
   scratch_array<facts> facts_;
   bool any_ = false;
 };

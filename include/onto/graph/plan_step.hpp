@@ -98,6 +98,12 @@ struct fetch_targets {
   const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
 };
 
+/// Which devices add up values with those of other tasks without the hosts.
+struct direct_sums {
+  const std::uint64_t* hardware = nullptr;  // per device of `fetch_targets`: which it is, or 0; null: none of them does
+  bool (*adds)(element type, int tasks) = nullptr;
+};
+
 /// What is scheduled: a graph with its kernels, before some were merged too, its shapes and places.
 struct schedule_input {
   const graph_view& graph;
@@ -107,12 +113,15 @@ struct schedule_input {
   const node_placement* where;
   schedule_scratch scratch;
   fetch_targets targets{};
+  direct_sums sums{};
 };
+
+class device_list;
 
 /// How programs over several tasks are scheduled; behind pointers, so that programs of one process hold nothing of it.
 struct task_scheduling {
   int (*repeated)(const graph_view& g);  // see schedule_capacity
-  schedule_counts (*run)(const schedule_input& in, const bool* split);
+  schedule_counts (*run)(schedule_input in, const device_list& devices, const bool* split);
 };
 
 }  // namespace detail

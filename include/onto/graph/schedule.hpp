@@ -43,7 +43,7 @@ class basic_scheduler {
         readers_(g_, whole_),
         r_(in.scratch),
         targets_(in.targets),
-        shared_(make_shared()) {}
+        shared_(make_shared(in.sums)) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -67,9 +67,9 @@ class basic_scheduler {
  private:
   static constexpr bool shares = std::is_same_v<Shared, shared_values>;
 
-  constexpr Shared make_shared() {
+  constexpr Shared make_shared([[maybe_unused]] const direct_sums& sums) {
     if constexpr (shares)
-      return {all_reduces(g_, whole_, shapes_, where_, readers_, targets_), all_reduce_buckets(g_.count)};
+      return {all_reduces(g_, whole_, shapes_, where_, readers_, targets_, sums), all_reduce_buckets(g_.count)};
     else
       return {};
   }
@@ -150,7 +150,7 @@ class basic_scheduler {
   constexpr void collect(int unit) {
     all_reduces& sums = shared_.sums;
     if (sums.first_twin(unit) != unit) return;
-    sums.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
+    sums.for_each_term(unit, [&](int term) { add_transfer(term, sums.place_of(unit, where_[term].where)); });
     const std::int64_t bytes = bytes_of(g_[unit].type, shapes_[unit]);
     if (!shared_.buckets.takes(sums.key(unit), bytes)) begin_bucket();
     if (shared_.buckets.add(unit, sums.key(unit), bytes)) begin_bucket();
@@ -165,7 +165,7 @@ class basic_scheduler {
       plan_step s;
       s.kind = step_kind::all_reduce;
       s.node = first;
-      s.at = host_of(where_[term].where);
+      s.at = shared_.sums.place_of(first, where_[term].where);
       s.value = c_.values;
       s.bucket = c_.all_reduces;
       for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
@@ -207,7 +207,8 @@ class basic_scheduler {
       if (is_shared(base)) {
         const int u = units_.kernel_of[base];
         if (!shared_.sums.is_there(u, at)) return shared_.sums.first_place(u);
-        bool there = shared_.sums.is_repeated(u);
+        if (!shared_.sums.is_repeated(u)) return shared_.sums.place_of(u, at);
+        bool there = true;
         for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
           there = has_kernel(g_, m, at.kind);
         return there ? at : host_of(at);

@@ -41,6 +41,8 @@ struct device_counters {
   std::atomic<std::int64_t> transfer_bytes{0};
 };
 
+struct communicators;
+
 /// One device. What is issued to a stream runs in its order; nothing but `reserve` and an event's `wait` blocks.
 /// Labels, calls and slots must live until the run is over.
 class device {
@@ -144,10 +146,14 @@ class device {
     return {};
   }
 
+  /// How it adds up values with devices of other tasks, without the hosts; null where it does not.
+  virtual const communicators* sums_with_others() const { return nullptr; }
+
   /// Why a device does nothing any more, or null.
   const char* lost() const { return lost_.load(std::memory_order_acquire); }
 
   fault_hook fault{};
+  std::uint64_t shared_hardware = 0;  // which it is among those that add up with others; 0: it does not
   device_counters counters;
 
  protected:

@@ -59,7 +59,7 @@ struct bound_program;
 class process_group : public counted {
  public:
   const together_functions* programs = nullptr;
-  void (*run_all_reduce)(process_group& group, bound_program& b, int step) = nullptr;  // this task's part
+  void (*run_all_reduce)(process_group& group, bound_program& b, int step, device& at) = nullptr;  // this task's part
 
   /// A place of the task that this process is.
   virtual place here() const = 0;
@@ -77,9 +77,13 @@ class process_group : public counted {
 
   /// Begins to add up what each of some tasks gives, this one among them: all begin the same ones in the same order. A
   /// device of another task has it in its stream of kernels. After a failure each begins what is left, too; then the
-  /// sums are nothing, and the run has failed in all of them, or will have when they agree on its end.
-  virtual void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
-                          int task_count) = 0;
+  /// sums are nothing, and the run has failed in all of them, or will have when they agree on its end. `at`: the
+  /// host, or a device that adds up with those of the other tasks, in its stream `out`.
+  virtual void all_reduce(const work& w, device& at, element type, const reduced_value* values, int count,
+                          const place* tasks, int task_count) = 0;
+  /// Waits until devices are done adding up with those of other tasks: the host is not to block on a device that may
+  /// wait for one that never comes. *Throws* `failed_precondition_error` where another process does not come in time.
+  virtual void settle() = 0;
   /// Lets what is under way go on, between steps that take long.
   virtual void progress() = 0;
 

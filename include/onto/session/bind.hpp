@@ -51,7 +51,7 @@ class binder {
                                   b_.where,
                                   {steps, b_.values, units, value_of, m_.make<bool>(g_.count), m_.make<bool>(g_.count)},
                                   {devices_.places(), tasks > 0 ? devices_.count() : 0, b_.places}};
-    b_.counts = tasks > 1 ? over_tasks_->run(in_order, split) : scheduler(in_order).run(split);
+    b_.counts = tasks > 1 ? over_tasks_->run(in_order, devices_, split) : scheduler(in_order).run(split);
     b_.devices = devices_.count();
     b_.block_bytes = m_.make<std::int64_t>(devices_.count());
     b_.value_bytes = m_.make<std::int64_t>(devices_.count());
@@ -82,6 +82,7 @@ class binder {
       made.elsewhere = is_elsewhere(steps[k], here_);
       made.is_message = steps[k].kind == step_kind::all_reduce ||
                         (steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from));
+      made.is_direct = steps[k].kind == step_kind::all_reduce && steps[k].at.kind != device_kind::cpu;
       if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
       if (made.elsewhere)
         made.step = steps[k];
@@ -153,7 +154,7 @@ class binder {
     while (end > first && b_.steps[end - 1].stream == 0) --end;
     const void* peer_group = nullptr;
     for (int k = first; k < end; ++k) {
-      if (b_.steps[k].stream == 0) return;
+      if (b_.steps[k].stream == 0 || b_.steps[k].is_message) return;
       const void* f = devices_[(b_.steps[k].stream - 1) / stream_kinds].peer_group();
       if (peer_group && f != peer_group) return;
       peer_group = f;

@@ -52,6 +52,7 @@ struct bound_step {
   int wait_count = 0;
   bool elsewhere = false;         // another process does it
   bool is_message = false;        // to another process or from one
+  bool is_direct = false;         // between devices, whose streams know when it is done
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
   work_label label;
 };

@@ -191,7 +191,7 @@ class session_core final : public session_runtime {
       if (writes) commit(g, *b, leaves);
     } catch (...) {
       if (group_ && group_->is_broken())
-        group_->programs->keep(b);
+        group_->programs->keep(*this, b);
       else
         delete b;
       if (trace_) finish_trace();

@@ -235,6 +235,7 @@ class execution {
   void wait_for(device_event& event) {
     trace_sink* const trace = b_.progress.trace;
     const std::int64_t begin = trace ? trace->now() : 0;
+    if (group_) group_->settle();
     event.wait();
     const double then = event.time();
     static constexpr work_label waiting{"wait", {}, 0, 0};
@@ -270,7 +271,7 @@ class execution {
       for (int w = 0; w < s.wait_count; ++w) {
         const bound_step& other = b_.steps[s.waits[w]];
         if (!other.event) continue;
-        if (other.is_message)
+        if (other.is_message && !other.is_direct)
           wait_for(*other.event);  // no GPU knows when a message has come
         else
           owner.wait(b_.progress, stream, *other.event);
@@ -290,7 +291,7 @@ class execution {
     device& at = devices_[s.device];
     if (group_) group_->progress();
     if (s.step.kind == step_kind::all_reduce)
-      group_->run_all_reduce(*group_, b_, static_cast<int>(&s - b_.steps));
+      group_->run_all_reduce(*group_, b_, static_cast<int>(&s - b_.steps), at);
     else if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::fetch_copy)
@@ -314,6 +315,8 @@ class execution {
     const host_slot& source = s.from_node == s.step.node ? slot_of(s.step.source, s.step.node) : b_.leaf[s.step.node];
     const host_slot& target = b_.address[s.step.value];
     const std::int64_t bytes = b_.values[s.step.value].bytes;
+    // A copy from or to the host's memory may block until what is before it in its stream is done.
+    if (group_ && (from.is_host() || to.is_host())) group_->settle();
     if (from.is_host())
       to.copy_in(w, target.data, source, bytes);
     else if (to.is_host())
@@ -380,6 +383,7 @@ class execution {
       try {
         device_event* end = rest_of(q);
         devices_[(q - 1) / stream_kinds].record(b_.progress, static_cast<stream_kind>((q - 1) % stream_kinds), *end);
+        if (group_) group_->settle();
         end->wait();
         if (end->time() > b_.progress.now) b_.progress.now = end->time();
       } catch (...) {

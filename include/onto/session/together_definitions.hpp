@@ -2,6 +2,7 @@
 // How sessions run programs together with other processes.
 #pragma once
 
+#include <onto/runtime/communicator.hpp>
 #include <onto/session/joined_trace.hpp>
 #include <onto/session/open_session.hpp>
 #include <onto/session/together.hpp>
@@ -101,18 +102,50 @@ class together {
   }
 
   /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
-  /// memory.
-  ONTO_COLD static void keep(bound_program* b) {
+  /// memory. What it has of GPUs, which are at rest, goes.
+  ONTO_COLD static void keep(const session_core& s, bound_program* b) {
+    const auto is_gpu = [&](const place& p) { return p.kind != device_kind::cpu && same_task(p, s.devices_.here()); };
+    const auto drop = [](auto*& held) {
+      if (held) held->drop();
+      held = nullptr;
+    };
+    const auto is_of_gpu = [&](int stream) {
+      return stream > 0 && is_gpu(s.devices_[(stream - 1) / stream_kinds].where());
+    };
+    for (int k = 0; k < b->counts.steps; ++k)
+      if (is_of_gpu(b->steps[k].stream)) drop(b->steps[k].event);
+    for (int q = 0; q < stream_count(b->devices); ++q)
+      if (is_of_gpu(q)) drop(b->rest[q]);
+    for (int k = 0; k < b->leaf_count; ++k)
+      if (const int n = b->leaves[k]; is_gpu(b->where[n].where)) drop(b->variable[n]);
+    for (int v = 0; v < b->counts.values; ++v) {
+      if (!is_gpu(b->values[v].at)) continue;
+      drop(b->written[v]);
+      drop(b->spare[v]);
+    }
+    for (int d = 0; d < b->devices; ++d) {
+      if (!is_gpu(s.devices_[d].where())) continue;
+      drop(b->blocks[d]);
+      drop(b->workspaces[d]);
+    }
     static std::atomic<bound_program*> kept{nullptr};
     b->next = kept.exchange(b);
   }
 
-  static schedule_counts schedule(const schedule_input& in, const bool* split) {
+  /// Values that devices add up with those of other tasks do not leave them.
+  static schedule_counts schedule(schedule_input in, const device_list& devices, const bool* split) {
+    std::vector<std::uint64_t> hardware;
+    for (int d = 0; d < devices.count(); ++d) {
+      hardware.push_back(devices[d].shared_hardware);
+      const communicators* const own = devices[d].sums_with_others();
+      if (hardware.back() != 0 && own) in.sums = {nullptr, own->adds};
+    }
+    if (in.sums.adds) in.sums.hardware = hardware.data();
     return scheduler_over_tasks(in).run(split);
   }
 
   /// This task's part in an all-reduce.
-  static void all_reduce(process_group& group, bound_program& b, int step) {
+  static void all_reduce(process_group& group, bound_program& b, int step, device& at) {
     const graph_view& g = b.program->graph;
     const plan_step& s = b.steps[step].step;
     int first = step, end = step;  // the parts of all tasks follow each other
@@ -131,8 +164,8 @@ class together {
       values.push_back({(given < b.counts.values ? b.address[given] : b.leaf[x.term]).data, b.address[v].data,
                         b.shapes[x.node].size()});
     }
-    group.all_reduce(b.progress, g[s.node].type, values.data(), static_cast<int>(values.size()), tasks.data(),
-                     static_cast<int>(tasks.size()));
+    group.all_reduce({b.progress, b.steps[step].label}, at, g[s.node].type, values.data(),
+                     static_cast<int>(values.size()), tasks.data(), static_cast<int>(tasks.size()));
   }
 
   static constexpr together_functions functions{

@@ -18,7 +18,7 @@ struct together_functions {
   void (*hear_shapes)(session_core& s, const run_request& r, const meaning& m, run_leaves& leaves, agreed_run& all);
   ref<prepared_program> (*prepare)(session_core& s, const compiled_program& program, const state* const* states);
   void (*take_turn)(session_core& s);
-  void (*keep)(bound_program* b);
+  void (*keep)(const session_core& s, bound_program* b);
   task_scheduling scheduling;
 };
 

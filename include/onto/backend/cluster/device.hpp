@@ -145,7 +145,10 @@ class cluster_device final : public device {
       e.set(stream == stream_kind::out ? *streams_->out : *streams_->in);
   }
   /// The host waits: what is issued here is issued by it.
-  void wait(run_state&, stream_kind, device_event& event) override { event.wait(); }
+  void wait(run_state&, stream_kind, device_event& event) override {
+    streams_->all_reduce->settle();
+    event.wait();
+  }
 
  protected:
   void* take(std::int64_t) override { return this; }
@@ -175,6 +178,8 @@ class cluster_device final : public device {
 ONTO_COLD inline void write_devices(message& m, const device_list& devices) {
   for (int d = 0; d < devices.count(); ++d)
     m << static_cast<int>(devices[d].where().kind) << " " << devices[d].where().index << " " << devices[d].slot() << " "
+      << static_cast<int>(devices[d].shared_hardware >> 44) << " "
+      << static_cast<int>(devices[d].shared_hardware >> 24 & 0xfffff) << " "
       << devices[d].description() << "\n";
 }
 
@@ -198,11 +203,14 @@ ONTO_COLD inline bool read_devices(std::string_view text, const task_name& task,
     if (end == std::string_view::npos) return false;
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    int kind = 0, index = 0, slot = 0;
-    if (!read_number(line, kind) || !read_number(line, index) || !read_number(line, slot)) return false;
+    int kind = 0, index = 0, slot = 0, hardware[2] = {};
+    if (!read_number(line, kind) || !read_number(line, index) || !read_number(line, slot) ||
+        !read_number(line, hardware[0]) || !read_number(line, hardware[1]))
+      return false;
     if (kind != static_cast<int>(device_kind::gpu) && kind != static_cast<int>(device_kind::cpu)) return false;
     out.add(new cluster_device({static_cast<device_kind>(kind), index, true, &task},
                                slot < kernel_entry::slots ? slot : kernel_entry::host, std::string(line), streams));
+    out[out.count() - 1].shared_hardware = hardware_number(hardware[0], hardware[1]);
   }
   return true;
 }
@@ -212,7 +220,11 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   message m;
   m << "onto " << ONTO_VERSION_MAJOR << "." << ONTO_VERSION_MINOR << "." << ONTO_VERSION_PATCH << ", " << options
     << "\n";
-  for (int d = 0; d < own.count(); ++d) own[d].join(tasks_->name(rank()));
+  for (int d = 0; d < own.count(); ++d) {
+    own[d].join(tasks_->name(rank()));
+    // Their libraries add up in an order that is not known.
+    if (!deterministic && ways_->size() > 1) own[d].shared_hardware = shared_hardware_of(own[d]);
+  }
   write_devices(m, own);
   m << std::string_view("\0", 1);
   const std::string heard = agree({hash_text("session"), "session", 0}, failure, m.text());
@@ -252,9 +264,12 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   return all;
 }
 
-ONTO_COLD inline void cluster_group::all_reduce(run_state& run, element type, const reduced_value* values, int count,
-                                                const place* tasks, int task_count) {
-  reductions_->begin(run, type, values, count, tasks, task_count);
+ONTO_COLD inline void cluster_group::all_reduce(const work& w, device& at, element type, const reduced_value* values,
+                                                int count, const place* tasks, int task_count) {
+  reductions_->begin(w, at, type, values, count, tasks, task_count);
+}
+ONTO_COLD inline void cluster_group::settle() {
+  if (reductions_) reductions_->settle();
 }
 ONTO_COLD inline void cluster_group::progress() {
   if (reductions_) reductions_->advance();

@@ -41,8 +41,9 @@ class cluster_group final : public process_group {
   bool is_broken() const override { return broken_.load(std::memory_order_acquire); }
 
   device_list meet(device_list&& own, std::exception_ptr failure, std::string_view options) override;
-  void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
+  void all_reduce(const work& w, device& at, element type, const reduced_value* values, int count, const place* tasks,
                   int task_count) override;
+  void settle() override;
   void progress() override;
   void set_reductions(reduction_stream* s) { reductions_ = s; }
   ref<trace_exchange> exchange_traces() override;
@@ -75,6 +76,16 @@ class cluster_group final : public process_group {
       if (p.is_over()) give_up(from);
       p.pause();
     }
+  }
+
+  /// Something has failed here without which no process can go on: the session ends in all of them. *Throws*
+  /// `failed_precondition_error`.
+  [[noreturn]] ONTO_COLD void end_session(const std::string& why) {
+    process_note n;
+    n.fatal = true;
+    n.failure = failure_kind::failed_precondition;
+    n.text = why + "; in " + tasks_->text(rank());
+    give_up(n);
   }
 
   /// *Throws* what broke the group.
@@ -246,13 +257,16 @@ class cluster_group final : public process_group {
     n.failure = failure_kind::failed_precondition;
     n.waited = task;
     n.text = late(task);
+    give_up(n);
+  }
+  [[noreturn]] ONTO_COLD void give_up(const process_note& n) {
     if (rank() == 0) {
       heard_[0] = n;
       has_come_[0] = true;
       end_all(0);
     }
     process_note verdict = n;
-    if (task != 0) {
+    if (n.waited != 0) {
       post(0, note_tag, write_note(n));
       patience p(2 * grace);
       bool heard = false;
@@ -260,7 +274,7 @@ class cluster_group final : public process_group {
         heard = hear_verdict(verdict);
         p.pause();
       }
-      if (!heard && task < 0) verdict.text = late(0);
+      if (!heard && n.waited == all_of_them) verdict.text = late(0);
     }
     break_off(verdict.text);
   }

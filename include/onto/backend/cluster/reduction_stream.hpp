@@ -2,8 +2,7 @@
 // All-reduces of a session, in order.
 #pragma once
 
-#include <onto/backend/cluster/all_reduction.hpp>
-#include <onto/backend/cluster/group.hpp>
+#include <onto/backend/cluster/direct_reductions.hpp>
 
 #include <deque>
 
@@ -22,7 +21,8 @@ class shared_stream : public counted {
 class reduction_stream final : public shared_stream {
  public:
   explicit reduction_stream(ref<cluster_group> group)
-      : group_(static_cast<ref<cluster_group>&&>(group)), begun_(static_cast<std::size_t>(group_->tasks().count())) {
+      : group_(static_cast<ref<cluster_group>&&>(group)), begun_(static_cast<std::size_t>(group_->tasks().count())),
+        direct_(*group_) {
     group_->set_reductions(this);
   }
   ~reduction_stream() override {
@@ -30,7 +30,9 @@ class reduction_stream final : public shared_stream {
     group_->set_reductions(nullptr);
   }
 
-  void begin(run_state& run, element type, const reduced_value* values, int count, const place* tasks, int task_count) {
+  void begin(const work& w, device& at, element type, const reduced_value* values, int count, const place* tasks,
+             int task_count) {
+    run_state& run = w.run;
     group_->expect_whole();
     reduction_tasks with;
     for (int t = 0; t < task_count; ++t) {
@@ -40,6 +42,7 @@ class reduction_stream final : public shared_stream {
       // Both ends count those that they have a part in.
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
+    if (!at.is_host()) return direct_.begin(w, at, type, values, count, with);
     entry e{{}, &run, 0, run.trace ? run.trace->now() : 0};
     for (int k = 0; k < count; ++k) e.bytes += values[k].count * size_of(type);
     e.sums = ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
@@ -58,6 +61,9 @@ class reduction_stream final : public shared_stream {
       throw;
     }
   }
+
+  /// Waits for what devices do among themselves.
+  void settle() { direct_.settle(); }
 
   /// Lets all that are under way go on. *Returns* how many are done.
   std::uint64_t advance() {
@@ -94,6 +100,7 @@ class reduction_stream final : public shared_stream {
   std::deque<entry> open_;
   std::vector<std::uint64_t> begun_;  // per task, those that it has a part in
   std::uint64_t started_ = 0;
+  direct_reductions direct_;
 };
 
 }  // namespace onto::detail

@@ -5,10 +5,12 @@
 
 #include <onto/backend/cuda/guard.hpp>
 #include <onto/backend/cuda/workspace.hpp>
+#include <onto/runtime/communicator.hpp>
 
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace onto::detail {
 
@@ -22,6 +24,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
       : cuda_device(where, ordinal, facts_of_cuda_device(ordinal), limit) {}
 
   ~cuda_device() override {
+    for (const ref<communicator>& c : communicators_) c->abort();
     if (!touched_) return;
     quietly_on(gpu_, [&] {
       streams_.synchronize();
@@ -199,6 +202,25 @@ class cuda_device final : public guarded_gpu, private workspace_source {
     return ref<device_graph>(std::move(graph));
   }
 
+#if defined(ONTO_HAS_NCCL)
+  const communicators* sums_with_others() const override;  // backend/cuda/nccl.hpp
+#endif
+  /// Has one of its communicators do something, with the GPU current and the stream `out`; of a run, or beside it.
+  template <class Work>
+  void communicate(const work* w, const Work& work) {
+    expect_alive();
+    if (w) before("all-reduce");
+    guarded([&] {
+      mutex_lock lock(streams_.lock_of(stream_kind::out));
+      const auto act = [&] {
+        work(streams_.out());
+        return streams_.out();
+      };
+      timed({trace_span::copy, where(), stream_kind::out, w ? &w->label : nullptr}, w ? w->run.trace : nullptr, act);
+    });
+  }
+  void keep(const ref<communicator>& c) { communicators_.push_back(c); }
+
   /// Blocks until everything issued is done.
   void synchronize() {
     guarded([&] {
@@ -356,6 +378,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
 
   std::atomic<std::int64_t> workspace_bytes_{0};  // before what gives it back
   cuda_workspace workspace_;
+  std::vector<ref<communicator>> communicators_;
 };
 
 /// A device on the GPU with this number in the CUDA runtime. *Effects* none on the GPU.
@@ -365,3 +388,7 @@ ONTO_COLD ONTO_NOINLINE inline device* make_cuda_device(place where, int ordinal
 }
 
 }  // namespace onto::detail
+
+#if defined(ONTO_HAS_NCCL)
+#include <onto/backend/cuda/nccl.hpp>
+#endif

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSL-1.0
+// The emulated NCCL as tests see it.
+#pragma once
+
+#include <nccl.h>
+
+namespace cuda_emulation {
+
+struct nccl_counts {
+  long sums = 0;    // of one value on one GPU, done
+  long groups = 0;  // that had any
+};
+/// Those since the last call of this function.
+nccl_counts take_nccl_counts();
+
+}  // namespace cuda_emulation
