@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSL-1.0
-# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, MPI, the CUDA toolkit, cuDNN, a library for matmul. Read by onto's own
+# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, MPI, the CUDA toolkit, cuDNN, NCCL, a library for matmul. Read by onto's own
 # build and by find_package(onto), so that a program gets what its machine has, not what the packager's had.
 include_guard(GLOBAL)
 
@@ -9,6 +9,7 @@ option(ONTO_WITH_OPENMP "Link OpenMP where it is found" ON)
 option(ONTO_WITH_ZLIB "Define onto::zlib where zlib is found" ON)
 option(ONTO_WITH_CUDA "Define onto::cuda where the CUDA toolkit is found" ON)
 option(ONTO_WITH_CUDNN "Define onto::cudnn where cuDNN 9 is found beside it" ON)
+option(ONTO_WITH_NCCL "Define onto::nccl where NCCL is found beside it" ON)
 option(ONTO_WITH_MPI "Define onto::cluster where MPI is found" ON)
 
 # onto_find_matmul(cblas|onednn VARIABLE): a target with that library and the definition that makes onto use it, or nothing.
@@ -147,6 +148,20 @@ macro(onto_link_features target)
       target_include_directories(onto::cudnn SYSTEM INTERFACE "${ONTO_CUDNN_INCLUDE_DIR}")
       target_link_libraries(onto::cudnn INTERFACE onto::cuda "${ONTO_CUDNN_LIBRARY}")
       target_compile_definitions(onto::cudnn INTERFACE ONTO_HAS_CUDNN=1)
+    endif()
+  endif()
+
+  # For programs of several tasks that have GPUs.
+  if(ONTO_WITH_NCCL AND TARGET onto::cuda AND NOT TARGET onto::nccl)
+    find_path(ONTO_NCCL_INCLUDE_DIR NAMES nccl.h HINTS ENV NCCL_PATH "${CUDAToolkit_INCLUDE_DIRS}" PATH_SUFFIXES include)
+    find_library(ONTO_NCCL_LIBRARY NAMES nccl libnccl.so.2 HINTS ENV NCCL_PATH "${CUDAToolkit_LIBRARY_DIR}"
+                 PATH_SUFFIXES lib64 lib)
+    mark_as_advanced(ONTO_NCCL_INCLUDE_DIR ONTO_NCCL_LIBRARY)
+    if(ONTO_NCCL_INCLUDE_DIR AND ONTO_NCCL_LIBRARY)
+      add_library(onto::nccl INTERFACE IMPORTED GLOBAL)
+      target_include_directories(onto::nccl SYSTEM INTERFACE "${ONTO_NCCL_INCLUDE_DIR}")
+      target_link_libraries(onto::nccl INTERFACE onto::cuda "${ONTO_NCCL_LIBRARY}")
+      target_compile_definitions(onto::nccl INTERFACE ONTO_HAS_NCCL=1)
     endif()
   endif()
 endmacro()

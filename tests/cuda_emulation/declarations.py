@@ -5,6 +5,9 @@
 Usage: declarations.py [CXX [TOOLKIT_INCLUDE_DIRECTORY]]; otherwise $CXX or g++, and the toolkit of $CUDA_PATH, of nvcc
 or in its usual place. Where there is none there is nothing to compare with, which it says.
 
+NCCL's are compared, and the library's wrapper is compiled, with the header of the folder $ONTO_NCCL (with include/), of
+the toolkit, or of build/tools/nccl, where ONTO_NCCL_FROM_PYPI=1 puts it from PyPI (0.2 GB).
+
 Functions are declared once more beside the toolkit's: a signature that differs is an error. Enumerators, constants and
 fields are asked for in static_asserts. Then each kind of drift is made on purpose, and must be found.
 """
@@ -18,6 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).parent / "declarations"
 TYPES = ["cuda_runtime_api.h", "cublasLt.h"]
 FUNCTIONS = ["cuda_runtime_functions.h", "cublaslt_functions.h"]
+ROOT = Path(__file__).resolve().parents[2]
+NCCL_TOOLS = ROOT / "build" / "tools" / "nccl"
 CUDNN = ["cudnn_graph.h", "cudnn_functions.h"]  # compared where the toolkit's folder has cuDNN too
 
 
@@ -48,8 +53,8 @@ def program(types, functions):
     return "\n".join(lines + checks(types)) + "\n"
 
 
-def compiles(compiler, toolkit, text):
-    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-isystem", toolkit, "-"]
+def compiles(compiler, toolkit, text, *options):
+    command = [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-isystem", toolkit, *options, "-"]
     result = subprocess.run(command, input=text, capture_output=True, text=True)
     return result.returncode == 0, result.stderr
 
@@ -63,6 +68,50 @@ def find_toolkit():
         if (include / "cuda_runtime_api.h").exists() and (include / "cublasLt.h").exists():
             return str(include)
     return None
+
+
+def find_nccl(toolkit):
+    """The include directory of NCCL, or None."""
+    if not os.environ.get("ONTO_NCCL") and os.environ.get("ONTO_NCCL_FROM_PYPI") == "1" and not NCCL_TOOLS.exists():
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target",
+                   str(NCCL_TOOLS), "nvidia-nccl-cu13"]
+        if subprocess.run(command, capture_output=True).returncode != 0:
+            shutil.rmtree(NCCL_TOOLS, ignore_errors=True)
+    named = os.environ.get("ONTO_NCCL")
+    folders = [Path(named) / "include"] if named else [Path(toolkit), NCCL_TOOLS / "nvidia" / "nccl" / "include"]
+    return next((str(f) for f in folders if (f / "nccl.h").exists()), None)
+
+
+def compare_nccl(compiler, toolkit, include):
+    """Compares the declarations, and compiles the wrapper. Returns how many drifts were tried."""
+    types, functions = ((HERE / name).read_text() for name in ("nccl_types.h", "nccl_functions.h"))
+
+    def fits(types, functions):
+        lines = ["#include <nccl.h>", "#include <cstddef>", "#include <type_traits>", functions, *checks(types),
+                 "static_assert(sizeof(ncclUniqueId) == NCCL_UNIQUE_ID_BYTES);",
+                 "inline ncclConfig_t configuration = NCCL_CONFIG_INITIALIZER;"]
+        return compiles(compiler, toolkit, "\n".join(lines) + "\n", "-isystem", include)
+
+    fine, said = fits(types, functions)
+    if not fine:
+        print(said)
+        sys.exit("the declarations differ from NCCL's")
+    drifts = [("an enumerator", types.replace("ncclInProgress = 7", "ncclInProgress = 8"), functions),
+              ("a field", types.replace("int blocking;", "char blocking;"), functions),
+              ("a result", types, functions.replace("ncclResult_t ncclGroupEnd", "int ncclGroupEnd")),
+              ("a type of parameters", types, functions.replace("ncclComm_t* comm, int nranks", "ncclComm_t comm, int nranks"))]
+    for what, changed_types, changed in drifts:
+        if (changed_types, changed) == (types, functions):
+            sys.exit(f"{what} of NCCL's: the drift to try is no longer in the declarations")
+        if fits(changed_types, changed)[0]:
+            sys.exit(f"{what} of NCCL's that drifts is not found")
+    wrapper = "#define ONTO_HAS_NCCL 1\n#include <onto/backend/cuda/nccl.hpp>\n"
+    fine, said = compiles(compiler, toolkit, wrapper, "-isystem", include, f"-I{ROOT / 'include'}", "-Wall", "-Wextra",
+                          "-Wpedantic", "-Werror")
+    if not fine:
+        print(said)
+        sys.exit("the wrapper does not compile with NCCL's header")
+    return len(drifts)
 
 
 def main():
@@ -106,8 +155,12 @@ def main():
     names = len(re.findall(r"\bcu\w+\(", functions))
     if not cudnn:
         print("cuDNN is not beside the toolkit: its declarations are compared with nothing")
-    print(f"{names} functions and {count} facts are the toolkit's; {len(drifts)} kinds of drift are found")
-    print(f"declarations: {1 + len(drifts)} passed, 0 failed, 0 skipped")
+    nccl = find_nccl(toolkit)
+    tried = len(drifts) + (compare_nccl(compiler, toolkit, nccl) if nccl else 0)
+    if not nccl:
+        print("there is no NCCL to compare its declarations with; ONTO_NCCL=FOLDER names one")
+    print(f"{names} functions and {count} facts are the toolkit's; {tried} kinds of drift are found")
+    print(f"declarations: {1 + tried} passed, 0 failed, {0 if nccl else 1} skipped")
 
 
 if __name__ == "__main__":

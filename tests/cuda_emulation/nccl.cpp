@@ -143,8 +143,8 @@ void put(const std::shared_ptr<membership>& own, const std::shared_ptr<meeting>&
   p.may_begin = [own, m] {
     if (own->aborted) return true;
     m->come[static_cast<std::size_t>(own->rank)] = true;
-    for (const bool here : m->come)
-      if (!here) return false;
+    for (std::size_t r = 0; r < m->come.size(); ++r)
+      if (!m->come[r] || (own->all->members[r]->aborted && !m->added)) return false;
     return true;
   };
   p.run = [own, m, to](std::int64_t& nanoseconds) {

@@ -161,8 +161,7 @@ class stream_assigner {
   constexpr int stream_of(const plan_step& s) const {
     if (is_elsewhere(s, in_.here)) return 0;
     const bool on_host = is_host(s.at);
-    if (s.kind == step_kind::all_reduce)
-      return on_host ? compute_stream(another_task()) : out_stream(device_of(s.at));
+    if (s.kind == step_kind::all_reduce) return on_host ? compute_stream(another_task()) : out_stream(device_of(s.at));
     if (s.kind != step_kind::transfer) return on_host ? 0 : compute_stream(device_of(s.at));
     if (in_.peer_groups && !on_host && !is_host(s.from) &&
         in_.peer_groups[device_of(s.at)] != in_.peer_groups[device_of(s.from)])

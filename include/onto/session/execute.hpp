@@ -315,8 +315,7 @@ class execution {
     const host_slot& source = s.from_node == s.step.node ? slot_of(s.step.source, s.step.node) : b_.leaf[s.step.node];
     const host_slot& target = b_.address[s.step.value];
     const std::int64_t bytes = b_.values[s.step.value].bytes;
-    // A copy from or to the host's memory may block until what is before it in its stream is done.
-    if (group_ && (from.is_host() || to.is_host())) group_->settle();
+    if (group_ && (from.is_host() || to.is_host())) group_->settle();  // the copy may block behind what they do
     if (from.is_host())
       to.copy_in(w, target.data, source, bytes);
     else if (to.is_host())

@@ -145,7 +145,7 @@ TEST_CASE("a call of NCCL's that fails ends the session in all tasks, with NCCL'
 
 TEST_CASE("a task that does not come to a sum on GPUs is named by those who wait", "[gpu][cluster]") {
   const int stopped = GENERATE(0, 1, 2);
-  const bool at_first = GENERATE(true, false);
+  const bool at_first = stopped == 1;
   static constexpr auto program = norms(std::make_integer_sequence<int, 3>{});
   static std::atomic<int> waiting;
   waiting = 2;

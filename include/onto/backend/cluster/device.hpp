@@ -179,8 +179,7 @@ ONTO_COLD inline void write_devices(message& m, const device_list& devices) {
   for (int d = 0; d < devices.count(); ++d)
     m << static_cast<int>(devices[d].where().kind) << " " << devices[d].where().index << " " << devices[d].slot() << " "
       << static_cast<int>(devices[d].shared_hardware >> 44) << " "
-      << static_cast<int>(devices[d].shared_hardware >> 24 & 0xfffff) << " "
-      << devices[d].description() << "\n";
+      << static_cast<int>(devices[d].shared_hardware >> 24 & 0xfffff) << " " << devices[d].description() << "\n";
 }
 
 /// Reads digits and the space behind them. *Returns* whether they are there, and below 2^20.

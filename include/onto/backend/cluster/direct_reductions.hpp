@@ -6,9 +6,9 @@
 #include <onto/backend/cluster/group.hpp>
 #include <onto/runtime/communicator.hpp>
 
+#include <unistd.h>
 #include <fstream>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -109,7 +109,8 @@ class direct_reductions {
     std::vector<ref<pending_message>> notes;
     for (std::size_t t = 1; t < tasks.ranks.size() && tasks.own == 0; ++t)
       notes.push_back(group_.ways().send(tasks.ranks[t], tasks.tags[t], id.data(), library.id_bytes));
-    if (tasks.own != 0) notes.push_back(group_.ways().receive(tasks.ranks[0], tasks.tags[0], id.data(), library.id_bytes));
+    if (tasks.own != 0)
+      notes.push_back(group_.ways().receive(tasks.ranks[0], tasks.tags[0], id.data(), library.id_bytes));
     wait_for(notes, tasks.own != 0 ? tasks.ranks[0] : cluster_group::all_of_them);
     ref<communicator> made;
     checked([&] { made = library.join(at, id, static_cast<int>(tasks.ranks.size()), tasks.own); });

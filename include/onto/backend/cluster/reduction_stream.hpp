@@ -21,7 +21,8 @@ class shared_stream : public counted {
 class reduction_stream final : public shared_stream {
  public:
   explicit reduction_stream(ref<cluster_group> group)
-      : group_(static_cast<ref<cluster_group>&&>(group)), begun_(static_cast<std::size_t>(group_->tasks().count())),
+      : group_(static_cast<ref<cluster_group>&&>(group)),
+        begun_(static_cast<std::size_t>(group_->tasks().count())),
         direct_(*group_) {
     group_->set_reductions(this);
   }

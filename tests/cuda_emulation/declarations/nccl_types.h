@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What of NCCL's declarations the library uses, for the emulated NCCL. tests/nccl/check.py compares them with NCCL's.
+// What of NCCL's declarations the library uses, for the emulated NCCL. declarations.py compares them with NCCL's.
 #pragma once
-
-#include <cuda_runtime_api.h>
 
 #include <limits.h>
 #include <stddef.h>
@@ -12,7 +10,9 @@
 #define NCCL_CONFIG_UNDEF_INT INT_MIN
 
 typedef struct ncclComm* ncclComm_t;
-typedef struct { char internal[NCCL_UNIQUE_ID_BYTES]; } ncclUniqueId;
+typedef struct {
+  char internal[128];
+} ncclUniqueId;
 
 typedef enum {
   ncclSuccess = 0,
@@ -25,13 +25,14 @@ typedef enum {
   ncclInProgress = 7,
 } ncclResult_t;
 
-typedef struct ncclConfig {
+typedef struct {
   size_t size;
   unsigned int magic;
   unsigned int version;
   int blocking;
 } ncclConfig_t;
-#define NCCL_CONFIG_INITIALIZER {sizeof(ncclConfig_t), 0xcafebeef, NCCL_VERSION_CODE, NCCL_CONFIG_UNDEF_INT}
+#define NCCL_CONFIG_INITIALIZER \
+  { sizeof(ncclConfig_t), 0xcafebeef, NCCL_VERSION_CODE, NCCL_CONFIG_UNDEF_INT }
 
 typedef enum { ncclSum = 0 } ncclRedOp_t;
 
@@ -47,5 +48,3 @@ typedef enum {
   ncclFloat64 = 8,
   ncclBfloat16 = 9,
 } ncclDataType_t;
-
-#include "nccl_functions.h"
