@@ -208,10 +208,9 @@ class basic_scheduler {
         const int u = units_.kernel_of[base];
         if (!shared_.sums.is_there(u, at)) return shared_.sums.first_place(u);
         if (!shared_.sums.is_repeated(u)) return shared_.sums.place_of(u, at);
-        bool there = true;
-        for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
-          there = has_kernel(g_, m, at.kind);
-        return there ? at : host_of(at);
+        for (int m = units_.first_member[u]; m >= 0; m = units_.next_member[m])
+          if (!has_kernel(g_, m, at.kind)) return host_of(at);
+        return at;
       }
     }
     return where_[base].where;
