@@ -27,8 +27,8 @@ struct model {
     int from = -1, to = -1;  // tasks; -1 where the step is none
   };
   std::vector<message> messages;  // per step of the plan
-  std::vector<int> buckets;       // per step, of an all-reduce: its number; else -1
-  std::vector<int> task_of;       // per step of an all-reduce: whose part it is
+  std::vector<int> buckets;       // per step, of a collective: its number; else -1
+  std::vector<int> task_of;       // per step of a collective: whose part it is
 
   int position_of(int task, int step) const {
     const auto& own = tasks[static_cast<std::size_t>(task)];
@@ -42,8 +42,8 @@ struct model {
     return position >= 0 && at[static_cast<std::size_t>(task)] > position;
   }
 
-  /// A message has left when its receiver has begun to wait for it, no sooner; it has come when it was sent. An
-  /// all-reduce is over when all its tasks have begun it.
+  /// A message has left when its receiver has begun to wait for it, no sooner; it has come when it was sent. A
+  /// collective is over when all its tasks have begun it.
   bool is_over(int step, int task, const std::vector<int>& at) const {
     const int bucket = buckets.empty() ? -1 : buckets[static_cast<std::size_t>(step)];
     if (bucket >= 0) {
@@ -94,7 +94,7 @@ struct memory_watch {
     values.for_each_read(k, [&](int v) {
       const plan_step& made = in.steps[in.values[v].birth];
       const bool came = detail::same_task(made.at, in.here) &&
-                        (made.kind == step_kind::all_reduce ||
+                        (detail::is_collective(made.kind) ||
                          (made.kind == step_kind::transfer && !detail::same_task(made.at, made.from)));
       if (came && !waited[static_cast<std::size_t>(in.values[v].birth)] && !is_message(k))
         wrong = "step " + std::to_string(k) + " reads what has not come";
@@ -119,7 +119,7 @@ struct memory_watch {
   bool is_given(int k) const {
     const plan_step& s = in.steps[k];
     return is_message(k) ? detail::same_task(s.from, in.here)
-                         : s.kind == step_kind::all_reduce && detail::same_task(s.at, in.here);
+                         : detail::is_collective(s.kind) && detail::same_task(s.at, in.here);
   }
   bool is_message(int k) const {
     return in.steps[k].kind == step_kind::transfer && !detail::same_task(in.steps[k].at, in.steps[k].from);
@@ -129,7 +129,7 @@ struct memory_watch {
 struct explored {
   int states = 0;
   int messages = 0;
-  int all_reduces = 0;
+  int parts[4] = {};  // of collectives, by kind
 };
 
 /// One random placement of a graph on a random cluster.
@@ -181,10 +181,11 @@ explored check_placement(unsigned seed) {
   for (int k = 0; k < counts.steps; ++k) {
     const plan_step& step = steps[static_cast<std::size_t>(k)];
     const bool crosses = step.kind == step_kind::transfer && !detail::same_task(step.at, step.from);
-    const bool adds = step.kind == step_kind::all_reduce;
-    m.buckets.push_back(adds ? step.bucket : -1);
-    m.task_of.push_back(adds ? task_of(step.at) : -1);
-    e.all_reduces += adds ? 1 : 0;
+    const bool together = detail::is_collective(step.kind);
+    const int kind = static_cast<int>(step.kind) - static_cast<int>(step_kind::all_reduce);
+    m.buckets.push_back(together ? 4 * step.bucket + kind : -1);
+    m.task_of.push_back(together ? task_of(step.at) : -1);
+    if (together) ++e.parts[kind];
     m.messages.push_back(crosses ? model::message{task_of(step.from), task_of(step.at)} : model::message{});
     if (crosses) {
       ++e.messages;
@@ -283,7 +284,7 @@ TEST_CASE("processes that add up values of all do not get stuck, in any order", 
   for (unsigned k = 0; k < 200; ++k) {
     const explored e = check_sums(k, first, second * 0.5_c, third, on<task<"w", 1>>(exp(first)));
     CHECK(e.states > 0);
-    sums += e.all_reduces;
+    sums += e.parts[0];
   }
   CHECK(sums > 50);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// All-reduces of a session, in order.
+// Collectives of a session, in order.
 #pragma once
 
+#include <onto/backend/cluster/all_gathering.hpp>
 #include <onto/backend/cluster/all_reduction.hpp>
+#include <onto/backend/cluster/broadcasting.hpp>
 #include <onto/backend/cluster/group.hpp>
+#include <onto/backend/cluster/scattered_reduction.hpp>
 
 #include <deque>
 
@@ -19,29 +22,37 @@ class shared_stream : public counted {
   virtual void wait(std::uint64_t count) = 0;
 };
 
-class reduction_stream final : public shared_stream {
+class collective_stream final : public shared_stream {
  public:
-  explicit reduction_stream(ref<cluster_group> group)
+  explicit collective_stream(ref<cluster_group> group)
       : group_(static_cast<ref<cluster_group>&&>(group)), begun_(static_cast<std::size_t>(group_->tasks().count())) {
-    group_->set_reductions(this);
+    group_->set_collectives(this);
   }
-  ~reduction_stream() override {
+  ~collective_stream() override {
     abandon();
-    group_->set_reductions(nullptr);
+    group_->set_collectives(nullptr);
   }
 
-  void begin(run_state& run, element type, const reduced_value* values, int count, const place* tasks, int task_count) {
+  void begin(run_state& run, const collective_part& part) {
     group_->expect_whole();
-    reduction_tasks with;
-    for (int t = 0; t < task_count; ++t) {
-      const int rank = group_->tasks().rank_of(*tasks[t].task);
+    collective_tasks with;
+    for (int t = 0; t < part.task_count; ++t) {
+      const int rank = group_->tasks().rank_of(*part.tasks[t].task);
       if (rank == group_->rank()) with.own = t;
       with.ranks.push_back(rank);
       // Both ends count those that they have a part in.
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
-    open_.push_back(ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
-                                                         static_cast<reduction_tasks&&>(with), group_->deterministic)));
+    const auto add = [&](auto* c) { open_.push_back(ref<collective>(c)); };
+    transport& ways = group_->ways();
+    if (part.kind == step_kind::all_reduce)
+      add(new all_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic));
+    else if (part.kind == step_kind::reduce_scatter)
+      add(new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic));
+    else if (part.kind == step_kind::all_gather)
+      add(new all_gathering(ways, memory_, run, part, static_cast<collective_tasks&&>(with)));
+    else
+      add(new broadcasting(ways, memory_, run, part, static_cast<collective_tasks&&>(with)));
     ++started_;
   }
 
@@ -58,14 +69,14 @@ class reduction_stream final : public shared_stream {
 
   /// Lets all that are under way go on. *Returns* how many are done.
   std::uint64_t advance() {
-    for (const ref<all_reduction>& r : open_) r->is_done();
+    for (const ref<collective>& r : open_) r->is_done();
     while (!open_.empty() && open_.front()->is_done()) open_.pop_front();
     return started_ - open_.size();
   }
 
  private:
   void abandon() noexcept {
-    for (const ref<all_reduction>& r : open_) r->abandon();
+    for (const ref<collective>& r : open_) r->abandon();
     open_.clear();
   }
 
@@ -74,7 +85,7 @@ class reduction_stream final : public shared_stream {
 
   ref<cluster_group> group_;
   message_memory memory_;
-  std::deque<ref<all_reduction>> open_;
+  std::deque<ref<collective>> open_;
   std::vector<std::uint64_t> begun_;  // per task, those that it has a part in
   std::uint64_t started_ = 0;
 };
