@@ -39,7 +39,7 @@ template <class T, int Size, int... K>
 constexpr auto rows_of_sum(std::integer_sequence<int, K...>) {
   constexpr int part = Size / static_cast<int>(sizeof...(K));
   constexpr auto sum = add_n(multiples_of<T, Size, K>()...);
-  return concat<0>(on<worker<K>>(slice<part * K, part * (K + 1)>(sum) + slice<part * K, part * (K + 1)>(sum))...);
+  return concat<0>(on<worker<K>>(slice<part * K, part*(K + 1)>(sum) + slice<part * K, part*(K + 1)>(sum))...);
 }
 
 }  // namespace shared

@@ -3,8 +3,7 @@
 // them.
 #pragma once
 
-#include <onto/graph/all_reduce_buckets.hpp>
-#include <onto/graph/collectives.hpp>
+#include <onto/graph/collective_steps.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
@@ -31,19 +30,10 @@ struct nothing_shared {};  // of another one
 
 /// `Shared`: programs of one process have no code for collectives.
 template <class Shared>
-class basic_scheduler {
+class basic_scheduler : collective_steps {
  public:
   constexpr explicit basic_scheduler(const schedule_input& in)
-      : g_(in.graph),
-        whole_(in.whole),
-        parts_(in.parts),
-        units_(in.scratch.units),
-        shapes_(in.shapes),
-        where_(in.where),
-        readers_(g_, whole_),
-        r_(in.scratch),
-        targets_(in.targets),
-        shared_(make_shared()) {}
+      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared()) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -139,7 +129,7 @@ class basic_scheduler {
       for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
       if (issued != before) continue;
       if constexpr (shares) {
-        begin_bucket();
+        begin_bucket(shared_.all, shared_.buckets);
         shared_.buckets.release_first([&](int first) {
           for (int unit = first; unit >= 0; unit = shared_.all.next_twin(unit)) release(unit);
         });
@@ -153,99 +143,8 @@ class basic_scheduler {
     if (all.first_twin(unit) != unit) return;
     all.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
     const std::int64_t bytes = bytes_of(g_[unit].type, shapes_[unit]);
-    if (!shared_.buckets.takes(all.key(unit), bytes)) begin_bucket();
-    if (shared_.buckets.add(unit, all.key(unit), bytes)) begin_bucket();
-  }
-
-  /// A step for each task of what was collected.
-  constexpr void begin_bucket() {
-    all_reduce_buckets& buckets = shared_.buckets;
-    if (buckets.is_empty()) return;
-    const int first = *buckets.begin();
-    const step_kind kind = shared_.all.kind(first);
-    schedule_counts::collective& counts = c_.of(kind);
-    shared_.all.for_each_term(first, [&](int term) {
-      plan_step s;
-      s.kind = kind;
-      s.node = first;
-      s.at = host_of(where_[term].where);
-      s.value = c_.values;
-      s.bucket = counts.count;
-      for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
-        const int given = shared_.all.term_at(*unit, s.at);
-        r_.values[new_value(shared_.all.result_at(*unit, s.at), s.at, c_.steps)].term = given;
-        if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
-      }
-      s.more = c_.values - s.value - 1;
-      r_.steps[c_.steps++] = s;
-    });
-    for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit)
-      counts.bytes = known_sum(counts.bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
-    ++counts.count;
-    buckets.close();
-  }
-
-  /// From so many other tasks on a value goes to them by a broadcast. To fewer its owner sends it, which is the same.
-  static constexpr int enough_for_broadcast = 3;
-
-  /// Brings a value that is in host memory to all other tasks that use it and have it not, if they are many.
-  constexpr void broadcast(int base, const place& from) {
-    const auto for_each_target = [&](const auto& f) {
-      for (int d = 0; d < targets_.count; ++d) {
-        const place& at = targets_.devices[d];
-        bool first = !same_task(at, from);
-        for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], at);
-        if (first && find_value(base, host_of(at)) < 0 && is_used_on(base, at)) f(host_of(at));
-      }
-    };
-    int others = 0;
-    for_each_target([&](const place&) { ++others; });
-    if (others < enough_for_broadcast) return;
-    plan_step s;
-    s.kind = step_kind::broadcast;
-    s.node = base;
-    s.at = s.from = from;
-    s.bucket = c_.broadcasts.count++;
-    s.source = find_value(base, from);
-    if (s.source >= 0) r_.values[s.source].copied = true;
-    r_.steps[c_.steps++] = s;
-    s.source = -1;
-    for_each_target([&](const place& at) {
-      s.at = at;
-      s.value = new_value(base, at, c_.steps);
-      r_.values[s.value].copied = true;  // it may be sent on
-      r_.steps[c_.steps++] = s;
-    });
-    c_.broadcasts.bytes = known_sum(c_.broadcasts.bytes, bytes_of(g_[base].type, shapes_[base]));
-  }
-  /// Whether a task reads what is made of a node, or wants it as a result.
-  constexpr bool is_used_on(int base, const place& at) const {
-    for (const int* m = readers_.begin(base); m != readers_.end(base); ++m)
-      if (!is_shared(*m) && same_task(where_[units_.kernel_of[*m]].where, at)) return true;
-    for (int k = 0; k < g_.fetch_count; ++k) {
-      const int f = g_.fetches[k];
-      if (base_of(g_, units_, f) == base && !(targets_.requests && targets_.requests[f].in_task)) return true;
-    }
-    return false;
-  }
-
-  constexpr int find_value(int node, const place& at) const {
-    for (int v = r_.value_of[node]; v >= 0; v = r_.values[v].next)
-      if (r_.values[v].at == at) return v;
-    return -1;
-  }
-
-  constexpr int new_value(int node, const place& at, int birth) {
-    plan_value& v = r_.values[c_.values];
-    v = plan_value{};
-    v.node = node;
-    v.at = at;
-    v.birth = birth;
-    v.death = birth;
-    v.bytes = bytes_of(g_[node].type, shapes_[node]);
-    v.next = r_.value_of[node];
-    r_.value_of[node] = c_.values;
-    return c_.values++;
+    if (!shared_.buckets.takes(all.key(unit), bytes)) begin_bucket(shared_.all, shared_.buckets);
+    if (shared_.buckets.add(unit, all.key(unit), bytes)) begin_bucket(shared_.all, shared_.buckets);
   }
 
   /// Where a value is; one that several tasks have, for who reads it at a place.
@@ -299,7 +198,7 @@ class basic_scheduler {
       }
     }
     if constexpr (shares) {
-      if (!same_task(from, at)) broadcast(base, from);
+      if (!same_task(from, at)) broadcast(shared_.all, base, from);
       if (const int v = find_value(base, at); v >= 0) return v;
     }
     plan_step s;
@@ -431,17 +330,9 @@ class basic_scheduler {
     ++c_.kernels;
   }
 
-  const graph_view& g_;
   kernel_partition whole_;
   kernel_partition parts_;
-  kernel_partition units_;  // of room's arrays
-  const extents* shapes_;
-  const node_placement* where_;
-  base_readers readers_;
-  schedule_scratch r_;
-  fetch_targets targets_;
   Shared shared_;
-  schedule_counts c_{};
 };
 
 using scheduler = basic_scheduler<nothing_shared>;

@@ -29,8 +29,8 @@ constexpr bool is_gather(const graph_view& g, int n) {
 
 /// The sums whose operands are asked for on several tasks, and which are not read on one task alone. Such a sum is a
 /// kernel by itself, with the sums that it is made of, and each of its terms is in memory. What is written once and
-/// used under several `on` is several nodes: twins, which add up the same. Concatenations of values of several tasks are
-/// found with them; they are kernels by themselves in any case.
+/// used under several `on` is several nodes: twins, which add up the same. Concatenations of values of several tasks
+/// are found with them; they are kernels by themselves in any case.
 class task_sums {
  public:
   /// *Complexity* linear in nodes and edges; nodes where no task is asked for.

@@ -199,8 +199,8 @@ class plan_picture {
 
   ONTO_COLD void draw_collective(int step) {
     const plan_step& s = p_.steps[step];
-    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"" << name_of(s.kind) << " " << (s.bucket + 1) << ", step "
-       << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
+    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"" << name_of(s.kind) << " " << (s.bucket + 1)
+       << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
     for (int v = s.value; v <= s.value + s.more; ++v) {
       const int root = base_of(g_, p_.kernels, p_.values[v].node);
       for (int n = p_.kernels.first_member[root]; n >= 0; n = p_.kernels.next_member[n]) {

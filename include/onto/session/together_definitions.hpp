@@ -114,9 +114,7 @@ class together {
     const graph_view& g = b.program->graph;
     const plan_step& s = b.steps[step].step;
     int first = step, end = step;  // the parts of all tasks follow each other
-    const auto is_part = [&](int k) {
-      return b.steps[k].step.kind == s.kind && b.steps[k].step.bucket == s.bucket;
-    };
+    const auto is_part = [&](int k) { return b.steps[k].step.kind == s.kind && b.steps[k].step.bucket == s.bucket; };
     while (first > 0 && is_part(first - 1)) --first;
     while (end < b.counts.steps && is_part(end)) ++end;
     std::vector<place> tasks;
@@ -124,8 +122,7 @@ class together {
     std::vector<shared_value> values;
     std::vector<element_range> ranges(tasks.size() * static_cast<std::size_t>(s.more + 1));
     if (s.kind == step_kind::broadcast) {
-      const void* const from =
-          step > first ? nullptr : (s.source >= 0 ? b.address[s.source] : b.leaf[s.node]).data;
+      const void* const from = step > first ? nullptr : (s.source >= 0 ? b.address[s.source] : b.leaf[s.node]).data;
       values.push_back({from, s.value < 0 ? nullptr : b.address[s.value].data, b.shapes[s.node].size()});
     }
     for (int v = s.value; s.kind != step_kind::broadcast && v <= s.value + s.more; ++v) {

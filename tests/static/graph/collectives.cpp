@@ -143,7 +143,7 @@ static_assert(calls_of(on<second>(exp(shared)), on<third>(cos(shared)), on<fourt
 static_assert(calls_of(on<second>(exp(shared)), on<third>(cos(shared))) == calls{.messages = 2});
 static_assert(calls_of(shared * 2_c, on<second>(cos(b)), on<third>(cos(c)), on<fourth>(sin(c))) ==
               calls{.broadcasts = 1, .messages = 1});  // c goes to the fourth
-static_assert(plan_of(fetches(on<second>(exp(shared)), on<third>(cos(shared)), on<fourth>(sin(shared)))).broadcast_bytes ==
-              32);
+static_assert(
+    plan_of(fetches(on<second>(exp(shared)), on<third>(cos(shared)), on<fourth>(sin(shared)))).broadcast_bytes == 32);
 
 }  // namespace

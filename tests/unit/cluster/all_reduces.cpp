@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// All-reduces and other collectives over tasks that are threads: what they come to, in which order, and what becomes of them after a failure.
+// All-reduces and other collectives over tasks that are threads: what they come to, in which order, and what becomes of
+// them after a failure.
 #include "../../cluster/collectives.hpp"
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"

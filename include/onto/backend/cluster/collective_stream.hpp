@@ -48,7 +48,8 @@ class collective_stream final : public shared_stream {
     if (part.kind == step_kind::all_reduce)
       add(new all_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic));
     else if (part.kind == step_kind::reduce_scatter)
-      add(new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic));
+      add(new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with),
+                                  group_->deterministic));
     else if (part.kind == step_kind::all_gather)
       add(new all_gathering(ways, memory_, run, part, static_cast<collective_tasks&&>(with)));
     else

@@ -98,8 +98,8 @@ class message_event final : public device_event {
 
 /// The streams to and from a process, which all its devices share.
 struct message_streams : counted {
-  ref<message_stream> in;             // messages to it
-  ref<message_stream> out;            // and from it
+  ref<message_stream> in;              // messages to it
+  ref<message_stream> out;             // and from it
   ref<collective_stream> collectives;  // of the session
 };
 

@@ -210,7 +210,6 @@ class mpi_transport final : public transport {
     return all <= piece_;
   }
 
-
   template <class Start>
   ref<pending_message> pieces(bool comes, std::int64_t bytes, const Start& start) {
     const ref<mpi_message> m(new mpi_message(comes, bytes));
