@@ -115,6 +115,8 @@ def check_faults(mpi):
                    [SENTENCE.format(rank, r"did not answer within 3 s") for rank in (0, 1)], seconds=40)
     mpi.expect("a process that ends its session early", mpi.run(3, program, "leave"), None,
                [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=40)
+    mpi.expect("a process without memory for its part, and all go on", mpi.run(3, program, "memory"), 0,
+               [rf"task {rank}: \[onto\.memory\] /job:worker/task:1/device:CPU:0 has no memory left for 256" for rank in range(3)], seconds=40)
     # Here the launcher is faster than anybody's words.
     for how in ("throw", "exit"):
         mpi.expect(f"a process that ends by {how}", mpi.run(3, program, how), None, seconds=40)

@@ -57,8 +57,8 @@ struct collective_tasks {
 
 class collective : public counted {
  public:
-  /// Up to so many tasks messages are as fast as MPI's own or faster, with both MPIs: docs/measurements/all_reduce.md,
-  /// docs/measurements/collectives.md. Beyond, each task has a message from and to each other one.
+  /// Up to so many tasks messages are as fast as MPI's own or faster, with both MPIs: docs/measurements/all_reduce.md.
+  /// Beyond, each task has a message from and to each other one.
   static constexpr int most_by_messages = 8;
 
   /// Goes on as far as that can be without waiting. *Returns* whether all is done.
