@@ -43,17 +43,20 @@ class collective_stream final : public shared_stream {
       // Both ends count those that they have a part in.
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
-    const auto add = [&](auto* c) { open_.push_back(ref<collective>(c)); };
+    collective* made = nullptr;
     transport& ways = group_->ways();
     if (part.kind == step_kind::all_reduce)
-      add(new all_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic));
+      made = new all_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic);
     else if (part.kind == step_kind::reduce_scatter)
-      add(new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with),
-                                  group_->deterministic));
+      made = new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with),
+                                     group_->deterministic);
     else if (part.kind == step_kind::all_gather)
-      add(new all_gathering(ways, memory_, run, part, static_cast<collective_tasks&&>(with)));
+      made = new all_gathering(ways, memory_, run, part, static_cast<collective_tasks&&>(with));
     else
-      add(new broadcasting(ways, memory_, run, part, static_cast<collective_tasks&&>(with)));
+      made = new broadcasting(ways, memory_, run, part, static_cast<collective_tasks&&>(with));
+    entry e{ref<collective>(made), &run, part.kind, 0, run.trace ? run.trace->now() : 0};
+    for (int k = 0; k < part.count; ++k) e.bytes += part.values[k].count * size_of(part.type);
+    open_.push_back(static_cast<entry&&>(e));
     ++started_;
   }
 
@@ -70,14 +73,29 @@ class collective_stream final : public shared_stream {
 
   /// Lets all that are under way go on. *Returns* how many are done.
   std::uint64_t advance() {
-    for (const ref<collective>& r : open_) r->is_done();
-    while (!open_.empty() && open_.front()->is_done()) open_.pop_front();
+    for (const entry& e : open_) e.work->is_done();
+    for (; !open_.empty() && open_.front().work->is_done(); open_.pop_front()) trace(open_.front());
     return started_ - open_.size();
   }
 
  private:
+  struct entry {
+    ref<collective> work;
+    run_state* run;
+    step_kind kind;
+    std::int64_t bytes;
+    std::int64_t begin;  // in the run's trace
+  };
+
+  void trace(const entry& e) const {
+    if (!e.run->trace) return;
+    const work_label label{name_of(e.kind), name_of(e.kind), e.bytes, 0};
+    e.run->trace->add(
+        {trace_span::all_reduce, group_->here(), stream_kind::compute, &label, e.begin, e.run->trace->now(), {}, 0});
+  }
+
   void abandon() noexcept {
-    for (const ref<collective>& r : open_) r->abandon();
+    for (const entry& e : open_) e.work->abandon();
     open_.clear();
   }
 
@@ -86,7 +104,7 @@ class collective_stream final : public shared_stream {
 
   ref<cluster_group> group_;
   message_memory memory_;
-  std::deque<ref<collective>> open_;
+  std::deque<entry> open_;
   std::vector<std::uint64_t> begun_;  // per task, those that it has a part in
   std::uint64_t started_ = 0;
 };
