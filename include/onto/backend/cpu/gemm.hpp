@@ -116,7 +116,7 @@ void pack_block(const tile_heights& heights, const matrix_view<T>& a, std::int64
     }
     s.tail = {buffer, 1, run};
   } else {
-    copy_elements(sizeof(T), buffer, columns, 1, from.data, from.row, from.column, some, depth);
+    copies<sizeof(T), true>::run(sizeof(T), buffer, columns, 1, from.data, from.row, from.column, some, depth);
     if (padded > some)
       std::memset(static_cast<void*>(buffer + some * columns), 0,
                   static_cast<std::size_t>((padded - some) * columns) * sizeof(T));
@@ -176,7 +176,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
         const matrix_view<T> from = part_of(b, p0, j0 + j);
         T* const panel = packed + (b_stands ? 0 : j * kc);
         if (b.row == 1 && b.column != 1) {
-          copy_elements(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
+          copies<sizeof(T), true>::run(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
           for (std::int64_t p = 0; p < kc && columns < width; ++p)
             std::memset(static_cast<void*>(panel + p * width + columns), 0,
                         static_cast<std::size_t>(width - columns) * sizeof(T));
@@ -210,9 +210,6 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
             s.to.addend.data += i0 * to.addend.row + (j0 + j) * to.addend.column;
           }
           if (p0 + kc < k) s.to.relu = false;
-          s.plain = !s.to.relu &&
-                    (s.to.addend.data == nullptr || (s.to.addend.data == s.to.data && s.to.addend.row == s.to.row &&
-                                                     s.to.addend.column == 1 && s.to.beta == 1));
           kernels.multiply(s);
         }
       }
