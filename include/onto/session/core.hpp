@@ -28,9 +28,9 @@ class session_core final : public session_runtime {
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()) {
     if (options.trace.empty()) return;
-    message path(options.trace);
+    message path(options.trace.path());
     if (group_) path << "." << group_->here().task->job << "-" << group_->here().task->task;
-    trace_ = new trace_file(path.text());
+    trace_ = options.trace.make(path.text());
   }
   ~session_core() override {
     together_.finish();
@@ -388,7 +388,7 @@ class session_core final : public session_runtime {
   refined_programs refined_;
   double clock_ = 0;
   placement_log log_;
-  trace_file* trace_ = nullptr;
+  trace_sink* trace_ = nullptr;
 };
 
 }  // namespace onto::detail

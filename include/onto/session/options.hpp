@@ -20,10 +20,14 @@ namespace onto {
 
 namespace detail {
 class device;
+class trace_sink;
 struct memory_limit;
 
 /// A simulated GPU, number `index` of a session, which is `physical` of the machine or a part of it.
 ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model);
+
+/// A trace in a file.
+ONTO_RUNTIME trace_sink* make_trace(const std::string& path);
 
 template <class F>
 concept takes_lines = std::invocable<const F&, std::string_view>;
@@ -102,6 +106,23 @@ class simulated_gpu_count {
   detail::device* (*make_)(int, int, const detail::memory_limit&, const cost_model&) = nullptr;
 };
 
+/// The path of a trace. Who says one brings the code that writes it; other programs have none of it.
+class trace_path {
+ public:
+  trace_path() = default;
+  template <std::convertible_to<std::string> Path>
+  trace_path(Path&& path) : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
+
+  bool empty() const { return path_.empty(); }
+  const std::string& path() const { return path_; }
+  /// *Preconditions* it is not empty. *Throws* `invalid_argument_error` where the file cannot be written.
+  detail::trace_sink* make(const std::string& path) const { return make_(path); }
+
+ private:
+  std::string path_;
+  detail::trace_sink* (*make_)(const std::string&) = nullptr;
+};
+
 /// A part of a GPU's memory as a GPU of its own, with a limit of its own.
 struct logical_device {
   int gpu = 0;                    ///< which GPU, counted after visible_device_list
@@ -140,7 +161,7 @@ struct session_options {
   bool tune_matmul = false;    ///< a prepared program tries algorithms for its products on a GPU at its first run
   double timeout = 30;         ///< seconds to wait for another process of a cluster before it is given up
   bool deterministic = false;  ///< sums over tasks of a cluster are in a fixed order: the same bits every time
-  std::string trace{};         ///< path of a trace of every run, for Perfetto or Chrome; empty: none
+  trace_path trace{};          ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
 }  // namespace onto

@@ -78,7 +78,7 @@ class trace_file final : public trace_sink {
 
   /// Ends the file here: it is whole after every run.
   /// *Returns* false once, when the file could not be written any more; what follows is not in it.
-  ONTO_NOINLINE bool flush() {
+  ONTO_NOINLINE bool flush() override {
     mutex_lock lock(mutex_);
     if (failed_) return true;
     const long end = std::ftell(file_);
@@ -87,7 +87,7 @@ class trace_file final : public trace_sink {
     if (end >= 0) std::fseek(file_, end, SEEK_SET);
     return !failed_;
   }
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return path_; }
 
  private:
   /// The files of this process's sessions.
@@ -172,6 +172,10 @@ class trace_file final : public trace_sink {
   std::uint64_t known_[most_processes] = {};
   bool any_ = false;
 };
+
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME trace_sink* make_trace(const std::string& path) { return new trace_file(path); }
+#endif
 
 }  // namespace onto::detail
 

@@ -4,6 +4,7 @@
 #include <onto/session/device_options.hpp>
 #include <onto/session/devices.hpp>
 #include <onto/session/environment.hpp>
+#include <onto/session/trace.hpp>
 
 #include <cstdlib>
 #include <limits>

@@ -136,13 +136,13 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
     if (to.addend.data == nullptr && !to.relu) return (scale(left[R], right[R]), ...);
     if constexpr (std::is_floating_point_v<T>) {
       if (to.addend.data == nullptr || to.addend.column == 1) {
-        const T nothing[columns] = {}, zero = -T{0}, low = to.relu ? T{0} : -std::numeric_limits<T>::infinity();
+        static constexpr T nothing[columns] = {}, zero = -T{0}, lows[] = {-std::numeric_limits<T>::infinity(), T{0}};
         const bool adds = to.addend.data != nullptr;
         const T* addend = adds ? to.addend.data + i * to.addend.row : nothing;
         const std::int64_t addend_row = adds ? to.addend.row : 0;
         lanes beta, least;
         ops::template spread<1>(beta, reinterpret_cast<const char*>(adds ? &to.beta : &zero), 0);
-        ops::template spread<1>(least, reinterpret_cast<const char*>(&low), 0);
+        ops::template spread<1>(least, reinterpret_cast<const char*>(lows + (to.relu ? 1 : 0)), 0);
         const auto finish = [&](lanes & v, int at) __attribute__((always_inline)) {
           lanes more;
           ops::load(more, addend + at);

@@ -255,6 +255,7 @@ struct reduce_partition {
   }
 };
 
+ONTO_BEGIN_RUNS_ONCE
 inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
                             const reduce_partition& cut) {
   const map_plan plan(call, r.copy);
@@ -272,6 +273,7 @@ inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_
     r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
   finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
 }
+ONTO_END_RUNS_ONCE
 
 inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
                              const reduce_partition& cut) {
