@@ -50,7 +50,7 @@ def main():
             if compiler.name != "g++":  # CMake compiles them with g++
                 tasks += [(compiler, t) for t in statics]
 
-    scratch = ROOT / "build" / "headers"
+    scratch = ROOT / "build" / "headers" / "-".join(wanted)  # two of these may go at once
     scratch.mkdir(parents=True, exist_ok=True)
 
     def check(task):

@@ -12,6 +12,6 @@ beside::row training::digits(int threads) {
   return row_of(
       threads, step, plan_of<world<cpu<0>>>(step).peak_bytes(cpu<0>{}),
       [images, Y = labels<32>()](auto& learn) { return learn(x = images, y = Y); },
-      set(filter1, numbers<3, 3, 1, 16>(2, 1.6)), set(filter2, numbers<3, 3, 16, 32>(3, 0.4)),
-      set(weights3, numbers<512, 64>(4, 0.2)), set(weights4, numbers<64, 10>(5, 0.5)));
+      set<3, 3, 1, 16>(filter1, 2, 1.6), set<3, 3, 16, 32>(filter2, 3, 0.4),
+      set<512, 64>(weights3, 4, 0.2), set<64, 10>(weights4, 5, 0.5));
 }

@@ -89,7 +89,7 @@ def tables(results, grown, versions, rounds, load):
     """What stands between the marks in training.md."""
     busy = max(load) > BUSY
     names = [n for n in (HEADER_ONLY, *PEERS) if any(n in by for times in results.values() for by in times.values())]
-    lines = [BEGIN, "", f"Machine: {processor()}, {len(cores())} processors, {'shared with other programs that ran all the time' if busy else 'quiet'}: "
+    lines = [BEGIN, "", f"Machine: {processor()}, {len(cores())} processors, {'perhaps with other programs beside it' if busy else 'quiet'}: "
              f"its load (processes that want to run, averaged over a minute) was {load[0]:.1f} before the first row and {load[-1]:.1f} after the last; what is "
              f"measured adds one to two. Measured on {datetime.date.today()}, {rounds} rounds in which the libraries take turns at random. " +
              ", ".join(f"{n} {v}" for n, v in versions.items()) + ".", "",

@@ -9,5 +9,5 @@ beside::row training::perceptron(int threads) {
   return row_of(
       threads, step, plan_of<world<cpu<0>>>(step).peak_bytes(cpu<0>{}),
       [X = numbers<128, 784>(1), Y = labels<128>()](auto& learn) { return learn(x = X, y = Y); },
-      set(w1, numbers<784, 512>(2, 0.1)), set(w2, numbers<512, 512>(3, 0.1)), set(w3, numbers<512, 10>(4, 0.1)));
+      set<784, 512>(w1, 2, 0.1), set<512, 512>(w2, 3, 0.1), set<512, 10>(w3, 4, 0.1));
 }

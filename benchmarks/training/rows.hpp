@@ -49,10 +49,13 @@ beside::row row_of(int threads, const Step& step, std::int64_t peak_bytes, Feeds
           static_cast<double>(peak_bytes)};
 }
 
-/// Sets a variable to numbers.
-template <class Variable, class Data>
-auto set(const Variable& w, const Data& data) {
-  return [w, data](onto::session& sess) { sess.run(assign(w, data)); };
+/// Sets a variable to `numbers`, which are gone afterwards.
+template <int... Dims, class Variable>
+auto set(const Variable& w, int seed, double scale = 1) {
+  return [w, seed, scale](onto::session& sess) {
+    const onto::tensor<float, Dims...> values = numbers<Dims...>(seed, scale);
+    sess.run(assign(w, values));
+  };
 }
 
 beside::row perceptron(int threads);

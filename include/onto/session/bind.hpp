@@ -71,6 +71,9 @@ class binder {
     b_.address = m_.make<host_slot>(b_.counts.values);
     b_.written = m_.make<device_block*>(b_.counts.values);
     b_.spare = m_.make<device_block*>(b_.counts.values);
+    b_.moving = m_.make<int>(b_.counts.values);
+    for (int v = 0; v < b_.counts.values; ++v)
+      if (b_.values[v].variable || b_.values[v].fetch >= 0) b_.moving[b_.moving_count++] = v;
     b_.steps = m_.make<bound_step>(b_.counts.steps);
     const call_input in{p_, b_.shapes, b_.values, value_of, units, products_};
     call_binder<arena> calls(in, m_);
@@ -85,6 +88,7 @@ class binder {
       else
         calls.bind(made, steps[k]);
       made.device = devices_.index_of(steps[k].at);
+      b_.reads_rows = b_.reads_rows || (made.from_node >= 0 && made.from_node != made.step.node);
       if (steps[k].kind == step_kind::transfer) made.from_device = devices_.index_of(steps[k].from);
       if (made.kernel && !made.kernel->launch[devices_[made.device].slot()].run)
         throw_no_kernel(g_, steps[k].node, devices_[made.device]);

@@ -25,6 +25,8 @@ struct bound_program {
   extents* leaf_shapes = nullptr;
   place* places = nullptr;
   place* pinned = nullptr;
+  int* leaves = nullptr;  // the nodes that each run gives data to
+  int leaf_count = 0;
 
   extents* shapes = nullptr;
   node_placement* where = nullptr;
@@ -32,6 +34,9 @@ struct bound_program {
   bound_step* steps = nullptr;
   std::int64_t* block_bytes = nullptr;  // per device
   std::int64_t* value_bytes = nullptr;  // of the block: values come first, and then what kernels work in
+  int* moving = nullptr;                // the values that each run has elsewhere: results and the next variables
+  int moving_count = 0;
+  bool reads_rows = false;  // some step copies rows of a leaf
   schedule_counts counts;
   int devices = 0;
   bool* absent = nullptr;  // per fetch: it arrives in another process alone; null where there is but one
@@ -88,11 +93,13 @@ struct bound_program {
 
   /// Lets go of what the run alone held.
   void end_run() {
-    for (int n = 0; variable && n < program->graph.count; ++n) {
+    for (int k = 0; variable && k < leaf_count; ++k) {
+      const int n = leaves[k];
       if (variable[n]) variable[n]->drop();
       variable[n] = nullptr;
     }
-    for (int v = 0; written && v < counts.values; ++v) {
+    for (int k = 0; written && k < moving_count; ++k) {
+      const int v = moving[k];
       if (written[v]) written[v]->drop();
       written[v] = nullptr;
     }

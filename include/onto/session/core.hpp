@@ -159,8 +159,7 @@ class session_core final : public session_runtime {
 
   ONTO_NOINLINE void run_resolved(const run_request& r, const meaning& m, run_leaves& leaves, prepared_program* p) {
     const graph_view& g = m.program->graph;
-    bool writes = false;
-    for (int n = 0; n < g.count; ++n) writes = writes || g.nodes[n].op->kind == op_kind::assign;
+    const bool writes = leaves.writes;
     agreed_run together(group_.get());
     if (group_) together.of(group_->programs->identity_of(m));
     // Runs that write variables come one after the other, so no update is lost; others read the last complete values.
@@ -179,7 +178,8 @@ class session_core final : public session_runtime {
       together.fail();
     }
     try {
-      for (int n = 0; n < g.count; ++n) {
+      for (int k = 0; k < leaves.count; ++k) {
+        const int n = leaves.list[k];
         b->leaf[n] = leaves.data[n];
         b->variable[n] = leaves.variable[n];
         leaves.variable[n] = nullptr;
@@ -190,7 +190,7 @@ class session_core final : public session_runtime {
       execution(*b, devices_).run(together);
       end(b->progress);
       results.deliver();
-      if (writes) commit(g, *b);
+      if (writes) commit(g, *b, leaves);
     } catch (...) {
       if (group_ && group_->is_broken())
         group_->programs->keep(b);
@@ -254,11 +254,12 @@ class session_core final : public session_runtime {
     message unset;
     {
       const mutex_lock lock(mutex_);
-      for (int n = 0; n < g.count; ++n) {
+      for (int k = 0; k < out.count; ++k) {
+        const int n = out.list[k];
         const op_kind kind = g[n].kind();
-        if (!g[n].is_leaf()) continue;
-        out.shapes[n] = g[n].shape;
         if (kind == op_kind::placeholder) {
+          out.shapes[n] = g[n].shape;
+          out.data[n].data = nullptr;
           if (group_ && !group_->programs->is_fed_well(g[n], r)) continue;  // to another task, it may be
           const feed_ref& feed = feed_for(g[n], r);
           out.shapes[n] = feed.shape;
@@ -267,8 +268,10 @@ class session_core final : public session_runtime {
           out.shapes[n] = shape_of(*m.state.values[n]);
           out.data[n].data = const_cast<void*>(values_of(*m.state.values[n]));
         } else if (kind == op_kind::variable) {
-          const variable& v = variables_.of(g[n]);
+          if (!out.slots[n]) out.slots[n] = &variables_.of(g[n]);
+          const variable& v = *out.slots[n];
           out.pinned[n] = v.where;
+          out.shapes[n] = g[n].shape;
           if (v.value) {
             v.value->retain();
             out.variable[n] = v.value;
@@ -300,6 +303,8 @@ class session_core final : public session_runtime {
       b->leaf_shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->places = b->memory.copy(s.places, p.graph.count);
       b->pinned = b->memory.copy(leaves.pinned, p.graph.count);
+      b->leaves = b->memory.copy(leaves.list, leaves.count);
+      b->leaf_count = leaves.count;
       b->shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
@@ -346,12 +351,13 @@ class session_core final : public session_runtime {
     delete dropped;
   }
 
-  void commit(const graph_view& g, bound_program& b) {
+  void commit(const graph_view& g, bound_program& b, const run_leaves& leaves) {
     mutex_lock lock(mutex_);
-    for (int v = 0; v < b.counts.values; ++v) {
+    for (int k = 0; k < b.moving_count; ++k) {
+      const int v = b.moving[k];
       if (!b.values[v].variable) continue;
       const int n = g.operand(b.values[v].node, 0);
-      variable& slot = variables_.of(g[n]);  // was made when the run began
+      variable& slot = *leaves.slots[n];
       device_block* old = slot.value;
       slot.value = b.written[v];
       slot.where = b.values[v].at;

@@ -38,6 +38,9 @@ class execution {
       at_ = d;
       b_.blocks[d] =
           devices_[d].reserve({b_.block_bytes[d], "program", b_.title, &execution::explain_block, this}).release();
+      char* const block = static_cast<char*>(b_.blocks[d]->data());
+      for (int v = 0; v < b_.counts.values; ++v)
+        if (b_.values[v].at == devices_[d].where()) b_.address[v].data = block + b_.values[v].offset;
     }
   }
 
@@ -104,10 +107,11 @@ class execution {
   }
 
   void set_addresses() {
-    for (int v = 0; v < b_.counts.values; ++v) {
+    for (int k = 0; k < b_.moving_count; ++k) {
+      const int v = b_.moving[k];
       const plan_value& x = b_.values[v];
-      const int d = devices_.index_of(x.at);
       if (x.variable) {
+        const int d = devices_.index_of(x.at);
         if (b_.spare[v]) {
           b_.written[v] = b_.spare[v];
           b_.spare[v] = nullptr;
@@ -119,15 +123,13 @@ class execution {
               devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).release();
         }
         b_.address[v].data = b_.written[v]->data();
-      } else if (x.fetch >= 0) {
-        b_.address[v].data = b_.results[x.fetch].data;
       } else {
-        b_.address[v].data = b_.blocks[d] ? static_cast<char*>(b_.blocks[d]->data()) + x.offset : nullptr;
+        b_.address[v].data = b_.results[x.fetch].data;
       }
     }
-    for (int n = 0; n < g_.count; ++n)
-      if (b_.variable[n]) b_.leaf[n].data = b_.variable[n]->data();
-    for (int k = 0; k < b_.counts.steps; ++k) {
+    for (int k = 0; k < b_.leaf_count; ++k)
+      if (const device_block* const value = b_.variable[b_.leaves[k]]) b_.leaf[b_.leaves[k]].data = value->data();
+    for (int k = 0; b_.reads_rows && k < b_.counts.steps; ++k) {
       const bound_step& s = b_.steps[k];
       if (s.from_node >= 0 && s.from_node != s.step.node)
         b_.leaf[s.step.node].data = address_of(s.step.source, s.from_node, s.from_offset);
@@ -167,10 +169,10 @@ class execution {
   /// The memory of variables, which another run may have elsewhere. *Returns* how much of it there is.
   int variables_memory(void** key) const {
     int count = 0;
-    for (int n = 0; n < g_.count; ++n)
-      if (b_.variable[n]) key[count++] = b_.leaf[n].data;
-    for (int v = 0; v < b_.counts.values; ++v)
-      if (b_.written[v]) key[count++] = b_.address[v].data;
+    for (int k = 0; k < b_.leaf_count; ++k)
+      if (b_.variable[b_.leaves[k]]) key[count++] = b_.leaf[b_.leaves[k]].data;
+    for (int k = 0; k < b_.moving_count; ++k)
+      if (b_.written[b_.moving[k]]) key[count++] = b_.address[b_.moving[k]].data;
     return count;
   }
 
@@ -178,7 +180,7 @@ class execution {
   bool replay() {
     device& origin = devices_[(b_.steps[b_.replay_first].stream - 1) / stream_kinds];
     arena scratch;
-    auto** key = scratch.make<void*>(g_.count + b_.counts.values);
+    auto** key = scratch.make<void*>(b_.leaf_count + b_.moving_count);
     const int count = variables_memory(key);
     recorded_run* r = nullptr;
     for (recorded_run& each : b_.recorded)
@@ -202,7 +204,7 @@ class execution {
       b_.next_recorded = 1 - b_.next_recorded;
       if (r->graph) r->graph->drop();
       r->graph = graph.release();
-      if (!r->key) r->key = b_.memory.make<void*>(g_.count + b_.counts.values);
+      if (!r->key) r->key = b_.memory.make<void*>(b_.leaf_count + b_.moving_count);
       std::memcpy(r->key, key, static_cast<std::size_t>(count) * sizeof(void*));
     }
     // Where it fails nothing says when the streams are done.

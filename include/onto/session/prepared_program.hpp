@@ -4,6 +4,7 @@
 
 #include <onto/session/bound_program.hpp>
 #include <onto/session/session_runtime.hpp>
+#include <onto/session/variables.hpp>
 
 namespace onto::detail {
 
@@ -15,13 +16,16 @@ struct placed_program {
   arena memory;
 };
 
-/// What a run is given, gathered: entries per node.
+/// What a run is given, gathered: entries per node. What each run goes through is the list of leaves, which are few.
 struct run_leaves {
   extents* shapes = nullptr;
   host_slot* data = nullptr;
   const device_block** variable = nullptr;  // references are held
   place* pinned = nullptr;
-  int nodes = 0;
+  onto::detail::variable** slots = nullptr;  // the session's variables, as far as they were looked up
+  int* list = nullptr;                       // placeholders, constants and variables
+  int count = 0;
+  bool writes = false;  // some variable
 
   run_leaves() = default;
   run_leaves(const graph_view& g, arena& memory) { open(g, memory); }
@@ -34,12 +38,21 @@ struct run_leaves {
     data = memory.make<host_slot>(g.count);
     variable = memory.make<const device_block*>(g.count);
     pinned = memory.make<place>(g.count);
-    nodes = g.count;
+    slots = memory.make<onto::detail::variable*>(g.count);
+    list = memory.make<int>(g.count);
+    for (int n = 0; n < g.count; ++n) {
+      const graph_node& x = g.nodes[n];
+      writes = writes || x.kind() == op_kind::assign;
+      if (!x.is_leaf()) continue;
+      shapes[n] = x.shape;
+      if (x.kind() != op_kind::scalar) list[count++] = n;
+    }
   }
 
   /// Lets go of variables, so that the next run can be gathered.
   void let_go() {
-    for (int n = 0; n < nodes; ++n) {
+    for (int k = 0; k < count; ++k) {
+      const int n = list[k];
       if (variable[n]) variable[n]->drop();
       variable[n] = nullptr;
     }
@@ -48,10 +61,12 @@ struct run_leaves {
 
 /// Whether a program was bound for data of these shapes, and variables where they are.
 inline bool same_data(const bound_program& b, const run_leaves& leaves) {
-  for (int n = 0; n < leaves.nodes; ++n)
+  for (int k = 0; k < leaves.count; ++k) {
+    const int n = leaves.list[k];
     if (!(b.leaf_shapes[n] == leaves.shapes[n] &&
           (b.pinned[n] == leaves.pinned[n] || b.where[n].where == leaves.pinned[n])))
       return false;
+  }
   return true;
 }
 

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "../catch.hpp"
@@ -280,29 +279,6 @@ TEST_CASE("wherever a device fails, nothing has changed, and a file is there who
     CHECK(is_filled(fresh));
   }
   CHECK(failures >= 2);
-}
-
-TEST_CASE("what is saved while runs go on is of one moment", "[session][checkpoint][threads]") {
-  const folder here;
-  constexpr auto left = variable<"left", float, 500>;
-  constexpr auto right = variable<"right", float, 500>;
-  session sess(machine(1));
-  sess.run(fetches(assign(left, 0.f), assign(on<gpu<0>>(right), 0.f)));
-  std::thread runs([&] {
-    auto both = sess.prepare(fetches(assign_add(left, 1.f), assign_add(right, 1.f)));
-    for (int k = 0; k < 200; ++k) both();
-  });
-  for (int k = 0; k < 20; ++k) {
-    sess.save(here / "m");
-    const safetensors_file file(here / "m");
-    const auto l = file.load<float, 500>("left"), r = file.load<float, 500>("right");
-    CHECK(l == r);
-    CHECK(l(0) == l(499));
-  }
-  runs.join();
-  sess.restore(here / "m");
-  const auto [l, r] = sess.run(fetches(left, right));
-  CHECK(l == r);
 }
 
 namespace {

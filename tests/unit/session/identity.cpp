@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <limits>
-#include <thread>
 #include <vector>
 
 #include "../catch.hpp"
@@ -263,23 +262,4 @@ TEST_CASE("an initial value built apart is compared in linear time", "[session][
   const auto initial = [](float value) { return variable<"v", float, 2, 2>(halved<40>(fill<float, 2, 2>(value))); };
   sess.initialize(initial(1) + initial(1));
   CHECK_THROWS_WITH(sess.initialize(initial(1) + initial(2)), Catch::Contains("'v' stands for two different things"));
-}
-
-TEST_CASE("threads run programs that values tell apart", "[session][identity][threads]") {
-  session sess;
-  std::vector<std::thread> threads;
-  std::vector<int> wrong(4);
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (int k = 0; k < 50; ++k) {
-        const float a = static_cast<float>(1 + k % 3), b = static_cast<float>(1 + t);
-        const tensor<float, 4> got = sess.run(grown(a) + grown(b), x = in);
-        for (int j = 0; j < 4; ++j)
-          if (!(std::abs(got(j) - (std::exp(a * in(j)) + std::exp(b * in(j)))) < 1e-4f))
-            ++wrong[static_cast<std::size_t>(t)];
-      }
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  CHECK(wrong == std::vector<int>(4));
 }

@@ -145,18 +145,6 @@ TEST_CASE("NaN is behind every number", "[session]") {
   CHECK(sess.run(histogram<2>(wanted, 1, 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
 }
 
-TEST_CASE("the work of many threads is that of one", "[session][threads]") {
-  session one{{.cpu_threads = 1}}, several{{.cpu_threads = 6}};
-  tensor<float, dyn, dyn> X({300, 70});
-  for (std::size_t k = 0; k < X.size(); ++k) X.data()[k] = static_cast<float>(k % 31) * 0.1f;
-  tensor<int, dyn> N({300});
-  for (int k = 0; k < 300; ++k) N(k) = k * 7 % 40;
-  const auto same = [&](const auto& e) { return one.run(e, m = X, i = N) == several.run(e, m = X, i = N); };
-  CHECK(same(segment_sum<40>(m, i)));
-  CHECK(same(take<0>(m, i)));
-  CHECK(same(take<1>(m, i)));
-}
-
 TEST_CASE("an extent is a value, known or not", "[session]") {
   session sess;
   constexpr auto mean_of_rows = sum<0>(m) / cast<float>(extent<0>(m));

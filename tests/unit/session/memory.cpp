@@ -8,7 +8,6 @@
 
 #include <array>
 #include <string>
-#include <thread>
 #include <vector>
 
 using namespace onto;
@@ -277,23 +276,6 @@ TEST_CASE("trim gives back what nobody holds, and only that", "[session][memory]
   CHECK(sess.run(w) == filled(7));
   CHECK(step(x = filled(1)) == once);
   CHECK(sess.run(on<gpu<0>>(sum(open)), open = sized(2000, 64)) == 128000.0f);
-}
-
-TEST_CASE("trim while others run is no trap", "[session][memory][threads]") {
-  session sess{soft(2)};
-  std::atomic<bool> stop{false};
-  std::thread trimming([&] {
-    while (!stop) sess.trim();
-  });
-  int wrong = 0;
-  for (int k = 0; k < 60; ++k)
-    wrong += sess.run(on<gpu<1>>(sum(on<gpu<0>>(open + 1))), open = sized(1 + k % 9, 5)) ==
-                     static_cast<float>(10 * (1 + k % 9))
-                 ? 0
-                 : 1;
-  stop = true;
-  trimming.join();
-  CHECK(wrong == 0);
 }
 
 TEST_CASE("a prepared program that outlives its session gives its memory back at its end", "[session][memory]") {

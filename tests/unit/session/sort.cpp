@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorts in sessions: NumPy's results of every element type, rows of every length along any axis, the same for any
-// number of threads.
+// Sorts in sessions: NumPy's results of every element type, rows of every length along any axis.
 #include <onto/sort.hpp>
 
 #include <algorithm>
@@ -159,14 +158,6 @@ TEST_CASE("nothing is sorted where there is nothing", "[session]") {
   session sess;
   CHECK(sess.run(sort(m), m = tensor<float, dyn, dyn>({0, 5})).size() == 0);
   CHECK(sess.run(argsort(m), m = tensor<float, dyn, dyn>({5, 0})).size() == 0);
-}
-
-TEST_CASE("a long row is the same for any number of threads", "[session][threads]") {
-  session one{{.cpu_threads = 1}}, many{{.cpu_threads = 7}};
-  tensor<float, dyn> t({200000});
-  fill(t);
-  CHECK(one.run(sort(line), line = t) == many.run(sort(line), line = t));
-  CHECK(one.run(argsort(line, descending), line = t) == many.run(argsort(line, descending), line = t));
 }
 
 TEST_CASE("sorts on simulated GPUs, between maps, prepared", "[session]") {

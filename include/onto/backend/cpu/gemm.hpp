@@ -72,6 +72,7 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       }
     return;
   }
+  using numbers = pack<T, vector_bytes>;
   for (std::int64_t i = 0; i < m; ++i) {
     T* const to = c + i * c_row;
     for (std::int64_t p = 0; p < k; ++p) {
@@ -79,12 +80,8 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       const T* const from = b.data + p * b.row;
       if (b.column == 1) {
         std::int64_t j = 0;
-        for (; j + 16 <= n; j += 16) {
-#if !defined(__clang__)
-#pragma GCC ivdep
-#endif
-          for (int l = 0; l < 16; ++l) to[j + l] += x * from[j + l];
-        }
+        for (; j + numbers::size <= n; j += numbers::size)
+          (numbers::load_unaligned(to + j) + numbers(x) * numbers::load_unaligned(from + j)).store_unaligned(to + j);
         for (; j < n; ++j) to[j] += x * from[j];
       } else {
         for (std::int64_t j = 0; j < n; ++j) to[j] += x * from[j * b.column];
