@@ -5,6 +5,7 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/gemm_partition.hpp>
 #include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/backend/cpu/packs.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
