@@ -32,8 +32,8 @@ using all_towers = std::make_integer_sequence<int, towers_count>;
 template <int Tower, class W>
 struct of_tower;
 template <int Tower, char... Letters, class Initial, class T, int... Dims>
-struct of_tower<Tower, variable_node<text<Letters...>, Initial, T, Dims...>> {
-  using type = variable_node<text<Letters..., '/', static_cast<char>('0' + Tower)>, void, T, Dims...>;
+struct of_tower<Tower, variable_node<letters<Letters...>, Initial, T, Dims...>> {
+  using type = variable_node<letters<Letters..., '/', static_cast<char>('0' + Tower)>, void, T, Dims...>;
   static constexpr int size = (1 * ... * Dims);
   template <class E>
   static constexpr auto shaped(const E& e) {

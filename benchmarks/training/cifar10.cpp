@@ -20,7 +20,6 @@ beside::row training::cifar10(int threads) {
       [X = numbers<128, 24, 24, 3>(1, 3.4), Y = labels<128>()](auto& learn) {
         return learn(::cifar10::x = X, ::cifar10::y = Y);
       },
-      set<5, 5, 3, 64>(p::conv1, 2, 0.17), set<5, 5, 64, 64>(p::conv2, 3, 0.17),
-      set<2304, 384>(p::local3, 4, 0.14), set<384, 192>(p::local4, 5, 0.14),
-      set<192, 10>(p::softmax, 6, 0.018));
+      set<5, 5, 3, 64>(p::conv1, 2, 0.17), set<5, 5, 64, 64>(p::conv2, 3, 0.17), set<2304, 384>(p::local3, 4, 0.14),
+      set<384, 192>(p::local4, 5, 0.14), set<192, 10>(p::softmax, 6, 0.018));
 }

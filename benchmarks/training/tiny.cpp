@@ -21,6 +21,6 @@ constexpr auto step = minimize<sgd{.rate = 0.01}>(mean(square(guess - y)));
 beside::row training::tiny(int threads) {
   return row_of(
       threads, step, plan_of<world<cpu<0>>>(step).peak_bytes(cpu<0>{}),
-      [X = numbers<4, 2>(1, 2), Y = numbers<4, 1>(2)](auto& learn) { return learn(x = X, y = Y); },
-      set<2, 8>(w1, 3, 2), set<8, 1>(w2, 4, 2));
+      [X = numbers<4, 2>(1, 2), Y = numbers<4, 1>(2)](auto& learn) { return learn(x = X, y = Y); }, set<2, 8>(w1, 3, 2),
+      set<8, 1>(w2, 4, 2));
 }

@@ -49,7 +49,6 @@ beside::row training::transformer(int threads) {
   return row_of(
       threads, step, plan_of<world<cpu<0>>>(step).peak_bytes(cpu<0>{}),
       [X = numbers<rows, width>(1, 2), Y = numbers<rows, width>(2, 2)](auto& learn) { return learn(x = X, y = Y); },
-      set<width, width>(wq, 3, 0.2), set<width, width>(wk, 4, 0.2),
-      set<width, width>(wv, 5, 0.2), set<width, width>(wo, 6, 0.2),
-      set<width, inner>(w1, 7, 0.2), set<inner, width>(w2, 8, 0.1));
+      set<width, width>(wq, 3, 0.2), set<width, width>(wk, 4, 0.2), set<width, width>(wv, 5, 0.2),
+      set<width, width>(wo, 6, 0.2), set<width, inner>(w1, 7, 0.2), set<inner, width>(w2, 8, 0.1));
 }

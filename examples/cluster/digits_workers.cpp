@@ -4,12 +4,14 @@
 //   --layout=server  the same, with the parameters on a task of their own: the first process, `ps`
 //   --layout=model   the first layer is on worker 0 and the second on worker 1
 //   --workers=N      1, 2 or 4 for data, 2 for the others
+//   --simulated      all tasks in this process, without mpirun
 //   --steps=N        of 32 digits each, counted from the beginning of the training
 //   --checkpoint=F   it is saved there every --every=N steps and at the end, and goes on from there where there is one
 // All of them compute the same, beyond rounding, and go on from each other's checkpoints.
 #include <onto/cluster.hpp>
 
 #include <onto/batches.hpp>
+#include <onto/simulated_cluster.hpp>
 
 #include "../digits.hpp"
 
@@ -93,6 +95,7 @@ struct model_parallel : network<First, Second> {
 struct options {
   std::string layout = "data", checkpoint;
   int workers = 1, steps = 100, every = 25;
+  bool simulated = false;
 };
 
 /// Some rows of a batch.
@@ -110,14 +113,13 @@ auto rows_of(const tensor_ref<std::int32_t, dyn>& labels, int first) {
 }
 
 template <class Layout>
-void train(server& node, const options& o) {
+void train(session& sess, bool is_first, const options& o) {
   constexpr int rows = Layout::rows;
   const auto all = digits::load();
   const auto folds = digits::stratified_folds(all.labels, 5, 2024);
   const auto learned = digits::rows_of(all, folds[0].train);
 
   // [session]
-  session sess{node};
   const auto update = minimize<sgd{.rate = 0.1, .momentum = 0.9}>(Layout::loss());
   const auto counted = assign_add(Layout::steps, 1);
   sess.run(initialize(update, counted));
@@ -129,32 +131,30 @@ void train(server& node, const options& o) {
     }
   std::int64_t k = sess.run(Layout::steps * 1_c);  // arrives in every process
   // [restore]
-  if (k > 0 && node.rank() == 0) std::printf("goes on after step %d\n", static_cast<int>(k));
+  if (k > 0 && is_first) std::printf("goes on after step %d\n", static_cast<int>(k));
 
   // [train]
   auto learn = sess.prepare(fetches(update * 1_c, counted * 1_c));  // results for every process
   batches data(std::tie(learned.images, learned.labels), batch_size, {.shuffle = 2024, .drop_last = true});
   data.seek(k);
   // A part of the batch for each worker; what a process gives for the others is not looked at.
-  const int mine = rows * (node.job() == "worker" ? node.task_index() : 0) % batch_size;
+  const auto step = [&]<std::size_t... K>(const auto& images, const auto& labels, std::index_sequence<K...>) {
+    return learn((hana::at_c<K>(x<rows>) = rows_of<rows>(images, rows * static_cast<int>(K)))...,
+                 (hana::at_c<K>(y<rows>) = rows_of<rows>(labels, rows * static_cast<int>(K)))...);
+  };
   // [train]
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t before = k;
   float loss = 0;
   while (k < o.steps)
     for (const auto& [images, labels] : data) {
-      const auto part_x = rows_of<rows>(images, mine);
-      const auto part_y = rows_of<rows>(labels, mine);
-      const auto [value, count] = [&]<std::size_t... K>(std::index_sequence<K...>) {
-        return learn((hana::at_c<K>(x<rows>) = part_x)..., (hana::at_c<K>(y<rows>) = part_y)...);
-      }
-      (std::make_index_sequence<batch_size / rows>{});
+      const auto [value, count] = step(images, labels, std::make_index_sequence<batch_size / rows>{});
       loss = value;
       k = count;
       if (!o.checkpoint.empty() && (k % o.every == 0 || k == o.steps)) sess.save(o.checkpoint);
       if (k >= o.steps) break;
     }
-  if (node.rank() != 0) return;
+  if (!is_first) return;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("step %d: loss %.4f\n", static_cast<int>(k), loss);
   if (k > before) std::printf("%.3f ms a step\n", 1e3 * seconds / static_cast<double>(k - before));
@@ -162,9 +162,14 @@ void train(server& node, const options& o) {
 
 template <class Layout>
 void start(int& argc, char**& argv, const cluster_spec& spec, const options& o) {
+  if (o.simulated) {
+    session sess{{.simulated_tasks = spec}};
+    return train<Layout>(sess, true, o);
+  }
   server node(argc, argv, spec);
   try {
-    train<Layout>(node, o);
+    session sess{node};
+    train<Layout>(sess, node.rank() == 0, o);
   } catch (const error& e) {
     std::fprintf(stderr, "digits_workers: task %d: %s\n", node.rank(), e.what());
     std::exit(1);
@@ -180,7 +185,9 @@ int main(int argc, char** argv) {
     const auto value = [&](const char* name) {
       return word.rfind(name, 0) == 0 ? word.c_str() + std::string(name).size() : nullptr;
     };
-    if (const char* v = value("--layout="))
+    if (word == "--simulated")
+      o.simulated = true;
+    else if (const char* v = value("--layout="))
       o.layout = v;
     else if (const char* w = value("--workers="))
       o.workers = std::atoi(w);

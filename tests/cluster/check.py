@@ -174,6 +174,65 @@ def broken_checkpoint(file, least):
     return None
 
 
+def check_traces(mpi):
+    """One file has what all tasks did, in one time; what is no longer given stays with whose it is."""
+    program = mpi.build(TESTS / "traces.cpp")
+    if not program:
+        return
+    file = mpi.folder / f"{mpi.name}.trace.json"
+    mpi.expect("three processes with a trace", mpi.run(3, program, file))
+    left = sorted(f.name for f in mpi.folder.glob(f"{file.name}.*"))
+    mpi.verdict("a trace of three processes is one file", f"there are also {left}" if left else wrong_trace(file, 3))
+    mpi.expect("a process with a trace that is killed", mpi.run(3, program, file, "kill"), None)
+    part = mpi.folder / f"{file.name}.worker-1"
+    mpi.verdict("the part of a killed process stays", wrong_trace(part, 1, runs=5) if part.exists() else "there is none")
+
+
+def wrong_trace(file, tasks, runs=5):
+    """What is wrong with a trace of tests/cluster/traces.cpp, or None."""
+    try:
+        events = json.loads(file.read_text())["traceEvents"]
+    except ValueError as e:
+        return f"it is no JSON: {e}"
+    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    labels = {e["pid"]: e["args"]["labels"] for e in events if e["name"] == "process_labels"}
+    spans = [e for e in events if e["ph"] == "X"]
+    if len(names) != tasks or len(labels) != tasks:
+        return f"it has {len(names)} processes with {len(labels)} labels"
+    if tasks > 1 and sorted(names.values()) != [f"/job:worker/task:{k}/device:CPU:0" for k in range(tasks)]:
+        return f"its processes are {sorted(names.values())}"
+    for pid, name in names.items():
+        mine = [e for e in spans if e["pid"] == pid]
+        for category in ("kernel", "message", "all-reduce"):
+            if sum(e["cat"] == category for e in mine) < runs:
+                return f"{name} has {sum(e['cat'] == category for e in mine)} spans of {category}"
+        for thread in {e["tid"] for e in mine}:
+            in_order = sorted((e["ts"], e["ts"] + e["dur"]) for e in mine if e["tid"] == thread and e["cat"] != "wait")
+            if any(b[0] < a[1] - 2e-3 for a, b in zip(in_order, in_order[1:])):
+                return f"two spans of thread {thread} of {name} are at one time"
+    # Every message comes later than it was begun, by the one clock that all have, give or take its error.
+    error = {pid: float(found[1]) + 0.2 if (found := re.search(r"within ([\d.]+) us", text)) else 0 for pid, text in labels.items()}
+    ends = {}
+    for e in spans:
+        if e["cat"] == "message":
+            way = re.sub(r"^copy from |/device:CPU:0", "", e["args"]["operation"])
+            ends.setdefault((way, e["args"]["number"]), {})[e["pid"]] = e
+    for (way, number), both in ends.items():
+        source = next((pid for pid, name in names.items() if way.startswith(name.removesuffix("/device:CPU:0"))), None)
+        if tasks == 1:
+            continue
+        if len(both) != 2 or source not in both:
+            return f"message {number} from {way} has {len(both)} ends"
+        target = next(pid for pid in both if pid != source)
+        came = both[target]["ts"] + both[target]["dur"]
+        if came + error[source] + error[target] < both[source]["args"]["begun"]:
+            return f"message {number} from {way} came before it was sent"
+    arrows = [(e["id"], e["ph"]) for e in events if e["ph"] in "sf"]
+    if len(set(arrows)) != len(arrows) or (tasks > 1 and len(arrows) != 2 * len(ends)):
+        return f"{len(arrows)} ends of arrows for {len(ends)} messages"
+    return None
+
+
 def check_examples(mpi, is_first):
     for source in sorted(EXAMPLES.glob("*.cpp")):
         if source.stem == "digits_workers":
@@ -196,6 +255,11 @@ def check_workers(mpi, source):
         return
     file = mpi.folder / "digits.safetensors"
     expected = mpi.run(0, program, "--workers=1", "--steps=50")[1]
+    for layout in ("data --workers=4", "server --workers=2", "model --workers=2"):
+        status, out, err, took = mpi.run(0, program, *f"--layout={layout} --steps=50 --simulated".split())
+        same = [re.findall(r"step 50: loss (\d+\.\d+)", text) for text in (expected, out)]
+        good = status == 0 and all(same) and abs(float(same[0][0]) - float(same[1][0])) < 2e-4
+        mpi.verdict(f"digits_workers: {layout}, in one process ({took:.1f} s)", None if good else f"it ended with status {status}\n{indent(out + err)}")
     text = ""
     for number, (processes, layout) in enumerate([(2, "data --workers=2"), (3, "server --workers=2"), (1, "data --workers=1"),
                                                   (2, "model --workers=2"), (4, "data --workers=4")]):
@@ -249,6 +313,7 @@ def main():
             mpi = Mpi(name, folder, runtime)
             check_programs(mpi)
             check_faults(mpi)
+            check_traces(mpi)
             check_examples(mpi, name == found[0])
             if name == found[0]:
                 check_cmake(mpi)

@@ -15,9 +15,10 @@ namespace detail {
 
 /// A task of a cluster, a process: as a program names it, which may leave a part open, or as a session has it.
 struct task_name {
-  std::string_view job{};  // empty where it is open
-  int task = -1;           // -1 where it is open
-  std::uint64_t id = 0;    // of both
+  std::string_view job{};     // empty where it is open
+  int task = -1;              // -1 where it is open
+  std::uint64_t id = 0;       // of both
+  bool is_simulated = false;  // some threads of a process
 };
 
 }  // namespace detail

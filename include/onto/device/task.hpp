@@ -9,6 +9,12 @@
 
 namespace onto {
 
+/// A job of a cluster, and how many tasks it has.
+struct cluster_job {
+  std::string_view name;
+  int tasks;
+};
+
 namespace detail {
 
 /// The id of a task, of which a part may be open.

@@ -239,7 +239,7 @@ class stream_assigner {
 
 /// What a step does, for labels and for simulated time.
 struct step_cost {
-  std::int64_t bytes = 0;  // of a kernel, what it reads and writes; of a copy, what it copies; -1: not known
+  std::int64_t bytes = 0;  // of a kernel, what it reads and writes; of another step, what it gives; -1: not known
   std::int64_t flops = 0;  // -1: not known
 };
 
@@ -254,8 +254,8 @@ class step_costs {
     const plan_step& s = in_.steps[step];
     step_cost c;
     c.bytes = bytes_of(g[s.node].type, shapes_[s.node]);
-    if (s.kind != step_kind::kernel) return c;
     for (int v = s.value + 1; v <= s.value + s.more; ++v) c.bytes = known_sum(c.bytes, in_.values[v].bytes);
+    if (s.kind != step_kind::kernel) return c;
     for (int m = in_.kernels.first_member[s.node]; m >= 0; m = in_.kernels.next_member[m]) {
       c.flops = known_sum(c.flops, flops_of(g, shapes_, m));
       for (int k = 0; k < g[m].count; ++k) {

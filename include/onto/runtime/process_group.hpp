@@ -28,6 +28,29 @@ struct reduced_value {
   std::int64_t count = 0;
 };
 
+/// What the clock of the first process shows, and this one does not yet, in nanoseconds, and how wrong that may be.
+struct clock_difference {
+  std::int64_t ahead = 0;
+  std::int64_t error = 0;
+};
+
+/// How the lines of all processes' traces come into the file of the first one. Nothing waits but `compare_clocks` and
+/// `close`. After a process was given up nothing is sent or comes any more.
+class trace_exchange : public counted {
+ public:
+  /// The number of this process; the first one has 0.
+  virtual int number() const = 0;
+  /// All processes call it. *Throws* `failed_precondition_error` where one does not come in time.
+  virtual clock_difference compare_clocks(const trace_sink& clock) = 0;
+  /// Another process: sends lines. *Returns* false where they cannot be sent.
+  virtual bool give(const std::string& lines) noexcept = 0;
+  /// The first process: appends what has come to `lines`.
+  virtual void take(std::string& lines) noexcept = 0;
+  /// All have given what they have. The first process takes what is still to come, and calls `write(lines)`; others
+  /// wait for that. *Returns* whether everything is in the first one's file.
+  virtual bool close(bool (*write)(void* self, const std::string& lines), void* self) noexcept = 0;
+};
+
 /// What a session does beside running, where there are other processes. Behind pointers, so that programs of one
 /// process hold nothing of it; `session/together.hpp`.
 struct together_functions;
@@ -59,6 +82,9 @@ class process_group : public counted {
                           int task_count) = 0;
   /// Lets what is under way go on, between steps that take long.
   virtual void progress() = 0;
+
+  /// For a session whose processes have traces.
+  virtual ref<trace_exchange> exchange_traces() = 0;
 
   /// Whether a process was given up: then nothing is run together any more, and memory may still be under way.
   virtual bool is_broken() const = 0;

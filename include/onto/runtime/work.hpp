@@ -32,12 +32,14 @@ struct work_label {
 
 /// A stretch of time in which a stream did something. Nanoseconds since the session began, or in simulated time.
 struct trace_span {
-  enum kind { kernel, copy, wait } what = kernel;
+  enum kind { kernel, copy, wait, send, receive, all_reduce } what = kernel;
   place where{};
   stream_kind stream = stream_kind::compute;
   const work_label* label = nullptr;
   std::int64_t begin = 0;
   std::int64_t end = 0;
+  place other{};            // of a message: where it goes to, or comes from
+  std::int64_t number = 0;  // of a message: how many went that way before
 };
 
 constexpr std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9 + 0.5); }

@@ -19,19 +19,17 @@ namespace onto::detail {
 
 class session_core final : public session_runtime {
  public:
-  session_core(device_list&& devices, const session_options& options, ref<process_group> group = {})
+  /// `trace`: of several processes, which it takes over.
+  session_core(device_list&& devices, const session_options& options, ref<process_group> group = {},
+               trace_sink* trace = nullptr)
       : group_(static_cast<ref<process_group>&&>(group)),
         devices_(static_cast<device_list&&>(devices)),
         sink_(options.log),
         logs_placement_(options.log_device_placement),
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
-        simulates_(options.simulation.is_set()) {
-    if (options.trace.empty()) return;
-    message path(options.trace.path());
-    if (group_) path << "." << group_->here().task->job << "-" << group_->here().task->task;
-    trace_ = options.trace.make(path.text());
-  }
+        simulates_(options.simulation.is_set()),
+        trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {}
   ~session_core() override {
     together_.finish();
     prepared_program::delete_all(idle_);
@@ -393,8 +391,8 @@ class session_core final : public session_runtime {
   int idle_count_ = 0;
   refined_programs refined_;
   double clock_ = 0;
+  trace_sink* trace_;
   placement_log log_;
-  trace_sink* trace_ = nullptr;
 };
 
 }  // namespace onto::detail

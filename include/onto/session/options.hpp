@@ -4,11 +4,13 @@
 
 #include <onto/core/math_mode.hpp>
 #include <onto/core/ref.hpp>
+#include <onto/device/task.hpp>
 #include <onto/plan/cost_model.hpp>
 
 #include <concepts>
 #include <cstdint>
 #include <cstdio>
+#include <initializer_list>
 #include <iosfwd>
 #include <ostream>
 #include <string>
@@ -17,6 +19,9 @@
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
+
+struct session_options;
+class cluster_spec;
 
 namespace detail {
 class device;
@@ -147,6 +152,53 @@ struct gpu_options {
   std::vector<logical_device> logical_devices{};
 };
 
+namespace detail {
+
+class gpu_list;
+class session_runtime;
+class simulated_cluster;
+
+/// Finds the GPUs of a backend: one for each, in the order in which they are preferred, and then null.
+using gpu_finder = ref<gpu_list> (*)(const session_options& options);
+
+/// Opens sessions of something else than this process's devices.
+class session_opener : public counted {
+ public:
+  /// *Returns* a session, with a reference for the caller.
+  virtual session_runtime* open(session_options& options, const gpu_finder* finders) const = 0;
+};
+
+template <class T>
+concept is_defined = requires {
+  sizeof(T);
+};
+
+}  // namespace detail
+
+/// The tasks of a cluster inside this process, job by job: `{{"ps", 1}, {"worker", 2}}`; none. Include
+/// `<onto/simulated_cluster.hpp>`.
+class simulated_jobs {
+ public:
+  simulated_jobs() = default;
+  /// *Throws* `invalid_argument_error`, as `cluster_spec`.
+  template <class Cluster = detail::simulated_cluster>
+  simulated_jobs(std::initializer_list<cluster_job> jobs) {
+    constexpr bool is_there = detail::is_defined<Cluster>;
+    static_assert(is_there,
+                  "[onto.option] simulated_tasks is a cluster inside this process; #include "
+                  "<onto/simulated_cluster.hpp>");
+    if constexpr (is_there) opener_ = detail::ref<const detail::counted>(new Cluster(jobs));
+  }
+  /// The tasks of a specification.
+  template <class Cluster = detail::simulated_cluster>
+  simulated_jobs(const cluster_spec& spec) : opener_(new Cluster(spec)) {}
+
+  const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
+
+ private:
+  detail::ref<const detail::counted> opener_;
+};
+
 /// Options of a session.
 struct session_options {
   bool allow_soft_placement = false;     ///< where a device or a kernel is missing, use another device and say so
@@ -154,6 +206,7 @@ struct session_options {
   log_sink log{};                        ///< where the log goes; standard error
   gpu_options gpu{};                     ///< which GPUs, and how much of their memory
   simulated_gpu_count simulated_gpus{};  ///< adds GPUs made of host memory, for programs and tests on any machine
+  simulated_jobs simulated_tasks{};      ///< a cluster of threads: `{{"worker", 4}}`; <onto/simulated_cluster.hpp>
   int cpu_threads = 0;                   ///< threads for CPU kernels; 0: as many as there are cores
   int cpus = 1;                          ///< CPU devices `cpu<0>` and up; they share memory and threads
   cost_model simulation{};               ///< what simulated GPUs cost, in simulated time; unset: nothing

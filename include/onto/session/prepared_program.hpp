@@ -77,7 +77,7 @@ namespace onto::detail {
 
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it
 /// at a time.
-struct prepared_program final : repeated_run {
+struct prepared_program : repeated_run {
   arena memory;
   meaning of;
   run_leaves leaves;  // of the present run

@@ -37,6 +37,7 @@ struct state;
 struct feed_ref;
 class device;
 struct memory_limit;
+struct simulated_functions;
 
 /// A program to run, without its types.
 struct run_request {
@@ -81,6 +82,20 @@ class session_runtime : public counted {
   /// Simulated seconds that all runs have taken.
   double simulated_seconds();
   void inject(const fault_hook& hook);
+
+  const simulated_functions* simulated = nullptr;  // of a session whose tasks are threads
+};
+
+/// What a session does whose tasks are threads, each with a session of its own; `session/simulated_session.hpp`. Behind
+/// pointers: programs without one hold nothing of it.
+struct simulated_functions {
+  void (*run)(session_runtime& s, repeated_run* program, const run_request& r);
+  ref<repeated_run> (*prepare)(session_runtime& s, const compiled_program& program, const state* const* states);
+  void (*pin_variables)(session_runtime& s, const compiled_program& program, const state* const* states);
+  void (*save)(session_runtime& s, const std::string& path, const graph_view* const* graphs, int count);
+  void (*restore)(session_runtime& s, const std::string& path, const graph_view* const* graphs, int count);
+  /// The session of a task, by its number; null behind the last.
+  session_runtime* (*task)(const session_runtime& s, int number);
 };
 
 /// The GPUs that a backend has on this machine.
@@ -92,9 +107,6 @@ class gpu_list : public counted {
   /// GPU `k` as a device of a session; nothing of it is used yet.
   virtual device* open(place where, int k, const memory_limit& limit) = 0;
 };
-
-/// Finds the GPUs of a backend: one for each, in the order in which they are preferred, and then null.
-using gpu_finder = ref<gpu_list> (*)(const session_options& options);
 
 /// A session with the devices that there are, as far as the options and the environment let it see them.
 /// *Throws* `invalid_argument_error` for options that make no sense.

@@ -24,6 +24,10 @@ struct host_memory {
   const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shared_outputs() {
+  fail<invalid_argument_error>(message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+}
+
 /// In place of a result's shape: there is no result.
 ONTO_INLINE extents no_result() {
   extents none;
@@ -93,12 +97,9 @@ class staged_results {
     const std::int64_t bytes = bytes_of(g_.fetches[fetch]);
     for (int k = 0; k < fetch; ++k)
       if (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
-        fail<invalid_argument_error>(
-            message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+        throw_shared_outputs();
     for (staged* s = first_; s; s = s->next)
-      if (overlap(out, bytes, s->target, s->bytes))
-        fail<invalid_argument_error>(
-            message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+      if (overlap(out, bytes, s->target, s->bytes)) throw_shared_outputs();
     const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
     bool is_read = are_texts;
     for (int n = 0; n < g_.count && !is_read; ++n)

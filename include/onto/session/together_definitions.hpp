@@ -2,10 +2,12 @@
 // How sessions run programs together with other processes.
 #pragma once
 
+#include <onto/session/joined_trace.hpp>
 #include <onto/session/open_session.hpp>
 #include <onto/session/together.hpp>
 
 #include <atomic>
+#include <memory>
 
 #if ONTO_DEFINITIONS
 ONTO_BEGIN_RUNS_ONCE
@@ -140,15 +142,20 @@ class together {
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
                                                 process_group* adopted) {
   ref<process_group> group(adopted);
+  if (options.simulated_tasks.opener())
+    fail_option(message("simulated_tasks is a cluster of its own; leave it out where a server has the tasks"));
   apply_environment(options);
   message compared("allow_soft_placement ");
   compared << (options.allow_soft_placement ? "on" : "off") << ", math "
            << (options.math == math_mode::tf32 ? "tf32" : "full") << ", deterministic "
-           << (options.deterministic ? "on" : "off");
+           << (options.deterministic ? "on" : "off") << ", trace " << (options.trace.empty() ? "off" : "on");
   device_list own;
+  std::unique_ptr<joined_trace> trace;
   std::exception_ptr failure;
   try {
     own = find_devices(options, finders);
+    if (!options.trace.empty())
+      trace.reset(new joined_trace(options.trace.path(), *group->here().task, group->exchange_traces()));
   } catch (...) {
     failure = std::current_exception();
   }
@@ -156,8 +163,9 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
   group->run_all_reduce = &together::all_reduce;
   group->deterministic = options.deterministic;
   device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
-  return ref<session_core>(
-      new session_core(static_cast<device_list&&>(all), options, static_cast<ref<process_group>&&>(group)));
+  if (trace) trace->align(group->here(), options.simulation.is_set());
+  return ref<session_core>(new session_core(static_cast<device_list&&>(all), options,
+                                            static_cast<ref<process_group>&&>(group), trace.release()));
 }
 
 }  // namespace onto::detail

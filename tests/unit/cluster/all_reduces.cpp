@@ -13,7 +13,22 @@ using namespace onto_test::sums;
 
 namespace {
 
-/// Runs `check(session, rule_checker)` in each of so many workers.
+void expect_no_failure(const rule_checker& r) {
+  for (const std::string& failure : r.failures()) FAIL_CHECK(failure);
+  CHECK(r.checks() > 0);
+}
+
+/// Runs `check(session, rule_checker)` in a session of so many simulated workers.
+template <class F>
+void in_simulated_workers(int count, session_options options, const F& check) {
+  options.simulated_tasks = {{"worker", count}};
+  session sess{options};
+  rule_checker r(-1);
+  check(sess, r);
+  expect_no_failure(r);
+}
+
+/// The same in each of so many workers, and then in all of them at once.
 template <class F>
 void in_each_worker(int count, const session_options& options, const F& check) {
   std::vector<rule_checker> checkers;
@@ -22,13 +37,10 @@ void in_each_worker(int count, const session_options& options, const F& check) {
     session sess{node, options};
     check(sess, checkers[static_cast<std::size_t>(node.rank())]);
   });
-  for (const rule_checker& r : checkers) {
-    for (const std::string& failure : r.failures()) FAIL_CHECK(failure);
-    CHECK(r.checks() > 0);
-  }
+  for (const rule_checker& r : checkers) expect_no_failure(r);
   for (const std::string& words : o.thrown) CHECK(words == "");
   CHECK(o.left_over == 0);
-  CHECK_FALSE(o.overrun);
+  in_simulated_workers(count, options, check);
 }
 
 }  // namespace
@@ -41,6 +53,15 @@ TEST_CASE("random programs with sums over tasks compute what the reference does"
 
 TEST_CASE("numbers of all types are added up over tasks", "[cluster][threads]") {
   in_each_worker(3, {.timeout = 60}, [](session& s, rule_checker& r) { check_types<3>(s, r); });
+}
+
+TEST_CASE("numbers are added up over more tasks than messages are for", "[cluster][threads]") {
+  const auto check = [](session& s, rule_checker& r) {
+    check_multiples<float, 12, 10>(s, r, "float, over many tasks");
+    check_multiples<half, 12, 10>(s, r, "half, over many tasks");
+  };
+  in_simulated_workers(10, {.timeout = 60}, check);
+  in_simulated_workers(10, {.timeout = 60, .deterministic = true}, check);
 }
 
 TEST_CASE("where order is asked for, sums are in the order of the tasks", "[cluster][threads]") {

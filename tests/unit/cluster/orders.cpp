@@ -3,6 +3,7 @@
 // clusters. None gets stuck, and none reads what has not come or writes over what has not left.
 #include "../catch.hpp"
 #include "../session/random_program.hpp"
+#include "estimate_laws.hpp"
 
 #include <random>
 #include <set>
@@ -239,6 +240,12 @@ explored check_placement(unsigned seed) {
     }
   }
   e.states = m.explore();
+  if (seed % 6 == 0) {
+    const detail::kernel_partition scheduled = units;
+    check_estimate_laws({g, scheduled, steps.data(), counts.steps, values.data(), counts.values, devices.data(),
+                         static_cast<int>(devices.size())},
+                        shapes.data(), seed);
+  }
   return e;
 }
 

@@ -3,6 +3,8 @@
 #include "../../cluster/simulated_tasks.hpp"
 #include "../session/properties.hpp"
 
+#include <atomic>
+
 using namespace onto_test;
 
 namespace {
@@ -26,7 +28,19 @@ bool is_refused(session& sess, const fetch_list<E...>& program) {
   }
 }
 
-/// Runs it in every task, prepared and not. A result that a task is asked for is there alone.
+/// Runs it three times, prepared and not.
+template <bool Open, class Program>
+std::vector<task_results> run_thrice(session& sess, const Program& program, const program_feeds& f) {
+  std::vector<task_results> all{run_on<Open>(sess, program, f)};
+  const auto step = sess.prepare(program);
+  for (int k = 0; k < 2; ++k)
+    all.push_back(with_feeds<Open>(f, [&](const auto&... feeds) {
+      return std::apply([](const auto&... t) { return task_results{to_value(t)...}; }, step(feeds...));
+    }));
+  return all;
+}
+
+/// Runs it in every task, and in all of them as one session. A result that a task is asked for is there alone.
 template <unsigned Seed, bool Open>
 void check_over_tasks(std::initializer_list<job> jobs, const char* const (&guards)[4], int gpus) {
   INFO("seed " << Seed);
@@ -35,25 +49,22 @@ void check_over_tasks(std::initializer_list<job> jobs, const char* const (&guard
   const program_feeds f(Seed);
   const reference expected = reference_of(program, fed_values<Open>(f));
   std::vector<std::vector<task_results>> got(8);
-  bool refused = false;
+  std::atomic<bool> refused{false};
   const outcome o = run_tasks(jobs, Seed, [&](server& node) {
     session sess{node, {.allow_soft_placement = true, .simulated_gpus = gpus, .timeout = 60}};
     if (is_refused(sess, program)) {
       refused = true;
       return;
     }
-    auto& mine = got[static_cast<std::size_t>(node.rank())];
-    mine.push_back(run_on<Open>(sess, program, f));
-    const auto step = sess.prepare(program);
-    for (int k = 0; k < 2; ++k)
-      mine.push_back(with_feeds<Open>(f, [&](const auto&... feeds) {
-        return std::apply([](const auto&... t) { return task_results{to_value(t)...}; }, step(feeds...));
-      }));
+    got[static_cast<std::size_t>(node.rank())] = run_thrice<Open>(sess, program, f);
   });
   for (const std::string& words : o.thrown) REQUIRE(words.empty());
   CHECK(o.left_over == 0);
-  CHECK_FALSE(o.overrun);
+  session all{{.allow_soft_placement = true, .simulated_gpus = gpus, .simulated_tasks = jobs, .timeout = 60}};
+  CHECK(is_refused(all, program) == refused);
   if (refused) return;
+  for (const task_results& r : run_thrice<Open>(all, program, f))
+    for (std::size_t k = 0; k < r.size(); ++k) check_close(r[k], expected.fetch(static_cast<int>(k)));
   const std::size_t fetched = got[0][0].size(), tasks = o.thrown.size();
   for (std::size_t run = 0; run < 3; ++run) {
     for (std::size_t k = 0; k < fetched; ++k) {

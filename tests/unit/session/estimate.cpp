@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What a plan is estimated to take is what simulated GPUs measure, for every kind of program on one to eight of them.
+#include <onto/cluster_model.hpp>
+
 #include "../catch.hpp"
 #include "machines.hpp"
 #include "properties.hpp"
@@ -27,6 +29,7 @@ void check_on(const Program& program, const cost_model& model, const Feeds&... f
   const auto planned = estimate(p, model);
   INFO("on " << Gpus << " GPUs\n" << planned.text());
   CHECK(planned.seconds > 0);
+  CHECK(estimate(p, cluster_model{model, 8, 1, 2, 3, 4, 5}).seconds == planned.seconds);  // of one process
   CHECK(planned.seconds == Approx(sess.simulated_seconds()).epsilon(1e-12).margin(0));
 }
 

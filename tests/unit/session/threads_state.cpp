@@ -67,7 +67,8 @@ TEST_CASE("trim while others run is no trap", "[session][memory][threads]") {
 }
 
 TEST_CASE("what is saved while runs go on is of one moment", "[session][checkpoint][threads]") {
-  const std::string path = (std::filesystem::temp_directory_path() / ("onto_threads_" + std::to_string(::getpid()))).string();
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("onto_threads_" + std::to_string(::getpid()))).string();
   constexpr auto left = variable<"left", float, 500>;
   constexpr auto right = variable<"right", float, 500>;
   session sess{{.simulated_gpus = 1}};

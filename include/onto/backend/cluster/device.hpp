@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cluster/reduction_stream.hpp>
+#include <onto/backend/cluster/traces.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -18,13 +19,13 @@ class message_stream final : public shared_stream {
   cluster_group& group() { return *group_; }
   std::uint64_t started() const override { return started_; }
 
-  void send(run_state& run, const void* data, std::int64_t bytes) {
+  void send(const work& w, const void* data, std::int64_t bytes) {
     group_->expect_whole();
-    add(run, bytes, group_->ways().send(other_, next_tag(), data, bytes));
+    add(w, bytes, group_->ways().send(other_, next_tag(), data, bytes));
   }
-  void receive(run_state& run, void* data, std::int64_t bytes) {
+  void receive(const work& w, void* data, std::int64_t bytes) {
     group_->expect_whole();
-    add(run, bytes, group_->ways().receive(other_, next_tag(), data, bytes));
+    add(w, bytes, group_->ways().receive(other_, next_tag(), data, bytes));
   }
 
   void wait(std::uint64_t count) override {
@@ -39,16 +40,25 @@ class message_stream final : public shared_stream {
  private:
   struct entry {
     run_state* run;
+    const work_label* label;
     std::int64_t bytes;
+    std::int64_t begin;  // in the run's trace
     ref<pending_message> message;
   };
 
   /// Both ends count: a message that is not the one meant is never taken for it.
   int next_tag() const { return first_tag + static_cast<int>(started_ % tags); }
 
-  void add(run_state& run, std::int64_t bytes, ref<pending_message> m) {
-    open_.push_back({&run, bytes, static_cast<ref<pending_message>&&>(m)});
+  void add(const work& w, std::int64_t bytes, ref<pending_message> m) {
+    open_.push_back(
+        {&w.run, &w.label, bytes, w.run.trace ? w.run.trace->now() : 0, static_cast<ref<pending_message>&&>(m)});
     ++started_;
+  }
+  void trace(const entry& e) const {
+    if (!e.run->trace) return;
+    const place other{device_kind::cpu, 0, true, &group_->tasks().name(other_)};
+    e.run->trace->add({is_out_ ? trace_span::send : trace_span::receive, group_->here(), stream_kind::compute, e.label,
+                       e.begin, e.run->trace->now(), other, static_cast<std::int64_t>(started_ - open_.size())});
   }
 
   /// *Returns* how many are done.
@@ -58,6 +68,7 @@ class message_stream final : public shared_stream {
       std::int64_t came = e.bytes;
       if (!e.message->is_done(came)) break;
       if (!is_out_ && came != e.bytes) e.run->fail(std::make_exception_ptr(other_process_failed()));
+      trace(e);
       open_.pop_front();
     }
     return started_ - open_.size();
@@ -114,12 +125,12 @@ class cluster_device final : public device {
   const void* peer_group() const override { return this; }
 
   void copy_in(const work& w, void*, const host_slot& slot, std::int64_t bytes) override {
-    if (w.run.failed()) return streams_->in->send(w.run, nullptr, 0);
+    if (w.run.failed()) return streams_->in->send(w, nullptr, 0);
     send(w, slot.data, bytes);
   }
   void copy_out(const work& w, const host_slot& slot, const void*, std::int64_t bytes) override {
     before_message(w);
-    streams_->out->receive(w.run, slot.data, bytes);
+    streams_->out->receive(w, slot.data, bytes);
     count_transfer(bytes);
   }
   void copy_to(const work&, device&, void*, const void*, std::int64_t) override {}
@@ -143,8 +154,8 @@ class cluster_device final : public device {
  private:
   void send(const work& w, const void* data, std::int64_t bytes) {
     before_message(w);
-    if (w.run.failed()) return streams_->in->send(w.run, nullptr, 0);
-    streams_->in->send(w.run, data, bytes);
+    if (w.run.failed()) return streams_->in->send(w, nullptr, 0);
+    streams_->in->send(w, data, bytes);
     count_transfer(bytes);
   }
   /// For tests that let messages fail.
@@ -167,23 +178,33 @@ ONTO_COLD inline void write_devices(message& m, const device_list& devices) {
       << devices[d].description() << "\n";
 }
 
-/// Reads them. *Preconditions* `text` was written by `write_devices`.
-ONTO_COLD inline void read_devices(std::string_view text, const task_name& task, const ref<message_streams>& streams,
+/// Reads digits and the space behind them. *Returns* whether they are there, and below 2^20.
+ONTO_COLD inline bool read_number(std::string_view& text, int& n) {
+  std::size_t digits = 0;
+  for (n = 0; digits < text.size() && text[digits] >= '0' && text[digits] <= '9'; ++digits) {
+    n = 10 * n + (text[digits] - '0');
+    if (n >= 1 << 20) return false;
+  }
+  if (digits == 0 || digits == text.size() || text[digits] != ' ') return false;
+  text.remove_prefix(digits + 1);
+  return true;
+}
+
+/// Reads them. *Returns* false for what `write_devices` has not written.
+ONTO_COLD inline bool read_devices(std::string_view text, const task_name& task, const ref<message_streams>& streams,
                                    device_list& out) {
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
     std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    int number[3] = {};
-    for (int& n : number) {
-      for (; !line.empty() && line[0] >= '0' && line[0] <= '9'; line.remove_prefix(1)) n = 10 * n + (line[0] - '0');
-      if (!line.empty()) line.remove_prefix(1);
-    }
-    const place where{number[0] == static_cast<int>(device_kind::gpu) ? device_kind::gpu : device_kind::cpu, number[1],
-                      true, &task};
-    out.add(new cluster_device(where, number[2] < kernel_entry::slots ? number[2] : kernel_entry::host,
-                               std::string(line), streams));
+    text.remove_prefix(end + 1);
+    int kind = 0, index = 0, slot = 0;
+    if (!read_number(line, kind) || !read_number(line, index) || !read_number(line, slot)) return false;
+    if (kind != static_cast<int>(device_kind::gpu) && kind != static_cast<int>(device_kind::cpu)) return false;
+    out.add(new cluster_device({static_cast<device_kind>(kind), index, true, &task},
+                               slot < kernel_entry::slots ? slot : kernel_entry::host, std::string(line), streams));
   }
+  return true;
 }
 
 ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::exception_ptr failure,
@@ -191,6 +212,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   message m;
   m << "onto " << ONTO_VERSION_MAJOR << "." << ONTO_VERSION_MINOR << "." << ONTO_VERSION_PATCH << ", " << options
     << "\n";
+  for (int d = 0; d < own.count(); ++d) own[d].join(tasks_->name(rank()));
   write_devices(m, own);
   m << std::string_view("\0", 1);
   const std::string heard = agree({hash_text("session"), "session", 0}, failure, m.text());
@@ -216,10 +238,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
       fail<failed_precondition_error>(words << "; give every process the same version and options");
     }
     if (r == rank()) {
-      for (int d = 0; d < own.count(); ++d) {
-        own[d].join(tasks_->name(r));
-        all.add(own.release(d));
-      }
+      for (int d = 0; d < own.count(); ++d) all.add(own.release(d));
       continue;
     }
     const ref<message_streams> streams(new message_streams);
@@ -228,7 +247,7 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
     retain();
     streams->out = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, false));
     streams->all_reduce = reductions;
-    read_devices(text, tasks_->name(r), streams, all);
+    if (!read_devices(text, tasks_->name(r), streams, all)) break_off(garbled(r));
   }
   return all;
 }

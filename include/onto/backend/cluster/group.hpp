@@ -45,6 +45,7 @@ class cluster_group final : public process_group {
                   int task_count) override;
   void progress() override;
   void set_reductions(reduction_stream* s) { reductions_ = s; }
+  ref<trace_exchange> exchange_traces() override;
 
   std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) override {
     expect_whole();
@@ -347,14 +348,14 @@ class cluster_group final : public process_group {
       p.pause();
     }
     process_note n;
-    if (came != bytes || !read_note(data, n)) {
-      message words("[onto.cluster] ");
-      break_off((tasks_->write(words, from)
-                 << " says what this version of onto does not understand; build every process "
-                    "from the same source")
-                    .text());
-    }
+    if (came != bytes || !read_note(data, n)) break_off(garbled(from));
     out = n;
+  }
+  std::string garbled(int from) const {
+    message m("[onto.cluster] ");
+    return (tasks_->write(m, from) << " says what this version of onto does not understand; build every process from "
+                                      "the same source")
+        .text();
   }
 
   ref<transport> ways_;

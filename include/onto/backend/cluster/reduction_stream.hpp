@@ -40,8 +40,11 @@ class reduction_stream final : public shared_stream {
       // Both ends count those that they have a part in.
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
-    open_.push_back(ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
-                                                         static_cast<reduction_tasks&&>(with), group_->deterministic)));
+    entry e{{}, &run, 0, run.trace ? run.trace->now() : 0};
+    for (int k = 0; k < count; ++k) e.bytes += values[k].count * size_of(type);
+    e.sums = ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
+                                                  static_cast<reduction_tasks&&>(with), group_->deterministic));
+    open_.push_back(static_cast<entry&&>(e));
     ++started_;
   }
 
@@ -58,14 +61,28 @@ class reduction_stream final : public shared_stream {
 
   /// Lets all that are under way go on. *Returns* how many are done.
   std::uint64_t advance() {
-    for (const ref<all_reduction>& r : open_) r->is_done();
-    while (!open_.empty() && open_.front()->is_done()) open_.pop_front();
+    for (const entry& e : open_) e.sums->is_done();
+    for (; !open_.empty() && open_.front().sums->is_done(); open_.pop_front()) trace(open_.front());
     return started_ - open_.size();
   }
 
  private:
+  struct entry {
+    ref<all_reduction> sums;
+    run_state* run;
+    std::int64_t bytes;
+    std::int64_t begin;  // in the run's trace
+  };
+
+  void trace(const entry& e) const {
+    if (!e.run->trace) return;
+    const work_label label{"all-reduce", "sums over tasks", e.bytes, 0};
+    e.run->trace->add(
+        {trace_span::all_reduce, group_->here(), stream_kind::compute, &label, e.begin, e.run->trace->now(), {}, 0});
+  }
+
   void abandon() noexcept {
-    for (const ref<all_reduction>& r : open_) r->abandon();
+    for (const entry& e : open_) e.sums->abandon();
     open_.clear();
   }
 
@@ -74,7 +91,7 @@ class reduction_stream final : public shared_stream {
 
   ref<cluster_group> group_;
   message_memory memory_;
-  std::deque<ref<all_reduction>> open_;
+  std::deque<entry> open_;
   std::vector<std::uint64_t> begun_;  // per task, those that it has a part in
   std::uint64_t started_ = 0;
 };

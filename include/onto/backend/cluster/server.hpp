@@ -4,58 +4,14 @@
 
 #include <onto/backend/cluster/device.hpp>
 #include <onto/backend/cluster/mpi.hpp>
-#include <onto/device/device_name.hpp>
+#include <onto/backend/cluster/spec.hpp>
 
 #include <cstdlib>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
-
-/// The jobs of a cluster and how many tasks each has: `cluster_spec{{"ps", 1}, {"worker", 2}}`. The processes that
-/// `mpirun` starts are the tasks, job by job: here process 0 is `/job:ps/task:0` and process 2 `/job:worker/task:1`.
-class cluster_spec {
- public:
-  struct job {
-    std::string_view name;
-    int tasks;
-  };
-
-  /// *Throws* `invalid_argument_error` for a job without tasks, a name that is none or stands there twice, and where
-  /// there is no job.
-  cluster_spec(std::initializer_list<job> jobs) : tasks_(new detail::cluster_tasks) {
-    if (jobs.size() == 0) fail("the cluster has no job; write cluster_spec{{\"worker\", 2}}");
-    for (const job& j : jobs) {
-      // What a device name takes for a job's.
-      bool good = !j.name.empty() && j.name.find_first_of("/:") == std::string_view::npos;
-      try {
-        good = good && device_name::parse("/job:" + std::string(j.name)).job() == j.name;
-      } catch (const invalid_argument_error&) {
-        good = false;
-      }
-      if (!good)
-        fail("'" + std::string(j.name) + "' is no name of a job; begin with a letter and write letters, digits and _");
-      if (j.tasks < 1) fail("job '" + std::string(j.name) + "' has no tasks; give it one or more, or leave it out");
-      for (const job& other : jobs) {
-        if (&other == &j) break;
-        if (other.name == j.name)
-          fail("job '" + std::string(j.name) + "' is there twice; give it all its tasks at once");
-      }
-      tasks_->add(std::string(j.name), j.tasks);
-    }
-  }
-
-  /// How many processes it takes.
-  int size() const { return tasks_->count(); }
-
- private:
-  friend class server;
-  [[noreturn]] static void fail(const std::string& what) { throw invalid_argument_error("[onto.cluster] " + what); }
-
-  detail::ref<detail::cluster_tasks> tasks_;
-};
 
 namespace detail {
 
@@ -173,8 +129,7 @@ class server {
 
   /// What a new session runs its programs with; its reference goes to the caller.
   detail::process_group* join(double timeout) {
-    if (!(timeout > 0 && timeout <= 1e9))
-      throw invalid_argument_error("[onto.option] timeout is a number of seconds above 0");
+    detail::expect_timeout(timeout);
     detail::ref<detail::transport> ways;
     if (world_ == MPI_COMM_NULL)
       ways = detail::ref<detail::lone_transport>(new detail::lone_transport);
@@ -205,7 +160,8 @@ class server {
       for (const auto& ways : ways_) {
         int from = 0;
         std::int64_t bytes = 0, came = 0;
-        for (const int tag : {detail::cluster_group::note_tag, detail::cluster_group::verdict_tag}) {
+        for (const int tag : {detail::cluster_group::note_tag, detail::cluster_group::verdict_tag,
+                              detail::cluster_traces::lines_tag, detail::cluster_traces::end_tag}) {
           while (ways->probe(-1, tag, from, bytes)) {
             std::string note(static_cast<std::size_t>(bytes), '\0');
             const detail::ref<detail::pending_message> m = ways->receive(from, tag, note.data(), bytes);

@@ -21,6 +21,10 @@ class cluster_tasks : public counted {
     jobs_.push_back(new std::string(job));
     for (int t = 0; t < tasks; ++t) names_.push_back({*jobs_.back(), t, task_id(*jobs_.back(), t)});
   }
+  /// They are threads of one process. *Preconditions* as `add`, and all are there.
+  void simulate() {
+    for (task_name& n : names_) n.is_simulated = true;
+  }
   ~cluster_tasks() override {
     for (const std::string* job : jobs_) delete job;
   }

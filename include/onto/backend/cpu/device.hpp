@@ -24,7 +24,10 @@ class cpu_device final : public device {
   cpu_device(int index, ref<shared_threads> threads, const cost_model& model = {})
       : device({device_kind::cpu, index}), threads_(static_cast<ref<shared_threads>&&>(threads)), model_(model) {}
 
-  std::string description() const override { return {}; }
+  std::string description() const override {
+    constexpr std::string_view simulated = "simulated task (threads of this process)";
+    return std::string(simulated.data(), where().in_task && where().task->is_simulated ? simulated.size() : 0);
+  }
   bool is_host() const override { return true; }
   const void* peer_group() const override { return this; }
 

@@ -5,7 +5,6 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/gemm_partition.hpp>
 #include <onto/backend/cpu/gemm_tile.hpp>
-#include <onto/backend/cpu/packs.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
@@ -73,7 +72,7 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       }
     return;
   }
-  using numbers = pack<T, vector_bytes>;
+  using ops = lanes_of<T, vector_bytes>;
   for (std::int64_t i = 0; i < m; ++i) {
     T* const to = c + i * c_row;
     for (std::int64_t p = 0; p < k; ++p) {
@@ -81,8 +80,13 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       const T* const from = b.data + p * b.row;
       if (b.column == 1) {
         std::int64_t j = 0;
-        for (; j + numbers::size <= n; j += numbers::size)
-          (numbers::load_unaligned(to + j) + numbers(x) * numbers::load_unaligned(from + j)).store_unaligned(to + j);
+        for (; j + ops::width <= n; j += ops::width) {
+          typename ops::type v, factor;
+          ops::load(v, to + j);
+          ops::load(factor, from + j);
+          v += x * factor;
+          std::memcpy(static_cast<void*>(to + j), &v, sizeof v);
+        }
         for (; j < n; ++j) to[j] += x * from[j];
       } else {
         for (std::int64_t j = 0; j < n; ++j) to[j] += x * from[j * b.column];
