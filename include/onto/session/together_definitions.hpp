@@ -191,7 +191,7 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
   try {
     own = find_devices(options, finders);
     if (!options.trace.empty())
-      trace.reset(new joined_trace(options.trace, *group->here().task, group->exchange_traces()));
+      trace.reset(new joined_trace(options.trace.path(), *group->here().task, group->exchange_traces()));
   } catch (...) {
     failure = std::current_exception();
   }
