@@ -15,7 +15,7 @@ namespace onto::detail {
 class communicator : public counted {
  public:
   /// Adds up what all devices give, in the stream `out`, whether the run has failed or not: the values are one call.
-  virtual void all_reduce(const work& w, element type, const reduced_value* values, int count) = 0;
+  virtual void all_reduce(const work& w, element type, const shared_value* values, int count) = 0;
   /// Whether what was called before is in the stream, or has been set up: nothing else is called until then.
   virtual bool is_ready() = 0;
   /// Remembers the end of the stream. *Preconditions* it is ready.

@@ -2,7 +2,7 @@
 // All-reduces that devices of the tasks do among themselves: the host issues them, and looks whether they go on.
 #pragma once
 
-#include <onto/backend/cluster/all_reduction.hpp>
+#include <onto/backend/cluster/collective.hpp>
 #include <onto/backend/cluster/group.hpp>
 #include <onto/runtime/communicator.hpp>
 
@@ -39,11 +39,10 @@ class direct_reductions {
   explicit direct_reductions(cluster_group& group) : group_(group) {}
 
   /// *Throws* `failed_precondition_error`, in all processes, where the devices' library fails or a task does not come.
-  void begin(const work& w, device& at, element type, const reduced_value* values, int count,
-             const reduction_tasks& tasks) {
+  void begin(const work& w, device& at, const collective_part& part, const collective_tasks& tasks) {
     try {
       communicator& c = among(at, tasks);
-      checked([&] { c.all_reduce(w, type, values, count); });
+      checked([&] { c.all_reduce(w, part.type, part.values, part.count); });
       get_ready(c);
       checked([&] { c.mark(); });
       under_way_ = true;
@@ -99,7 +98,7 @@ class direct_reductions {
   }
 
   /// Made when it is first asked for: the first task has an id, which the others are told.
-  communicator& among(device& at, const reduction_tasks& tasks) {
+  communicator& among(device& at, const collective_tasks& tasks) {
     for (const member& m : all_)
       if (m.at == &at && m.ranks == tasks.ranks) return *m.all;
     settle();  // making one may take memory, for which a GPU waits until it is idle

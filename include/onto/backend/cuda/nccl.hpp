@@ -63,7 +63,7 @@ class nccl_communicator final : public communicator {
       cuda_check(cudaEventCreateWithFlags(&end_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     });
   }
-  void all_reduce(const work& w, element type, const reduced_value* values, int count) override {
+  void all_reduce(const work& w, element type, const shared_value* values, int count) override {
     ncclDataType_t nccl{};
     if (!nccl_type(type, nccl)) fail<internal_error>(message("[onto.cuda] NCCL has no such element type"));
     device_.communicate(&w, [&](cudaStream_t stream) {
