@@ -136,9 +136,9 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
     if (to.addend.data == nullptr && !to.relu) return (scale(left[R], right[R]), ...);
     if constexpr (std::is_floating_point_v<T>) {
       if (to.addend.data == nullptr || to.addend.column == 1) {
-        static constexpr T nothing[columns] = {}, zero = -T{0}, lows[] = {-std::numeric_limits<T>::infinity(), T{0}};
+        static constexpr T no_addend[columns] = {}, zero = -T{0}, lows[] = {-std::numeric_limits<T>::infinity(), T{0}};
         const bool adds = to.addend.data != nullptr;
-        const T* addend = adds ? to.addend.data + i * to.addend.row : nothing;
+        const T* addend = adds ? to.addend.data + i * to.addend.row : no_addend;
         const std::int64_t addend_row = adds ? to.addend.row : 0;
         lanes beta, least;
         ops::template spread<1>(beta, reinterpret_cast<const char*>(adds ? &to.beta : &zero), 0);
@@ -173,7 +173,7 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
 struct tile_heights {
   int most, some, few;
 
-  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to nothing.
+  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to no_addend.
   constexpr int next(std::int64_t left) const {
     return left > 2 * some ? most : left > most ? some : left > some ? most : left > few ? some : few;
   }
