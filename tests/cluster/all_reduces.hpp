@@ -177,7 +177,7 @@ void check_types(session& sess, rule_checker& r) {
   check_multiples<std::int8_t, 12, Tasks>(sess, r, "int8");
   check_multiples<std::int64_t, 1, Tasks>(sess, r, "int64");
   check_multiples<float, 300'001, Tasks>(sess, r, "many floats");
-  check_multiples<half, 150, Tasks>(sess, r, "half, of any size");
+  check_multiples<onto::half, 150, Tasks>(sess, r, "half, of any size");
 }
 
 /// The same bits in every run and every task, and those of the sum in the order of the tasks.

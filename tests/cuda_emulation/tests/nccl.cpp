@@ -69,7 +69,7 @@ TEST_CASE("numbers of all types that NCCL has are added up on GPUs", "[gpu][clus
   CHECK(done.sums == 2 * 7);
   // Half and bfloat16 are rounded once, which NCCL does of two terms alone.
   const auto of_three = in_workers(3, {}, [](session& s, rule_checker& r) {
-    check_multiples<half, 150, 3>(s, r, "half");
+    check_multiples<onto::half, 150, 3>(s, r, "half");
     check_multiples<bfloat16, 12, 3>(s, r, "bfloat16");
     check_multiples<float, 12, 3>(s, r, "float");
   });
