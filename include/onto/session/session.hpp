@@ -169,10 +169,6 @@ class session {
   /// A device's memory as this session uses it, in bytes.
   /// *Throws* `not_found_error` where there is no such device.
   memory_info memory(const device_name& name) const { return core_->memory(name); }
-  template <place_type Place>
-  memory_info memory(Place) const {
-    return memory(device_name::local(Place::value));
-  }
 
   /// Gives memory back to the system that no variable, no prepared program and no run holds.
   void trim() { core_->trim(); }
