@@ -119,11 +119,10 @@ std::vector<float> train(session& sess, const Step& step, const W& own_w, const 
 
 }  // namespace sums
 
-template <unsigned Seed, int Tasks>
-void check_random_sums(session& sess, rule_checker& r) {
+/// What a program of `x` and `m` computes, prepared and not, beside what the reference does.
+template <class Program>
+void check_against_reference(session& sess, rule_checker& r, const Program& program, const std::string& name) {
   using namespace sums;
-  constexpr auto program = random_sums<Seed, Tasks>();
-  if constexpr (Tasks > 1) static_assert(plan_of(program).all_reduces >= 2);
   tensor<float, 2, 3> xs;
   tensor<float, 3, 3> ms;
   for (int k = 0; k < 6; ++k) xs.data()[k] = 0.3f * static_cast<float>(k) - 0.7f;
@@ -142,10 +141,16 @@ void check_random_sums(session& sess, rule_checker& r) {
       bool good = got[k].elements.size() == want.elements.size();
       for (std::size_t j = 0; good && j < want.elements.size(); ++j)
         good = std::abs(got[k].elements[j] - want.elements[j]) <= 1e-4 * (1 + std::abs(want.elements[j]));
-      r.expect(good, "sums of seed " + std::to_string(Seed) + ", run " + std::to_string(run) + ", result " +
-                         std::to_string(k));
+      r.expect(good, name + ", run " + std::to_string(run) + ", result " + std::to_string(k));
     }
   }
+}
+
+template <unsigned Seed, int Tasks>
+void check_random_sums(session& sess, rule_checker& r) {
+  constexpr auto program = sums::random_sums<Seed, Tasks>();
+  if constexpr (Tasks > 1) static_assert(plan_of(program).all_reduces >= 2);
+  check_against_reference(sess, r, program, "sums of seed " + std::to_string(Seed));
 }
 
 template <class T, int Size, int Tasks>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Programs over several processes, with each MPI that is installed: the tests and examples of this folder and of
-# examples/cluster, and what becomes of the others when one process is killed, stopped, late, ends or throws.
+# examples/cluster, and what becomes of the others when one process is killed, stopped, late, cut off, out of memory, ends
+# or throws.
 """usage: check.py [openmpi|mpich]...; ONTO_KILLS=100 kills that many processes with each MPI, 3 where it is not set"""
 import json
 import os
@@ -19,6 +20,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compilers import INCLUDE, ROOT, close, indent  # noqa: E402
 from examples import compare  # noqa: E402
+from hosts import two_hosts  # noqa: E402
 
 TESTS = ROOT / "tests" / "cluster"
 EXAMPLES = ROOT / "examples" / "cluster"
@@ -32,7 +34,7 @@ class Mpi:
 
     def __init__(self, name, folder, runtime):
         self.name, self.folder, self.runtime = name, folder, runtime
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
 
     @staticmethod
     def is_installed(name):
@@ -53,9 +55,10 @@ class Mpi:
         self.verdict(source.name, f"it does not compile\n{indent(done.stdout + done.stderr)}")
         return None
 
-    def run(self, processes, program, *arguments, limit=60, launcher=None, meanwhile=None):
+    def run(self, processes, program, *arguments, limit=60, launcher=None, hosts=None, meanwhile=None):
         """(status, standard output, standard error, seconds); status None where it did not end. Calls `meanwhile`."""
         command = [f"mpirun.{launcher or self.name}", "-n", str(processes)] if processes else []
+        command = hosts.launcher(self.name, processes) if hosts else command
         begin = time.monotonic()
         started = subprocess.Popen([*command, program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    stdin=subprocess.DEVNULL, text=True, errors="replace", env=ENVIRONMENT)
@@ -115,10 +118,27 @@ def check_faults(mpi):
                    [SENTENCE.format(rank, r"did not answer within 3 s") for rank in (0, 1)], seconds=40)
     mpi.expect("a process that ends its session early", mpi.run(3, program, "leave"), None,
                [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=40)
+    mpi.expect("a process without memory for its part, and all go on", mpi.run(3, program, "memory"), 0,
+               [rf"task {rank}: \[onto\.memory\] /job:worker/task:1/device:CPU:0 has no memory left for 256" for rank in range(3)], seconds=40)
     # Here the launcher is faster than anybody's words.
     for how in ("throw", "exit"):
         mpi.expect(f"a process that ends by {how}", mpi.run(3, program, how), None, seconds=40)
+    check_hosts(mpi, program)
     check_kills(mpi, program, int(os.environ.get("ONTO_KILLS", "3")))
+
+
+def check_hosts(mpi, program):
+    """Processes on two hosts take some steps together; then the link between the hosts goes down."""
+    with two_hosts(mpi.folder) as (hosts, reason):
+        if not hosts:
+            print(f"skipped: {mpi.name}: two hosts as network namespaces: {reason}")
+            mpi.skipped += 1
+            return
+        begun = mpi.folder / f"{mpi.name}.begun"
+        ran = mpi.run(3, program, "cut", begun, hosts=hosts, meanwhile=lambda: hosts.cut(begun, 9))
+        mpi.expect("a host that is cut off", ran, None,
+                   [SENTENCE.format(1, "did not answer within 3 s"),
+                    r"task 2: \[onto\.cluster\] /job:(ps|worker)/task:0 did not answer within 3 s"], seconds=40)
 
 
 def check_kills(mpi, program, count):
@@ -301,7 +321,7 @@ def ordered(out):
 def main():
     wanted = sys.argv[1:] or ["openmpi", "mpich"]
     found = [name for name in wanted if Mpi.is_installed(name)]
-    passed = failed = 0
+    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         runtime = folder / "runtime.o"
@@ -317,11 +337,11 @@ def main():
             check_examples(mpi, name == found[0])
             if name == found[0]:
                 check_cmake(mpi)
-            passed, failed = passed + mpi.passed, failed + mpi.failed
+            passed, failed, skipped = passed + mpi.passed, failed + mpi.failed, skipped + mpi.skipped
     missing = [name for name in wanted if name not in found]
     for name in missing:
         print(f"skipped: {name}: mpicxx.{name} and mpirun.{name} are not installed")
-    close("cluster", passed, failed, len(missing))
+    close("cluster", passed, failed, skipped + len(missing))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 // With `train FILE STEPS PROCESSES` any number of processes that save as they go, and go on from what was saved.
 #include <onto/cluster.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 #include <csignal>
 #include <cstdio>
@@ -23,6 +24,34 @@ void fail_as_asked(const std::string& how) {
   if (how == "late") sleep(12);
   if (how == "throw") throw std::runtime_error("the program itself has failed");
   if (how == "exit") std::exit(3);
+}
+
+/// Lets this process take 64 MiB more than it has, and no more.
+void limit_memory() {
+  std::ifstream pages("/proc/self/statm");
+  rlim_t size = 0;
+  pages >> size;
+  const rlim_t most = size * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{64} << 20);
+  const rlimit limit{most, most};
+  if (setrlimit(RLIMIT_AS, &limit) != 0) throw std::runtime_error("setrlimit failed");
+}
+
+/// A program for which task 2 has not the memory: all hear of it, and go on. *Returns* whether that is so.
+bool survive(server& node) {
+  session sess{node, {.timeout = 10}};
+  const auto column = reshape<8192, 1>(iota<float, 8192>());
+  const auto large = on<task<"worker", 1>>(sum(exp(matmul(column, transpose(column)) * 1e-9f)));
+  const auto small = on<task<"worker", 1>>(sum(x)) + on<task<"worker", 0>>(max(x));
+  const tensor<float, 8, 8> ones(std::vector<float>(64, 1.f));
+  sess.run(small, x = ones);
+  if (node.rank() == 2) limit_memory();
+  try {
+    sess.run(large * 2.f);
+    return false;
+  } catch (const resource_exhausted_error& e) {
+    std::fprintf(stderr, "task %d: %s\n", node.rank(), e.what());
+  }
+  return static_cast<float>(sess.run(small, x = ones)) == 65;
 }
 
 /// An expression on a task that only the run knows.
@@ -80,8 +109,9 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "%s\n", e.what());
       return 4;
     }
-  const int when = argc > 2 ? std::atoi(argv[2]) : 20;
+  const int when = argc > 2 && how != "cut" ? std::atoi(argv[2]) : 20;
   server node{argc, argv, {{"ps", 1}, {"worker", 2}}};
+  if (how == "memory") return survive(node) ? 0 : 5;
   try {
     session sess{node, {.timeout = 3}};
     const auto w = variable<"w", float, 8, 8>(1.f);
@@ -92,7 +122,9 @@ int main(int argc, char** argv) {
     const auto step = sess.prepare(fetches(on<task<"ps", 0>>(assign(w, (mine + yours) * 0.01f)),
                                            on<task<"worker", 0>>(exp(sum)), on<task<"worker", 1>>(tanh(sum))));
     const tensor<float, 8, 8> ones(std::vector<float>(64, 1.f));
-    for (int k = 0; k < 200; ++k) {
+    const int steps = how == "cut" ? 1 << 30 : 200;  // until the test cuts the hosts off from each other
+    for (int k = 0; k < steps; ++k) {
+      if (how == "cut" && k == 20 && node.rank() == 0) std::ofstream(argv[2]) << k;
       if (node.rank() == 2 && k == when) {
         if (how == "leave") break;
         // In the middle of a step: the other worker has begun the all-reduce, and waits there.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The tests on processes: random programs over random tasks against the reference, tensors that go in pieces, a model
 // of synchronous training; with three processes the rules.
-#include "all_reduces.hpp"
+#include "collectives.hpp"
 #include "rules.hpp"
 
 #include <onto/cluster.hpp>
@@ -186,10 +186,16 @@ int main(int argc, char** argv) try {
     }
     if (processes == 2) check_types<2>(sess, r);
     if (processes == 2) check_random_sums<0, 2>(sess, r);
+    if (processes == 2) check_shared_types<2>(sess, r);
     if (processes == 4) check_random_sums<3, 4>(sess, r);
+    if (processes == 4) check_random_collectives<6, 4>(sess, r);
+    if (processes == 4) check_shared<float, 300'001, 4>(sess, r, "many floats");
     if (processes == 9) {  // by MPI's own
       check_multiples<float, 300'001, 9>(sess, r, "many floats");
       check_multiples<std::uint16_t, 12, 9>(sess, r, "uint16");
+      check_shared<float, 300'001, 9>(sess, r, "many floats");
+      check_shared<half, 9, 9>(sess, r, "half");
+      check_random_collectives<7, 9>(sess, r);
     }
   }
   if (processes == 2) {

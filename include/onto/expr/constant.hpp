@@ -25,7 +25,9 @@ namespace op {
 struct leaf {
   static constexpr int cost = 0;
   static constexpr kernel_set kernels = kernel_set::of(elements_and_text);
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents*, int) { return {}; }
+  ONTO_END_RUNS_ONCE
 };
 struct constant : leaf {
   static constexpr op_kind kind = op_kind::constant;

@@ -176,7 +176,9 @@ struct literal {
   static constexpr bool packs = true;
   static constexpr int attribute_count = 1;
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(Bits)};
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents*, int) { return {}; }
+  ONTO_END_RUNS_ONCE
 
   using computed = computed_t<Type>;
   static constexpr computed value = std::bit_cast<computed>(static_cast<detail::bits_type<computed>>(Bits));

@@ -5,6 +5,8 @@
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/placer.hpp>
 
+#include <string_view>
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
@@ -13,8 +15,24 @@ enum class step_kind : std::uint8_t {
   kernel,      ///< runs a fused kernel, or one operation where a kernel had to be split
   transfer,    ///< copies a value to another device
   fetch_copy,  ///< copies a value that is in host memory to where a fetch wants it
-  all_reduce,  ///< one task's part in adding up values of several tasks, which all of them then have
+  // One task's part in what several tasks do together.
+  all_reduce,      ///< adds up values of several tasks, which all of them then have
+  reduce_scatter,  ///< adds them up, and each task has rows of the sum
+  all_gather,      ///< puts values of several tasks side by side, on all of them
+  broadcast,       ///< brings a value of one task to several others
 };
+
+namespace detail {
+/// Whether a step is one task's part in what several tasks do together.
+constexpr bool is_collective(step_kind k) { return k >= step_kind::all_reduce; }
+}  // namespace detail
+
+/// What it is called.
+constexpr std::string_view name_of(step_kind k) {
+  constexpr std::string_view names[] = {"kernel",         "transfer",   "copy",     "all-reduce",
+                                        "reduce-scatter", "all-gather", "broadcast"};
+  return names[static_cast<int>(k)];
+}
 
 /// One step.
 struct plan_step {
@@ -22,12 +40,12 @@ struct plan_step {
   int node = -1;      // whose value it makes
   place at{};         // where
   place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a fetch_copy
-  int more = 0;       // of a merged kernel and an all-reduce: as many further values follow that one
-  int source = -1;    // the value a transfer reads; -1 where it is a feed or a constant
+  int value = -1;     // the value it writes; -1 for a fetch_copy, and where a broadcast begins
+  int more = 0;       // of a merged kernel and a collective: as many further values follow that one
+  int source = -1;    // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
   int fetch = -1;     // of a fetch_copy: which fetch
   int batched = 1;    // so many kernels are one launch
-  int bucket = -1;    // of an all-reduce: its number; there is a step for each of its tasks, one after the other
+  int bucket = -1;    // of a collective: its number among its kind; a step for each task, one after the other
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
@@ -43,7 +61,7 @@ struct plan_value {
   bool variable = false;    // the new value of a variable: kept after the run
   bool copied = false;      // to another device
   int reuses = -1;          // the operand whose memory it takes over
-  int term = -1;            // of an all-reduce: the node whose value this task gives
+  int term = -1;            // of a collective: the node whose value this task gives
   std::int64_t bytes = 0;   // -1 where an extent is not known
   std::int64_t offset = 0;  // in the device's block
   int next = -1;            // another value of the same node
@@ -69,9 +87,19 @@ struct schedule_counts {
   std::int64_t transfer_bytes = 0;  // -1: not known
   int messages = 0;                 // of these transfers, those to another process
   std::int64_t message_bytes = 0;   // -1: not known
-  int all_reduces = 0;
-  std::int64_t all_reduce_bytes = 0;  // of their results, on one task; -1: not known
-  std::int64_t flops = 0;             // -1: not known
+  struct collective {
+    int count = 0;
+    std::int64_t bytes = 0;  // of what is added up, put side by side or sent, once; -1: not known
+  };
+  collective all_reduces, reduce_scatters, all_gathers, broadcasts;
+  std::int64_t flops = 0;  // -1: not known
+
+  constexpr collective& of(step_kind kind) {
+    return kind == step_kind::all_reduce       ? all_reduces
+           : kind == step_kind::reduce_scatter ? reduce_scatters
+           : kind == step_kind::all_gather     ? all_gathers
+                                               : broadcasts;
+  }
 };
 
 /// How many tasks of a cluster there are among devices; of one process 0.

@@ -3,8 +3,7 @@
 // them.
 #pragma once
 
-#include <onto/graph/all_reduce_buckets.hpp>
-#include <onto/graph/all_reduces.hpp>
+#include <onto/graph/collective_steps.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
@@ -24,41 +23,33 @@ namespace detail {
 
 /// What several tasks have, of a program over several tasks.
 struct shared_values {
-  all_reduces sums;
+  collectives all;
   all_reduce_buckets buckets;
 };
 struct nothing_shared {};  // of another one
 
-/// `Shared`: programs of one process have no code for all-reduces.
+/// `Shared`: programs of one process have no code for collectives.
 template <class Shared>
-class basic_scheduler {
+class basic_scheduler : collective_steps {
  public:
   constexpr explicit basic_scheduler(const schedule_input& in)
-      : g_(in.graph),
-        whole_(in.whole),
-        parts_(in.parts),
-        units_(in.scratch.units),
-        shapes_(in.shapes),
-        where_(in.where),
-        readers_(g_, whole_),
-        r_(in.scratch),
-        targets_(in.targets),
-        shared_(make_shared()) {}
+      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared()) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
   constexpr schedule_counts run(const bool* split) {
-    form_units(g_, whole_, parts_, where_, split, r_, [&](int root) { return is_reduced(root); });
+    form_units(g_, whole_, parts_, where_, split, r_, [&](int root) { return is_together(root); });
     issue_units();
     for (int k = 0; k < g_.fetch_count; ++k) fetch(k);
-    // A transfer from host memory, or an all-reduce, may still read when later steps of the host run: what it reads is
+    // A transfer from host memory, or a collective, may still read when later steps of the host run: what it reads is
     // kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
-      if (s.kind == step_kind::transfer && s.source >= 0 && s.from.kind == device_kind::cpu)
+      if (s.source >= 0 && (s.kind == step_kind::transfer ? s.from.kind == device_kind::cpu : is_collective(s.kind)))
         r_.values[s.source].death = c_.steps;
-      for (int v = s.value; s.kind == step_kind::all_reduce && v <= s.value + s.more; ++v)
-        if (const int given = find_value(r_.values[v].term, s.at); given >= 0) r_.values[given].death = c_.steps;
+      for (int v = s.value; v >= 0 && is_collective(s.kind) && v <= s.value + s.more; ++v)
+        if (const int term = r_.values[v].term; term >= 0)
+          if (const int given = find_value(term, s.at); given >= 0) r_.values[given].death = c_.steps;
     }
     value_lifetimes(g_, units_, shapes_, r_, c_).run();
     return c_;
@@ -69,17 +60,17 @@ class basic_scheduler {
 
   constexpr Shared make_shared() {
     if constexpr (shares)
-      return {all_reduces(g_, whole_, shapes_, where_, readers_, targets_), all_reduce_buckets(g_.count)};
+      return {collectives(g_, whole_, shapes_, where_, readers_, targets_), all_reduce_buckets(g_.count)};
     else
       return {};
   }
-  constexpr bool is_reduced(int root) const {
-    if constexpr (shares) return shared_.sums.is_reduced(root);
+  constexpr bool is_together(int root) const {
+    if constexpr (shares) return shared_.all.is_collective(root);
     return false;
   }
-  /// Whether a node is the result of an all-reduce, or follows from one.
+  /// Whether a node is the result of a collective, or follows from one.
   constexpr bool is_shared(int n) const {
-    if constexpr (shares) return shared_.sums.has(n);
+    if constexpr (shares) return shared_.all.has(n);
     return false;
   }
 
@@ -87,7 +78,7 @@ class basic_scheduler {
   /// root. What runs on a GPU is issued as early as it can be, since the host waits at each of its own steps. The GPUs
   /// have their turns: a copy that waits for one of them holds up what lies behind it in its stream, for others too.
   /// A copy from GPU to GPU begins when there is something to copy, and who reads it lets others go first for a while.
-  /// All-reduces begin as soon as there are enough bytes for a bucket, and what reads them is issued when there is
+  /// Collectives begin as soon as there are enough bytes for a bucket, and what reads them is issued when there is
   /// nothing else.
   constexpr void issue_units() {
     place_numbers gpus(g_.count);
@@ -122,7 +113,7 @@ class basic_scheduler {
       ++issued;
       ready.remove(unit, where_[unit].where);
       if constexpr (shares) {
-        if (is_reduced(unit)) return collect(unit);
+        if (is_together(unit)) return collect(unit);
         if (is_shared(unit)) return release(unit);
       }
       emit(unit, where_[unit].where);
@@ -138,67 +129,22 @@ class basic_scheduler {
       for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
       if (issued != before) continue;
       if constexpr (shares) {
-        begin_bucket();
+        begin_bucket(shared_.all, shared_.buckets);
         shared_.buckets.release_first([&](int first) {
-          for (int unit = first; unit >= 0; unit = shared_.sums.next_twin(unit)) release(unit);
+          for (int unit = first; unit >= 0; unit = shared_.all.next_twin(unit)) release(unit);
         });
       }
     }
   }
 
-  /// An all-reduce whose terms are made: it is begun with others, or alone where it is large.
+  /// A collective whose terms are made: it is begun with others, or alone where it is large.
   constexpr void collect(int unit) {
-    all_reduces& sums = shared_.sums;
-    if (sums.first_twin(unit) != unit) return;
-    sums.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
+    collectives& all = shared_.all;
+    if (all.first_twin(unit) != unit) return;
+    all.for_each_term(unit, [&](int term) { add_transfer(term, host_of(where_[term].where)); });
     const std::int64_t bytes = bytes_of(g_[unit].type, shapes_[unit]);
-    if (!shared_.buckets.takes(sums.key(unit), bytes)) begin_bucket();
-    if (shared_.buckets.add(unit, sums.key(unit), bytes)) begin_bucket();
-  }
-
-  /// A step for each task of what was collected.
-  constexpr void begin_bucket() {
-    all_reduce_buckets& buckets = shared_.buckets;
-    if (buckets.is_empty()) return;
-    const int first = *buckets.begin();
-    shared_.sums.for_each_term(first, [&](int term) {
-      plan_step s;
-      s.kind = step_kind::all_reduce;
-      s.node = first;
-      s.at = host_of(where_[term].where);
-      s.value = c_.values;
-      s.bucket = c_.all_reduces;
-      for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
-        const int given = shared_.sums.term_at(*unit, s.at);
-        r_.values[new_value(shared_.sums.twin_at(*unit, s.at), s.at, c_.steps)].term = given;
-        if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
-      }
-      s.more = c_.values - s.value - 1;
-      r_.steps[c_.steps++] = s;
-    });
-    for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit)
-      c_.all_reduce_bytes = known_sum(c_.all_reduce_bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
-    ++c_.all_reduces;
-    buckets.close();
-  }
-
-  constexpr int find_value(int node, const place& at) const {
-    for (int v = r_.value_of[node]; v >= 0; v = r_.values[v].next)
-      if (r_.values[v].at == at) return v;
-    return -1;
-  }
-
-  constexpr int new_value(int node, const place& at, int birth) {
-    plan_value& v = r_.values[c_.values];
-    v = plan_value{};
-    v.node = node;
-    v.at = at;
-    v.birth = birth;
-    v.death = birth;
-    v.bytes = bytes_of(g_[node].type, shapes_[node]);
-    v.next = r_.value_of[node];
-    r_.value_of[node] = c_.values;
-    return c_.values++;
+    if (!shared_.buckets.takes(all.key(unit), bytes)) begin_bucket(shared_.all, shared_.buckets);
+    if (shared_.buckets.add(unit, all.key(unit), bytes)) begin_bucket(shared_.all, shared_.buckets);
   }
 
   /// Where a value is; one that several tasks have, for who reads it at a place.
@@ -206,8 +152,8 @@ class basic_scheduler {
     if constexpr (shares) {
       if (is_shared(base)) {
         const int u = units_.kernel_of[base];
-        if (!shared_.sums.is_there(u, at)) return shared_.sums.first_place(u);
-        bool there = shared_.sums.is_repeated(u);
+        if (!shared_.all.is_there(u, at)) return shared_.all.first_place(u);
+        bool there = shared_.all.is_repeated(u);
         for (int m = units_.first_member[u]; m >= 0 && there; m = units_.next_member[m])
           there = has_kernel(g_, m, at.kind);
         return there ? at : host_of(at);
@@ -223,7 +169,9 @@ class basic_scheduler {
     const graph_node& n = g_[base];
     const place home = home_of(base, at);
     if constexpr (shares) {
-      if (const int u = units_.kernel_of[base]; u >= 0 && shared_.sums.is_repeated(u)) {
+      if (is_together(base) && shared_.all.is_there(base, at))
+        if (const int v = find_value(shared_.all.result_at(base, at), at); v >= 0) return v;
+      if (const int u = units_.kernel_of[base]; u >= 0 && shared_.all.is_repeated(u)) {
         if (home == at) emit(u, at);
         if (const int v = find_value(base, at); v >= 0) return v;
         add_transfer(base, home);
@@ -249,12 +197,17 @@ class basic_scheduler {
         add_transfer(base, from);
       }
     }
+    if constexpr (shares) {
+      if (!same_task(from, at)) broadcast(shared_.all, base, from);
+      if (const int v = find_value(base, at); v >= 0) return v;
+    }
     plan_step s;
     s.kind = step_kind::transfer;
     s.node = share;
     s.at = at;
     s.from = from;
     s.source = find_value(base, from);
+    if (s.source < 0) s.source = find_value(share, from);  // rows of a sum
     if (s.source >= 0) {
       r_.values[s.source].death = c_.steps;
       r_.values[s.source].copied = true;
@@ -377,17 +330,9 @@ class basic_scheduler {
     ++c_.kernels;
   }
 
-  const graph_view& g_;
   kernel_partition whole_;
   kernel_partition parts_;
-  kernel_partition units_;  // of room's arrays
-  const extents* shapes_;
-  const node_placement* where_;
-  base_readers readers_;
-  schedule_scratch r_;
-  fetch_targets targets_;
   Shared shared_;
-  schedule_counts c_{};
 };
 
 using scheduler = basic_scheduler<nothing_shared>;

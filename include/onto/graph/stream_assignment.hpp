@@ -57,9 +57,10 @@ class value_finder {
   template <class F>
   constexpr void for_each_read(int step, const F& f) const {
     const plan_step& s = in_.steps[step];
-    if (s.kind == step_kind::all_reduce) {
-      for (int v = s.value; v <= s.value + s.more; ++v)
-        if (const int given = find(in_.values[v].term, s.at); given >= 0) f(given);
+    if (is_collective(s.kind)) {
+      for (int v = s.value; v >= 0 && v <= s.value + s.more; ++v)
+        if (const int given = in_.values[v].term < 0 ? -1 : find(in_.values[v].term, s.at); given >= 0) f(given);
+      if (s.source >= 0) f(s.source);
       return;
     }
     if (s.kind != step_kind::kernel) {
@@ -151,7 +152,7 @@ class stream_assigner {
     return p.kind == device_kind::cpu && same_task(p, in_.here);
   }
 
-  /// A device of another task: all-reduces, one after the other, have the stream of its kernels.
+  /// A device of another task: collectives, one after the other, have the stream of its kernels.
   ONTO_INLINE constexpr int another_task() const {
     int d = 0;
     while (same_task(in_.devices[d], in_.here)) ++d;
@@ -161,7 +162,7 @@ class stream_assigner {
   constexpr int stream_of(const plan_step& s) const {
     if (is_elsewhere(s, in_.here)) return 0;
     const bool on_host = is_host(s.at);
-    if (s.kind == step_kind::all_reduce) return compute_stream(another_task());
+    if (is_collective(s.kind)) return compute_stream(another_task());
     if (s.kind != step_kind::transfer) return on_host ? 0 : compute_stream(device_of(s.at));
     if (in_.peer_groups && !on_host && !is_host(s.from) &&
         in_.peer_groups[device_of(s.at)] != in_.peer_groups[device_of(s.from)])

@@ -22,9 +22,15 @@ constexpr bool is_sum(const graph_view& g, int n) {
   return true;
 }
 
+/// Whether a node puts tensors side by side.
+constexpr bool is_gather(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::concat && g[n].count > 1 && g[n].made < 0 && g[n].type != element::text;
+}
+
 /// The sums whose operands are asked for on several tasks, and which are not read on one task alone. Such a sum is a
 /// kernel by itself, with the sums that it is made of, and each of its terms is in memory. What is written once and
-/// used under several `on` is several nodes: twins, which add up the same.
+/// used under several `on` is several nodes: twins, which add up the same. Concatenations of values of several tasks
+/// are found with them; they are kernels by themselves in any case.
 class task_sums {
  public:
   /// *Complexity* linear in nodes and edges; nodes where no task is asked for.
@@ -43,7 +49,7 @@ class task_sums {
       for (int k = 0; k < g[n].count; ++k) {
         const int o = g.operand(n, k);
         if (s[n].twin < 0) use(o, task_asked(n));
-        if (s[n].twin >= 0) s[o].user = ++s[o].uses == 1 ? n : -1;
+        if (s[n].twin >= 0) s[o].user = ++s[o].uses == 1 && is_sum(g, n) ? n : -1;
       }
     }
     for (int n = g.count - 1; n >= 0; --n) {
@@ -92,7 +98,8 @@ class task_sums {
     std::uint64_t tasks = 0;
     for (int k = 0; k < g_[n].count; ++k) {
       const int o = g_.operand(n, k);
-      const std::uint64_t more = sums_.get()[o].twin >= 0 ? sums_.get()[o].tasks : bit_of(task_asked(o));
+      const bool of_sums = sums_.get()[o].twin >= 0 && is_sum(g_, n);
+      const std::uint64_t more = of_sums ? sums_.get()[o].tasks : bit_of(task_asked(o));
       if (more == 0 || (tasks & more) != 0) return 0;
       tasks |= more;
     }
@@ -113,7 +120,7 @@ class task_sums {
     const scratch_array<std::uint64_t> keys(slots);
     const scratch_array<int> found(slots, -1);
     for (int n = 0; n < g_.count; ++n) {
-      if (!is_sum(g_, n) || (sums_.get()[n].tasks = tasks_of_terms(n)) == 0) continue;
+      if (!(is_sum(g_, n) || is_gather(g_, n)) || (sums_.get()[n].tasks = tasks_of_terms(n)) == 0) continue;
       std::uint64_t key = hash_mix(g_[n].op->hash, static_cast<std::uint64_t>(g_[n].count));
       for (int k = 0; k < g_[n].count; ++k) {
         const int o = g_.operand(n, k), twin = sums_.get()[o].twin;
@@ -155,7 +162,7 @@ constexpr int count_repeated(const graph_view& g) {
       const int o = g.operand(n, k);
       if (g[o].kind() == op_kind::scalar) continue;
       any = true;
-      all = follows.get()[o] || is_sum(g, o);
+      all = follows.get()[o] || is_sum(g, o) || is_gather(g, o);
     }
     follows.get()[n] = all && any;
     count += all && any && kind == op_kind::map ? 1 : 0;

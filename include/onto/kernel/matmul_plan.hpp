@@ -35,6 +35,7 @@ struct matmul_plan {
   }
 };
 
+ONTO_BEGIN_RUNS_ONCE
 /// A copy of the matrices of an operand, one after another; those that batches share once.
 struct packing {
   extents space{};
@@ -135,5 +136,6 @@ constexpr matmul_plan plan_matmul(const extents& space, std::int64_t inner, cons
   if (p.addend == addend_form::matrix) p.addend_leading = p.m == 1 ? p.n : c_row;
   return p;
 }
+ONTO_END_RUNS_ONCE
 
 }  // namespace onto::detail

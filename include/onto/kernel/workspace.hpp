@@ -39,6 +39,7 @@ inline constexpr std::int64_t worth_splitting = 1 << 14;
 /// Bytes of a partial result.
 inline constexpr std::int64_t partial_bytes = 16;
 
+ONTO_BEGIN_RUNS_ONCE
 /// The most bytes that a reduction to `outputs` results of `count` elements each works in: the partial results, of
 /// `bytes` each, of the blocks that share an output.
 constexpr std::int64_t most_fold_workspace(std::int64_t outputs, std::int64_t count, std::int64_t bytes) {
@@ -84,5 +85,6 @@ constexpr std::int64_t most_row_workspace(const row_work& w) {
   pieces = greatest(pieces, times(at_once, divide_up(w.count, longest_piece)));
   return plus(times(pieces, 2 * partial_bytes), times(at_once, 8 * w.given));
 }
+ONTO_END_RUNS_ONCE
 
 }  // namespace onto::detail

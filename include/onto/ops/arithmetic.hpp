@@ -191,6 +191,7 @@ struct neg : detail::packed_elementwise<> {
 struct add_n : detail::packed_elementwise<> {
   static constexpr std::string_view name = "AddN";
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int count) {
     inferred r;
     r.shape = operands[0];
@@ -206,6 +207,7 @@ struct add_n : detail::packed_elementwise<> {
     }
     return r;
   }
+  ONTO_END_RUNS_ONCE
 
   template <class T, class... More>
   ONTO_HD static T apply(T first, More... more) {

@@ -20,6 +20,7 @@ struct writes_variable : detail::keeps_element<Accepted> {
   static constexpr kernel_set kernels{Accepted, static_cast<element_set>(Accepted & ~element_bit(element::int32))};
   static constexpr bool packs = true;
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     inferred r;
     r.shape = operands[0];
@@ -34,6 +35,7 @@ struct writes_variable : detail::keeps_element<Accepted> {
     }
     return r;
   }
+  ONTO_END_RUNS_ONCE
 };
 
 struct assign : writes_variable<all_elements> {

@@ -19,6 +19,7 @@ struct concat : detail::keeps_element<elements_and_text> {
   static constexpr int attribute_count = 1;
   static constexpr std::int64_t attribute[attribute_count] = {Axis};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int count) {
     inferred r;
     r.shape = operands[0];
@@ -41,6 +42,7 @@ struct concat : detail::keeps_element<elements_and_text> {
     }
     return r;
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

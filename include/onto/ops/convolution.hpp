@@ -104,7 +104,9 @@ template <int... Options>
 struct convolution_image_gradient : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DBackpropInput";
   static constexpr bool has_epilogue = true;
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[2]}; }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int) {
     return detail::flops_of_convolution(detail::windowed<Options...>::options(), x[0], x[1]);
   }
@@ -124,7 +126,9 @@ struct convolution_image_gradient : detail::image_operation, detail::windowed<Op
 template <int... Options>
 struct convolution_filter_gradient : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DBackpropFilter";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[2]}; }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int) {
     return detail::flops_of_convolution(detail::windowed<Options...>::options(), x[1], x[2]);
   }
@@ -145,9 +149,11 @@ struct convolution : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name =
       detail::windowed<Options...>::options().groups == 0 ? "DepthwiseConv2dNative" : "Conv2D";
   static constexpr bool has_epilogue = true;
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     return detail::convolved(detail::windowed<Options...>::options(), x[0], x[1]);
   }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int count) {
     return detail::flops_of_convolution(detail::windowed<Options...>::options(), infer(x, count).shape, x[1]);
   }
@@ -166,9 +172,11 @@ template <int... Options>
 struct transposed_convolution : detail::image_operation, detail::windowed<Options...> {
   static constexpr std::string_view name = "Conv2DTranspose";
   static constexpr bool has_epilogue = true;
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     return detail::convolved_back(detail::windowed<Options...>::options(), x[0], x[1]);
   }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int) {
     return detail::flops_of_convolution(detail::windowed<Options...>::options(), x[0], x[1]);
   }

@@ -20,7 +20,9 @@ struct generator {
   static constexpr int attribute_count = 1 + static_cast<int>(sizeof...(Dims));
   static constexpr std::int64_t attribute[attribute_count] = {sizeof...(Dims), Dims...};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents*, int) { return {extents(shape<Dims...>{}), shape_fault::none}; }
+  ONTO_END_RUNS_ONCE
 
   template <class... E>
   static constexpr detail::element_check check(E...) {

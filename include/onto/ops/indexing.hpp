@@ -31,7 +31,9 @@ struct take : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "GatherV2";
   static constexpr int attribute_count = 1;
   static constexpr std::int64_t attribute[attribute_count] = {Axis};
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return detail::taken(Axis, x[0], x[1]); }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto numbers, auto x) {
     return make<gather_gradient<take>>(numbers, x, g);
@@ -41,7 +43,9 @@ struct take : detail::by_number<elements_and_text> {
 template <int Axis>
 struct take_along : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "TakeAlongAxis";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return detail::taken_along(Axis, x[0], x[1]); }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto numbers, auto x) {
     return make<gather_gradient<take_along>>(numbers, x, g);
@@ -54,10 +58,12 @@ struct update_slice;
 template <int... Sizes>
 struct dynamic_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicSlice";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     const extents box(shape<Sizes...>{});
     return {box, detail::placed(x[0], x[1], box)};
   }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto starts, auto x) {
     return make<update_slice>(starts, make<zeros_like>(x), g);
@@ -67,7 +73,9 @@ struct dynamic_slice : detail::by_number<elements_and_text> {
 /// Where the update begins, what is updated, the update.
 struct update_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicUpdateSlice";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::placed(x[0], x[1], x[2])}; }
+  ONTO_END_RUNS_ONCE
   template <int K>
   static constexpr auto derivative(auto g, auto, auto starts, auto, auto update) {
     if constexpr (K == 1)
@@ -81,7 +89,9 @@ struct update_slice : detail::by_number<elements_and_text> {
 template <bool Add>
 struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
   static constexpr std::string_view name = Add ? "ScatterAdd" : "ScatterUpdate";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::scattered(x[0], x[1], x[2])}; }
+  ONTO_END_RUNS_ONCE
   template <int K>
   static constexpr auto derivative(auto g, auto, auto numbers, auto, auto updates) {
     if constexpr (K == 2)
@@ -101,11 +111,13 @@ template <int N>
 struct segment_sum : detail::by_number<numeric_elements> {
   static constexpr std::string_view name = "SegmentSum";
   static constexpr element result(element, element x) { return summed_as(x); }
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     inferred r{x[1], detail::scattered(x[0], x[1], x[1])};
     if (r.fault == shape_fault::none) r.shape[0] = N;
     return r;
   }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto numbers, auto) {
     return make<scatter_gradient<segment_sum>>(numbers, g);
@@ -120,9 +132,11 @@ struct searchsorted {
   static constexpr std::string_view name = "SearchSorted";
   static constexpr int cost = 20;
   static constexpr kernel_set kernels{numeric_elements, numeric_elements};
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     return {x[1], x[0].rank == 1 ? shape_fault::none : shape_fault::rank};
   }
+  ONTO_END_RUNS_ONCE
   static constexpr detail::element_check check(element sorted, element x) {
     return detail::check_same(numeric_elements, sorted, x);
   }
@@ -134,9 +148,11 @@ struct extent : detail::keeps_element<all_elements> {
   static constexpr op_kind kind = op_kind::own_kernel;
   static constexpr std::string_view name = "Shape";
   static constexpr int cost = 0;
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     return {extents{}, normalize_axis(Axis, x[0].rank) < 0 ? shape_fault::axis : shape_fault::none};
   }
+  ONTO_END_RUNS_ONCE
   static constexpr element result(element) { return element::int64; }
 };
 

@@ -88,7 +88,9 @@ namespace op {
 template <class Read>
 struct gather_gradient : detail::by_number<floating_elements> {
   static constexpr std::string_view name = "GatherGrad";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1], shape_fault::none}; }
+  ONTO_END_RUNS_ONCE
   template <int K>
   static constexpr auto derivative(auto g, auto, auto numbers, auto, auto) {
     if constexpr (K == 2)
@@ -103,11 +105,13 @@ struct gather_gradient : detail::by_number<floating_elements> {
 template <class Write>
 struct scatter_gradient : detail::by_number<floating_elements> {
   static constexpr std::string_view name = "ScatterGrad";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     inferred r{x[1], shape_fault::none};
     r.shape[0] = x[0][0];
     return r;
   }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto numbers, auto x) {
     return Write::into_zeros(numbers, x, g);
@@ -117,7 +121,9 @@ struct scatter_gradient : detail::by_number<floating_elements> {
 /// The part of an operand where an update was put: where it begins, the operand, and the update, whose shape counts.
 struct slice_like : detail::by_number<all_elements> {
   static constexpr std::string_view name = "DynamicSlice";
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[2], detail::placed(x[0], x[1], x[2])}; }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

@@ -21,7 +21,9 @@ struct generator_like {
   static constexpr int cost = 1;
   static constexpr kernel_set kernels{all_elements, all_elements};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) { return {operands[0], shape_fault::none}; }
+  ONTO_END_RUNS_ONCE
   template <class... E>
   static constexpr detail::element_check check(E...) {
     return detail::element_check::fine;

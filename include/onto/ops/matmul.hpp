@@ -36,6 +36,7 @@ struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
   static constexpr int cost = 2;  // for each of the K products
   static constexpr kernel_set kernels{detail::multiplied_elements(false), detail::multiplied_elements(true)};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     const extents &a = operands[0], &b = operands[1];
     if (a.rank < 2 || b.rank < 2) return {a, shape_fault::rank};
@@ -52,6 +53,7 @@ struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
     if (!ok) r.fault = shape_fault::broadcast;
     return r;
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

@@ -17,9 +17,11 @@ struct triangle : detail::keeps_element<all_elements> {
   static constexpr std::string_view name = Lower ? "Tril" : "Triu";
   static constexpr int cost = 2;
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     return {operands[0], operands[0].rank < 2 ? shape_fault::rank : shape_fault::none};
   }
+  ONTO_END_RUNS_ONCE
   template <class T>
   ONTO_HD static T at(std::int64_t index, T x) {
     constexpr std::int64_t columns = M > 0 ? M : 1, rows = N > 0 ? N : 1;
@@ -40,12 +42,14 @@ struct one_hot {
   static constexpr int cost = 2;
   static constexpr kernel_set kernels{integer_elements, integer_elements};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     inferred r{operands[0]};
     if (r.shape.rank < 1) return {r.shape, shape_fault::rank};
     r.shape[r.shape.rank - 1] = N;
     return r;
   }
+  ONTO_END_RUNS_ONCE
   static constexpr detail::element_check check(element x) { return detail::check_same(integer_elements, x); }
   static constexpr element result(element) { return element_of<To>; }
 

@@ -42,7 +42,9 @@ struct elementwise {
   /// Whether `apply` takes SIMD packs as well as scalars: it has no branch on data and finds its functions by argument.
   static constexpr bool packs = false;
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int count) { return detail::broadcast_all(operands, count); }
+  ONTO_END_RUNS_ONCE
 
   template <class... E>
   static constexpr detail::element_check check(E... operands) {

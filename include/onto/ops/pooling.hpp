@@ -34,7 +34,9 @@ ONTO_END_RUNS_ONCE
 /// The base of pooling of images.
 template <int... Options>
 struct pooling : image_operation, windowed<Options...> {
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return pooled(windowed<Options...>::options(), x[0]); }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int count) {
     return flops_of_pooling(windowed<Options...>::options(), infer(x, count).shape);
   }
@@ -42,7 +44,9 @@ struct pooling : image_operation, windowed<Options...> {
 /// The base of its gradients. Operands: the gradient of its result, the image.
 template <int... Options>
 struct pooling_gradient : image_operation, windowed<Options...> {
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1]}; }
+  ONTO_END_RUNS_ONCE
   static constexpr std::int64_t flops(const extents* x, int) {
     return flops_of_pooling(windowed<Options...>::options(), x[0]);
   }

@@ -40,10 +40,12 @@ struct broadcast_to : view {
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::broadcast),
                                                               sizeof...(Dims), Dims...};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     constexpr int dims[sizeof...(Dims) + 1] = {Dims...};
     return detail::stretched(dims, static_cast<int>(sizeof...(Dims)), operands[0]);
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

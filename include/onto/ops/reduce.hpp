@@ -31,6 +31,7 @@ constexpr element_set elements_of(fold f) {
   return f == fold::mean ? floating_elements : numeric_elements;
 }
 
+ONTO_BEGIN_RUNS_ONCE
 /// The shape after folding `axes` away (all of them where there are none).
 /// *Returns* a fault for an axis that is not there or named twice, and for a minimum, maximum or index of nothing.
 constexpr inferred reduced(fold f, bool keep, const int* axes, int count, const extents& x) {
@@ -52,6 +53,7 @@ constexpr inferred reduced(fold f, bool keep, const int* axes, int count, const 
   }
   return r;
 }
+ONTO_END_RUNS_ONCE
 
 }  // namespace detail
 
@@ -70,10 +72,12 @@ struct reduce {
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(F), Keep, sizeof...(Axes),
                                                               Axes...};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     constexpr int axes[sizeof...(Axes) + 1] = {Axes...};
     return detail::reduced(F, Keep, axes, static_cast<int>(sizeof...(Axes)), operands[0]);
   }
+  ONTO_END_RUNS_ONCE
   static constexpr detail::element_check check(element x) { return detail::check_same(detail::elements_of(F), x); }
   static constexpr element result(element x) {
     if (detail::is_argument(F)) return element::int64;

@@ -109,10 +109,12 @@ struct scan {
   static constexpr int attribute_count = 3;
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(F), Axis, Reverse};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     const bool there = normalize_axis(Axis, operands[0].rank) >= 0;
     return {operands[0], there ? shape_fault::none : shape_fault::axis};
   }
+  ONTO_END_RUNS_ONCE
   static constexpr detail::element_check check(element x) { return detail::check_same(numeric_elements, x); }
   /// What CUB keeps for each of its tiles, of 256 elements or more: two sums with their keys, a key and a mark.
   static constexpr std::int64_t workspace(const extents* operands, int) {

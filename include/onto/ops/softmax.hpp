@@ -28,10 +28,12 @@ struct softmax : detail::keeps_element<floating_elements> {
   static constexpr int attribute_count = 2;
   static constexpr std::int64_t attribute[attribute_count] = {Log, Axis};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     const bool there = normalize_axis(Axis, operands[0].rank) >= 0;
     return {operands[0], there ? shape_fault::none : shape_fault::axis};
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

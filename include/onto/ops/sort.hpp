@@ -32,9 +32,11 @@ struct sort : detail::keeps_element<all_elements> {
   static constexpr int attribute_count = 2;
   static constexpr std::int64_t attribute[attribute_count] = {Axis, Descending};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     return {x[0], normalize_axis(Axis, x[0].rank) < 0 ? shape_fault::axis : shape_fault::none};
   }
+  ONTO_END_RUNS_ONCE
   template <int>
   static constexpr auto derivative(auto g, auto, auto x) {
     return make<gather_gradient<take_along<Axis>>>(make<argsort<Axis, Descending>>(x), x, g);
@@ -50,6 +52,7 @@ struct argsort : detail::keeps_element<all_elements> {
   static constexpr int attribute_count = 3;
   static constexpr std::int64_t attribute[attribute_count] = {Axis, Descending, Count};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
     inferred r{x[0]};
     const int axis = normalize_axis(Axis, x[0].rank);
@@ -60,6 +63,7 @@ struct argsort : detail::keeps_element<all_elements> {
     }
     return r;
   }
+  ONTO_END_RUNS_ONCE
   static constexpr element result(element) { return element::int64; }
 };
 

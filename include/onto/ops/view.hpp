@@ -50,6 +50,7 @@ ONTO_END_RUNS_ONCE
 /// In the extents of a reshape: the extent of the operand's axis `axis`, whatever it is.
 constexpr int same_as_axis(int axis) { return -2 - axis; }
 
+ONTO_BEGIN_RUNS_ONCE
 constexpr inferred permuted(const int* axes, int count, const extents& x) {
   if (count != x.rank) return {x, shape_fault::axis};
   bool seen[max_rank] = {};
@@ -120,6 +121,7 @@ constexpr inferred sliced(const std::int64_t* numbers, int count, const extents&
   }
   return r;
 }
+ONTO_END_RUNS_ONCE
 
 }  // namespace detail
 
@@ -138,10 +140,12 @@ struct permute : view {
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::permute),
                                                               sizeof...(Axes), Axes...};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     constexpr int axes[sizeof...(Axes) + 1] = {Axes...};
     return detail::permuted(axes, static_cast<int>(sizeof...(Axes)), operands[0]);
   }
+  ONTO_END_RUNS_ONCE
 };
 
 /// Attributes: `view_kind::reshape`, the rank, the extents. -1 is to be computed, -2 - k is the operand's extent k.
@@ -153,10 +157,12 @@ struct reshape : view {
   static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::reshape),
                                                               sizeof...(Dims), Dims...};
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     constexpr int dims[sizeof...(Dims) + 1] = {Dims...};
     return detail::reshaped(dims, static_cast<int>(sizeof...(Dims)), operands[0]);
   }
+  ONTO_END_RUNS_ONCE
 };
 
 /// Attributes: `view_kind::slice`, the number of ranges, and begin, end and step of each. Axes without a range are
@@ -179,10 +185,12 @@ struct slice : view {
   }
   static constexpr numbers attribute = collect();
 
+  ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     constexpr numbers n = collect();
     return detail::sliced(n.of + 2, static_cast<int>(sizeof...(Ranges)), operands[0]);
   }
+  ONTO_END_RUNS_ONCE
 };
 
 }  // namespace op

@@ -63,6 +63,19 @@ struct cluster_model {
     return seconds;
   }
 
+  /// The same where each task gets a part of the sum, or gives a part of what all have: one of the two rounds.
+  constexpr double reduce_scatter(std::int64_t bytes, int tasks) const {
+    const double share = static_cast<double>(bytes) / tasks;
+    return all_gather(bytes, tasks) + (tasks > 1 ? adding(share * (tasks + 1)) : 0);
+  }
+  constexpr double all_gather(std::int64_t bytes, int tasks) const {
+    return tasks > 1 ? each_to_each(static_cast<double>(bytes) / tasks, tasks) : 0;
+  }
+  /// Seconds in which a value goes along a tree to all of them.
+  constexpr double broadcast(std::int64_t bytes, int tasks) const {
+    return rounds_of(tasks) * message(bytes, tasks <= tasks_per_node);
+  }
+
   /// Seconds in which `tasks` processes hear that all of them can begin a run, or have ended it: a note from each to
   /// the first one, and its answer.
   constexpr double agreement(int tasks) const {

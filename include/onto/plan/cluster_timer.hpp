@@ -115,13 +115,11 @@ class cluster_timer {
   constexpr bool is_message(const plan_step& s) const {
     return s.kind == step_kind::transfer && !same_task(s.at, s.from);
   }
-  constexpr bool is_together(int k) const {
-    return in_.steps[k].kind == step_kind::all_reduce || is_message(in_.steps[k]);
-  }
-  /// An all-reduce has a step for each of its tasks, one after the other.
+  constexpr bool is_together(int k) const { return is_collective(in_.steps[k].kind) || is_message(in_.steps[k]); }
+  /// A collective has a step for each of its tasks, one after the other.
   constexpr bool is_part_of(int first, int k) const {
-    return k < in_.step_count && in_.steps[first].kind == step_kind::all_reduce &&
-           in_.steps[k].kind == step_kind::all_reduce && in_.steps[k].bucket == in_.steps[first].bucket;
+    return k < in_.step_count && is_collective(in_.steps[first].kind) && in_.steps[k].kind == in_.steps[first].kind &&
+           in_.steps[k].bucket == in_.steps[first].bucket;
   }
 
   /// The copies between a GPU and its host that are there for messages alone.
@@ -187,13 +185,20 @@ class cluster_timer {
     }
     // Several values go as one.
     const int tasks = towers_ > count_ ? towers_ : last - first;
-    const double seconds = model_.all_reduce(bytes, tasks) + (s.more > 0 ? 2 * model_.collecting(bytes) : 0);
+    const double seconds = together(s.kind, bytes, tasks) + (s.more > 0 ? 2 * model_.collecting(bytes) : 0);
     for (int k = first; k < last; ++k) {
       const int task = task_of(in_.steps[k].at);
       end(task, k, begin + seconds, devices, seconds);
       sending_.get()[task] = receiving_.get()[task] = begin + seconds;
       steps[k] = {in_.steps[k], 0, begin, begin + seconds};
     }
+  }
+
+  constexpr double together(step_kind kind, std::int64_t bytes, int tasks) const {
+    if (kind == step_kind::all_reduce) return model_.all_reduce(bytes, tasks);
+    if (kind == step_kind::reduce_scatter) return model_.reduce_scatter(bytes, tasks);
+    if (kind == step_kind::all_gather) return model_.all_gather(bytes, tasks);
+    return model_.broadcast(bytes, tasks);
   }
 
   const order_input& in_;

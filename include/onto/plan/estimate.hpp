@@ -77,7 +77,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string timeline_text(const timeline_view& t)
     write_place(m, s.stream > 0 ? t.devices[(s.stream - 1) / 3].where : s.step.at);
     constexpr std::string_view streams[] = {" copies out: ", " kernel: ", " copies in: "};
     m << (s.stream > 0 ? streams[s.stream % 3] : ": ");
-    if (s.step.kind == step_kind::all_reduce) m << "all-reduce of ";
+    if (is_collective(s.step.kind)) m << name_of(s.step.kind) << " of ";
     names.write(m, s.step.node);
     if (s.step.kind == step_kind::transfer) write_place(m << " to ", s.step.at);
     if (s.step.kind == step_kind::fetch_copy) m << ", result " << s.step.fetch;

@@ -27,9 +27,15 @@ struct plan {
   int messages = 0;                 ///< of the transfers, those from one process to another
   std::int64_t message_bytes = 0;   ///< in all messages
   int all_reduces = 0;              ///< calls that add up values of several tasks on all of them; of small ones buckets
-  std::int64_t all_reduce_bytes = 0;  ///< of the sums, as one task has them
-  std::int64_t flops = 0;             ///< floating-point operations
-  bool placeable = true;              ///< whether every operation has a device, softly placed where need be
+  std::int64_t all_reduce_bytes = 0;      ///< of the sums, as one task has them
+  int reduce_scatters = 0;                ///< calls that add up values of several tasks, of which each gets its rows
+  std::int64_t reduce_scatter_bytes = 0;  ///< of the whole sums
+  int all_gathers = 0;                    ///< calls that put values of several tasks side by side, on all of them
+  std::int64_t all_gather_bytes = 0;      ///< of the results, as one task has them
+  int broadcasts = 0;                     ///< values that go from one task to three others or more
+  std::int64_t broadcast_bytes = 0;       ///< of these values, once
+  std::int64_t flops = 0;                 ///< floating-point operations
+  bool placeable = true;                  ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
   /// these differ. `session::placement` tells.
   bool depends_on_values = false;
@@ -233,8 +239,14 @@ struct planned {
     p.transfer_bytes = c.transfer_bytes;
     p.messages = c.messages;
     p.message_bytes = c.message_bytes;
-    p.all_reduces = c.all_reduces;
-    p.all_reduce_bytes = c.all_reduce_bytes;
+    p.all_reduces = c.all_reduces.count;
+    p.all_reduce_bytes = c.all_reduces.bytes;
+    p.reduce_scatters = c.reduce_scatters.count;
+    p.reduce_scatter_bytes = c.reduce_scatters.bytes;
+    p.all_gathers = c.all_gathers.count;
+    p.all_gather_bytes = c.all_gathers.bytes;
+    p.broadcasts = c.broadcasts.count;
+    p.broadcast_bytes = c.broadcasts.bytes;
     p.flops = c.flops;
     const kernel_partition units = p.units.view();
     const workspace_finder workspace(Graph::view, units, shapes);

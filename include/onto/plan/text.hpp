@@ -86,10 +86,18 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       m << "copy ";
       write_value(m, p.graph, names, s.node);
       m << " to result " << s.fetch;
-    } else if (s.kind == step_kind::all_reduce) {
-      write_place(m << "all-reduce " << (s.bucket + 1) << " on ", s.at);
+    } else if (s.kind == step_kind::broadcast) {
+      m << "broadcast " << (s.bucket + 1) << (s.value < 0 ? " from " : " to ");
+      write_place(m, s.at);
+      write_value(m << ": ", p.graph, names, s.node);
+      if (s.value >= 0 && p.values[s.value].bytes >= 0) m << ", " << p.values[s.value].bytes << " bytes";
+      if (s.value >= 0 && p.values[s.value].fetch >= 0) m << ", result " << p.values[s.value].fetch;
+    } else if (is_collective(s.kind)) {
+      write_place(m << name_of(s.kind) << " " << (s.bucket + 1) << " on ", s.at);
       for (int v = s.value; v <= s.value + s.more; ++v) {
         write_value(m << (v == s.value ? ": " : ", "), p.graph, names, p.values[v].node);
+        if (const int base = base_of(p.graph, p.kernels, p.values[v].node); base != p.values[v].node)
+          names.write(m << " of ", base);
         names.write(m << " from ", p.values[v].term);
         if (p.values[v].fetch >= 0) m << " (result " << p.values[v].fetch << ")";
       }
@@ -163,10 +171,13 @@ class plan_picture {
     m_ << "\", shape=" << (variable ? "cylinder" : "ellipse") << ", fillcolor=\"" << color_of(at) << "\"];\n";
   }
 
-  /// A box for a kernel, the first one where it runs on several tasks, and for each sum of an all-reduce.
+  /// A box for a kernel, the first one where it runs on several tasks, and for each sum or concatenation of a
+  /// collective.
   ONTO_COLD bool is_drawn(int step) const {
     const plan_step& s = p_.steps[step];
-    if (s.kind == step_kind::all_reduce) return step == 0 || p_.steps[step - 1].bucket != s.bucket;
+    if (s.kind == step_kind::broadcast) return false;
+    if (is_collective(s.kind))
+      return step == 0 || p_.steps[step - 1].kind != s.kind || p_.steps[step - 1].bucket != s.bucket;
     for (int k = 0; k < step && s.kind == step_kind::kernel; ++k)
       if (p_.steps[k].kind == step_kind::kernel && p_.steps[k].node == s.node) return false;
     return s.kind == step_kind::kernel;
@@ -174,7 +185,7 @@ class plan_picture {
 
   ONTO_COLD void draw_kernel(int step) {
     const plan_step& s = p_.steps[step];
-    if (s.kind == step_kind::all_reduce) return draw_all_reduce(step);
+    if (is_collective(s.kind)) return draw_collective(step);
     m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"";
     write_place(m_, s.at);
     m_ << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
@@ -186,12 +197,13 @@ class plan_picture {
     m_ << "  }\n";
   }
 
-  ONTO_COLD void draw_all_reduce(int step) {
+  ONTO_COLD void draw_collective(int step) {
     const plan_step& s = p_.steps[step];
-    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"all-reduce " << (s.bucket + 1) << ", step "
-       << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
+    m_ << "  subgraph cluster_" << (step + 1) << " {\n    label=\"" << name_of(s.kind) << " " << (s.bucket + 1)
+       << ", step " << (step + 1) << "\"; style=filled; fillcolor=\"" << color_of(s.at) << "\";\n";
     for (int v = s.value; v <= s.value + s.more; ++v) {
-      for (int n = p_.kernels.first_member[p_.values[v].node]; n >= 0; n = p_.kernels.next_member[n]) {
+      const int root = base_of(g_, p_.kernels, p_.values[v].node);
+      for (int n = p_.kernels.first_member[root]; n >= 0; n = p_.kernels.next_member[n]) {
         m_ << "    n" << n << " [label=\"";
         write_label(n);
         m_ << "\"];\n";
@@ -284,11 +296,15 @@ class plan_picture {
     return find_held(g_, p_.kernels, operand, [&](int n) { return transfer_to(n, at) >= 0; });
   }
 
+  /// Whether a step brings a value to where another one is.
+  static bool is_copy(const plan_step& s) {
+    return s.kind == step_kind::transfer || (s.kind == step_kind::broadcast && s.value >= 0);
+  }
   /// The step that copies the value of a node to a device, or -1.
   ONTO_COLD int transfer_to(int node, const place& at) const {
     for (int k = 0; k < p_.step_count; ++k) {
       const plan_step& s = p_.steps[k];
-      if (s.kind == step_kind::transfer && s.node == node && s.at == at) return k;
+      if (is_copy(s) && s.node == node && s.at == at) return k;
     }
     return -1;
   }
@@ -296,7 +312,7 @@ class plan_picture {
   /// Whether a step is a transfer that is read more than once, and so not drawn as an arrow alone.
   ONTO_COLD bool is_box(int step) const {
     const plan_step& s = p_.steps[step];
-    if (s.kind != step_kind::transfer) return false;
+    if (!is_copy(s)) return false;
     int readers = 0;
     for (int n = 0; n < g_.count; ++n) {
       const int u = p_.kernels.kernel_of[n];

@@ -26,7 +26,7 @@ struct no_kernels {
     return {};
   }
   /// The elements that a program makes, reduced over axes.
-  template <class Program, fold F, int Sizes, bool Views>
+  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     return {};
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/core/mutex.hpp>
+#include <onto/graph/plan_step.hpp>
 #include <onto/runtime/device.hpp>
 
 #include <cstdint>
@@ -21,11 +22,30 @@ struct program_identity {
   int nodes = 0;
 };
 
-/// One of the sums of an all-reduce: what this process gives, and where it has the sum. Contiguous elements.
-struct reduced_value {
+/// Elements by number, from `begin` on, before `end`.
+struct element_range {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  constexpr std::int64_t size() const { return end - begin; }
+};
+
+/// One of the values of a collective: what this process gives, and where it has what comes of it. Contiguous elements.
+struct shared_value {
   const void* from = nullptr;
   void* to = nullptr;
-  std::int64_t count = 0;
+  std::int64_t count = 0;                 // of the sum, of what is sent, of all side by side
+  std::int64_t rows = 1;                  // of an all-gather: so many, in each of which tasks have elements
+  const element_range* ranges = nullptr;  // per task: what it has of a sum that is scattered; what it gives to a row
+};
+
+/// One process's part in a collective.
+struct collective_part {
+  step_kind kind = step_kind::all_reduce;
+  element type = element::float32;
+  const shared_value* values = nullptr;  // several are one call; of a broadcast there is one
+  int count = 0;
+  const place* tasks = nullptr;  // in the order in which they are added up; of a broadcast first who has the value
+  int task_count = 0;
 };
 
 /// What the clock of the first process shows, and this one does not yet, in nanoseconds, and how wrong that may be.
@@ -59,7 +79,7 @@ struct bound_program;
 class process_group : public counted {
  public:
   const together_functions* programs = nullptr;
-  void (*run_all_reduce)(process_group& group, bound_program& b, int step) = nullptr;  // this task's part
+  void (*run_collective)(process_group& group, bound_program& b, int step) = nullptr;  // this task's part
 
   /// A place of the task that this process is.
   virtual place here() const = 0;
@@ -75,11 +95,10 @@ class process_group : public counted {
   /// process does not come in time: then the group is broken.
   virtual std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) = 0;
 
-  /// Begins to add up what each of some tasks gives, this one among them: all begin the same ones in the same order. A
-  /// device of another task has it in its stream of kernels. After a failure each begins what is left, too; then the
-  /// sums are nothing, and the run has failed in all of them, or will have when they agree on its end.
-  virtual void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
-                          int task_count) = 0;
+  /// Begins what some tasks do together, this one among them: all begin the same ones in the same order. A device of
+  /// another task has it in its stream of kernels. After a failure each begins what is left, too; then what comes of it
+  /// is nothing, and the run has failed in all of them, or will have when they agree on its end.
+  virtual void begin(run_state& run, const collective_part& part) = 0;
   /// Lets what is under way go on, between steps that take long.
   virtual void progress() = 0;
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <string>
 #include <string_view>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -50,6 +51,9 @@ class trace_sink {
   virtual void add(const trace_span& span) noexcept = 0;
   /// Nanoseconds since the session began.
   virtual std::int64_t now() const noexcept = 0;
+  /// Ends what was written after a run. *Returns* false once, when it could not be.
+  virtual bool flush() = 0;
+  virtual const std::string& path() const = 0;
 };
 
 /// What one run of a program has come to; shared with the devices that work for it. The first failure is kept, and what

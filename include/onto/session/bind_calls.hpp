@@ -38,7 +38,8 @@ class call_binder {
     s.step = step;
     if (step.kind != step_kind::kernel) {
       if (step.kind != step_kind::transfer) return;
-      s.from_node = base_of(g_, units_, step.node);
+      const bool has_rows = step.source >= 0 && b_.values[step.source].node == step.node;
+      s.from_node = has_rows ? step.node : base_of(g_, units_, step.node);
       if (s.from_node != step.node)
         s.from_offset = layout_of(g_, units_, b_.shapes, step.node, s.from_node).offset * size_of(g_[step.node].type);
       return;

@@ -21,7 +21,7 @@ class session_core final : public session_runtime {
  public:
   /// `trace`: of several processes, which it takes over.
   session_core(device_list&& devices, const session_options& options, ref<process_group> group = {},
-               trace_file* trace = nullptr)
+               trace_sink* trace = nullptr)
       : group_(static_cast<ref<process_group>&&>(group)),
         devices_(static_cast<device_list&&>(devices)),
         sink_(options.log),
@@ -29,7 +29,7 @@ class session_core final : public session_runtime {
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()),
-        trace_(group_ || options.trace.empty() ? trace : new trace_file(options.trace)) {}
+        trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {}
   ~session_core() override {
     together_.finish();
     prepared_program::delete_all(idle_);
@@ -391,7 +391,7 @@ class session_core final : public session_runtime {
   int idle_count_ = 0;
   refined_programs refined_;
   double clock_ = 0;
-  trace_file* trace_;
+  trace_sink* trace_;
   placement_log log_;
 };
 

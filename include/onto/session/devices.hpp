@@ -12,6 +12,12 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model) {
+  return new simulated_device(index, physical, limit, model);
+}
+#endif
+
 /// Finds the devices; uses none of them.
 /// *Throws* `invalid_argument_error` for options that make no sense, or none with the devices that are there.
 ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& options, const gpu_finder* finders) {
@@ -47,7 +53,7 @@ ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& o
     const memory_limit limit = shares[k].limit;
     int gpu = shares[k].physical;
     devices.add(gpu < real ? backend_of(gpu).open(where, gpu, limit)
-                           : new simulated_device(k, shares[k].physical, limit, options.simulation));
+                           : options.simulated_gpus.make(k, shares[k].physical, limit, options.simulation));
   }
   const ref<shared_threads> threads(new shared_threads(options.cpu_threads));
   for (int k = 0; k < options.cpus; ++k) devices.add(new cpu_device(k, threads, options.simulation));

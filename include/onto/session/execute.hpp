@@ -289,8 +289,8 @@ class execution {
   void perform(const bound_step& s) {
     device& at = devices_[s.device];
     if (group_) group_->progress();
-    if (s.step.kind == step_kind::all_reduce)
-      group_->run_all_reduce(*group_, b_, static_cast<int>(&s - b_.steps));
+    if (is_collective(s.step.kind))
+      group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps));
     else if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::fetch_copy)

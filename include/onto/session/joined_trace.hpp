@@ -80,7 +80,8 @@ class joined_trace final : public trace_file {
     lane& l = lane_of(s);
     const std::int64_t begin = s.begin > l.end ? s.begin : l.end;
     l.end = s.end;
-    begin_line(s, s.what == trace_span::all_reduce ? "all-reduce" : "message", l.thread, begin);
+    // A collective's name is a literal.
+    begin_line(s, s.what == trace_span::all_reduce ? s.label->name.data() : "message", l.thread, begin);
     line_ << "\"operation\": ";
     write_json_string(line_, s.label->operation);
     write_amount("bytes", "GB/s", s.label->bytes, s.end - begin);
@@ -139,7 +140,7 @@ class joined_trace final : public trace_file {
     line_ << "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": " << process_of(s.where)
           << ", \"tid\": " << lanes_.back().thread << ", \"args\": {\"name\": \"";
     if (s.what == trace_span::all_reduce)
-      line_ << "sums over tasks";
+      line_ << "collectives";
     else
       line_ << (s.what == trace_span::send ? "messages to " : "messages from ") << s.other.task->job << "-"
             << s.other.task->task;

@@ -251,7 +251,7 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
     ((e.launch[B::slot] = kernels_for<gpu, B>::template reduce<decltype(code::template make<B::computes_in_floats>()),
-                                                               fold_of(*Graph::view[Root].op),
+                                                               fold_of(*Graph::view[Root].op), Extent,
                                                                element_sizes(Graph::view), has_views(Graph::view)>()),
      ...);
     return {code::key(), e};

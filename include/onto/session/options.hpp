@@ -24,6 +24,16 @@ struct session_options;
 class cluster_spec;
 
 namespace detail {
+class device;
+class trace_sink;
+struct memory_limit;
+
+/// A simulated GPU, number `index` of a session, which is `physical` of the machine or a part of it.
+ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model);
+
+/// A trace in a file.
+ONTO_RUNTIME trace_sink* make_trace(const std::string& path);
+
 template <class F>
 concept takes_lines = std::invocable<const F&, std::string_view>;
 }  // namespace detail
@@ -81,6 +91,41 @@ class toggle {
  private:
   bool on_ = false;
   bool given_ = false;
+};
+
+/// How many GPUs are simulated. Who says a number brings the code of simulated GPUs; other programs have none of it.
+class simulated_gpu_count {
+ public:
+  constexpr simulated_gpu_count() = default;
+  template <std::convertible_to<int> Count>
+  constexpr simulated_gpu_count(Count count) : count_(static_cast<int>(count)), make_(&detail::make_simulated_gpu) {}
+
+  constexpr operator int() const { return count_; }
+  /// *Preconditions* the number is above 0.
+  detail::device* make(int index, int physical, const detail::memory_limit& limit, const cost_model& model) const {
+    return make_(index, physical, limit, model);
+  }
+
+ private:
+  int count_ = 0;
+  detail::device* (*make_)(int, int, const detail::memory_limit&, const cost_model&) = nullptr;
+};
+
+/// The path of a trace. Who says one brings the code that writes it; other programs have none of it.
+class trace_path {
+ public:
+  trace_path() = default;
+  template <std::convertible_to<std::string> Path>
+  trace_path(Path&& path) : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
+
+  bool empty() const { return path_.empty(); }
+  const std::string& path() const { return path_; }
+  /// *Preconditions* it is not empty. *Throws* `invalid_argument_error` where the file cannot be written.
+  detail::trace_sink* make(const std::string& path) const { return make_(path); }
+
+ private:
+  std::string path_;
+  detail::trace_sink* (*make_)(const std::string&) = nullptr;
 };
 
 /// A part of a GPU's memory as a GPU of its own, with a limit of its own.
@@ -160,20 +205,20 @@ class simulated_jobs {
 
 /// Options of a session.
 struct session_options {
-  bool allow_soft_placement = false;  ///< where a device or a kernel is missing, use another device and say so
-  toggle log_device_placement{};      ///< log where each operation runs, once per program
-  log_sink log{};                     ///< where the log goes; standard error
-  gpu_options gpu{};                  ///< which GPUs, and how much of their memory
-  int simulated_gpus = 0;             ///< adds GPUs made of host memory, for programs and tests on any machine
-  simulated_jobs simulated_tasks{};   ///< a cluster of threads: `{{"worker", 4}}`; <onto/simulated_cluster.hpp>
-  int cpu_threads = 0;                ///< threads for CPU kernels; 0: as many as there are cores
-  int cpus = 1;                       ///< CPU devices `cpu<0>` and up; they share memory and threads
-  cost_model simulation{};            ///< what simulated GPUs cost, in simulated time; unset: nothing
-  math_mode math = math_mode::full;   ///< how exact matrix products of floats are on a GPU
+  bool allow_soft_placement = false;     ///< where a device or a kernel is missing, use another device and say so
+  toggle log_device_placement{};         ///< log where each operation runs, once per program
+  log_sink log{};                        ///< where the log goes; standard error
+  gpu_options gpu{};                     ///< which GPUs, and how much of their memory
+  simulated_gpu_count simulated_gpus{};  ///< adds GPUs made of host memory, for programs and tests on any machine
+  simulated_jobs simulated_tasks{};      ///< a cluster of threads: `{{"worker", 4}}`; <onto/simulated_cluster.hpp>
+  int cpu_threads = 0;                   ///< threads for CPU kernels; 0: as many as there are cores
+  int cpus = 1;                          ///< CPU devices `cpu<0>` and up; they share memory and threads
+  cost_model simulation{};               ///< what simulated GPUs cost, in simulated time; unset: nothing
+  math_mode math = math_mode::full;      ///< how exact matrix products of floats are on a GPU
   bool tune_matmul = false;    ///< a prepared program tries algorithms for its products on a GPU at its first run
   double timeout = 30;         ///< seconds to wait for another process of a cluster before it is given up
   bool deterministic = false;  ///< sums over tasks of a cluster are in a fixed order: the same bits every time
-  std::string trace{};         ///< path of a trace of every run, for Perfetto or Chrome; empty: none
+  trace_path trace{};          ///< path of a trace of every run, for Perfetto or Chrome; empty: none
 };
 
 }  // namespace onto

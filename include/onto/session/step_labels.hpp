@@ -21,8 +21,8 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_partitio
     write_short(write_short(m << "copy from ", s.step.from) << " to ", s.step.at);
   } else if (s.step.kind == step_kind::fetch_copy) {
     m << "copy to the result";
-  } else if (s.step.kind == step_kind::all_reduce) {
-    m << "all-reduce";
+  } else if (is_collective(s.step.kind)) {
+    m << name_of(s.step.kind);
   } else {
     const char* comma = "";
     for (int n = kernels.first_member[s.step.node]; n >= 0; n = kernels.next_member[n]) {

@@ -111,28 +111,64 @@ class together {
     return scheduler_over_tasks(in).run(split);
   }
 
-  /// This task's part in an all-reduce.
-  static void all_reduce(process_group& group, bound_program& b, int step) {
+  /// This task's part in a collective.
+  static void run_collective(process_group& group, bound_program& b, int step) {
     const graph_view& g = b.program->graph;
     const plan_step& s = b.steps[step].step;
     int first = step, end = step;  // the parts of all tasks follow each other
-    const auto is_part = [&](int k) {
-      return b.steps[k].step.kind == step_kind::all_reduce && b.steps[k].step.bucket == s.bucket;
-    };
+    const auto is_part = [&](int k) { return b.steps[k].step.kind == s.kind && b.steps[k].step.bucket == s.bucket; };
     while (first > 0 && is_part(first - 1)) --first;
     while (end < b.counts.steps && is_part(end)) ++end;
     std::vector<place> tasks;
     for (int k = first; k < end; ++k) tasks.push_back(b.steps[k].step.at);
-    std::vector<reduced_value> values;
-    for (int v = s.value; v <= s.value + s.more; ++v) {
+    std::vector<shared_value> values;
+    std::vector<element_range> ranges(tasks.size() * static_cast<std::size_t>(s.more + 1));
+    if (s.kind == step_kind::broadcast) {
+      const void* const from = step > first ? nullptr : (s.source >= 0 ? b.address[s.source] : b.leaf[s.node]).data;
+      values.push_back({from, s.value < 0 ? nullptr : b.address[s.value].data, b.shapes[s.node].size()});
+    }
+    for (int v = s.value; s.kind != step_kind::broadcast && v <= s.value + s.more; ++v) {
       const plan_value& x = b.values[v];
       int given = 0;
       while (given < b.counts.values && !(b.values[given].node == x.term && b.values[given].at == s.at)) ++given;
       values.push_back({(given < b.counts.values ? b.address[given] : b.leaf[x.term]).data, b.address[v].data,
-                        b.shapes[x.node].size()});
+                        b.shapes[base_of(g, b.program->kernels, x.node)].size()});
+      element_range* const own = ranges.data() + tasks.size() * static_cast<std::size_t>(v - s.value);
+      values.back().ranges = own;
+      for (int k = first; k < end; ++k) {
+        const plan_value& of_task = b.values[b.steps[k].step.value + v - s.value];
+        if (s.kind == step_kind::reduce_scatter) own[k - first] = elements_of_rows(b, of_task.node);
+        if (s.kind == step_kind::all_gather) own[k - first] = elements_of_term(b, x.node, of_task.term, values.back());
+      }
     }
-    group.all_reduce(b.progress, g[s.node].type, values.data(), static_cast<int>(values.size()), tasks.data(),
-                     static_cast<int>(tasks.size()));
+    group.begin(b.progress, {s.kind, g[s.node].type, values.data(), static_cast<int>(values.size()), tasks.data(),
+                             static_cast<int>(tasks.size())});
+  }
+
+  /// Which elements of the tensor below it a slice of rows is.
+  static element_range elements_of_rows(const bound_program& b, int rows) {
+    const graph_view& g = b.program->graph;
+    const extents& all = b.shapes[g.operand(rows, 0)];
+    const std::int64_t begin = range_of(*g[rows].op, 0).begin, most = all.dims[0];
+    const std::int64_t at = most == 0 ? 0 : all.size() / most * (begin < most ? begin : most);
+    return {at, at + b.shapes[rows].size()};
+  }
+
+  /// Which elements of a row of a concatenation are those of a term; `value` gets the number of rows.
+  static element_range elements_of_term(const bound_program& b, int node, int term, shared_value& value) {
+    const graph_view& g = b.program->graph;
+    const extents& all = b.shapes[node];
+    const int axis = normalize_axis(static_cast<int>(g[node].op->attribute[0]), all.rank);
+    value.rows = 1;
+    for (int k = 0; k < axis; ++k) value.rows *= all.dims[k];
+    element_range r;
+    for (int k = 0; k < g[node].count; ++k) {
+      const int o = g.operand(node, k);
+      r.begin = r.end;
+      r.end += value.rows == 0 ? 0 : b.shapes[o].size() / value.rows;
+      if (base_of(g, b.program->kernels, o) == term) break;
+    }
+    return r;
   }
 
   static constexpr together_functions functions{
@@ -155,12 +191,12 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
   try {
     own = find_devices(options, finders);
     if (!options.trace.empty())
-      trace.reset(new joined_trace(options.trace, *group->here().task, group->exchange_traces()));
+      trace.reset(new joined_trace(options.trace.path(), *group->here().task, group->exchange_traces()));
   } catch (...) {
     failure = std::current_exception();
   }
   group->programs = &together::functions;
-  group->run_all_reduce = &together::all_reduce;
+  group->run_collective = &together::run_collective;
   group->deterministic = options.deterministic;
   device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
   if (trace) trace->align(group->here(), options.simulation.is_set());

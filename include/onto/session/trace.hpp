@@ -71,11 +71,11 @@ class trace_file : public trace_sink {
 
   /// Ends the file here: it is whole after every run.
   /// *Returns* false once, when the file could not be written any more; what follows is not in it.
-  virtual ONTO_NOINLINE bool flush() {
+  ONTO_NOINLINE bool flush() override {
     mutex_lock lock(mutex_);
     return end_here();
   }
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return path_; }
 
  protected:
   /// What several processes have a part in, where there are several.
@@ -205,6 +205,10 @@ class trace_file : public trace_sink {
   std::uint64_t known_[most_processes] = {};
   bool any_ = false;
 };
+
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME trace_sink* make_trace(const std::string& path) { return new trace_file(path); }
+#endif
 
 }  // namespace onto::detail
 

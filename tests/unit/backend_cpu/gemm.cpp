@@ -104,7 +104,7 @@ TEST_CASE("every instruction set's product agrees with three loops", "[threads]"
 }
 
 TEST_CASE("every number of rows is covered by tiles") {
-  for (const tile_heights heights : {tile_heights{14, 8, 4}, tile_heights{6, 4, 2}})
+  for (const tile_heights heights : {tile_heights{14, 8, 4}, tile_heights{6, 4, 2}, tile_heights{6, 6, 6}})
     for (std::int64_t rows = 1; rows < 200; ++rows) {
       std::int64_t left = rows;
       int last = 0;

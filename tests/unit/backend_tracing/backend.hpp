@@ -126,9 +126,9 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   static constexpr backend_kernel map() {
     return {&tracing::trace<tracing::kind::map, cpu::map<Program, Extent, Sizes, Views>().run>};
   }
-  template <class Program, fold F, int Sizes, bool Views>
+  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
-    return {&tracing::trace<tracing::kind::reduce, cpu::reduce<Program, F, Sizes, Views>().run>};
+    return {&tracing::trace<tracing::kind::reduce, cpu::reduce<Program, F, Extent, Sizes, Views>().run>};
   }
   template <class RowProgram>
   static constexpr backend_kernel row() {

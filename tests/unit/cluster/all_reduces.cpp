@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// All-reduces over tasks that are threads: what they come to, in which order, and what becomes of them after a failure.
-#include "../../cluster/all_reduces.hpp"
-
+// All-reduces and other collectives over tasks that are threads: what they come to, in which order, and what becomes of
+// them after a failure.
+#include "../../cluster/collectives.hpp"
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
 
@@ -51,6 +51,17 @@ TEST_CASE("random programs with sums over tasks compute what the reference does"
                  [](session& s, rule_checker& r) { check_random_sums<3, 4>(s, r); });
 }
 
+TEST_CASE("random programs with collectives compute what the reference does", "[cluster][threads]") {
+  in_each_worker(3, {.timeout = 60}, [](session& s, rule_checker& r) { check_random_collectives<2, 3>(s, r); });
+  in_each_worker(5, {.timeout = 60}, [](session& s, rule_checker& r) { check_random_collectives<5, 5>(s, r); });
+  in_each_worker(4, {.allow_soft_placement = true, .simulated_gpus = 1, .timeout = 60},
+                 [](session& s, rule_checker& r) { check_random_collectives<6, 4>(s, r); });
+}
+
+TEST_CASE("values of all types go to all tasks, side by side and as rows of sums", "[cluster][threads]") {
+  in_each_worker(4, {.timeout = 60}, [](session& s, rule_checker& r) { check_shared_types<4>(s, r); });
+}
+
 TEST_CASE("numbers of all types are added up over tasks", "[cluster][threads]") {
   in_each_worker(3, {.timeout = 60}, [](session& s, rule_checker& r) { check_types<3>(s, r); });
 }
@@ -98,9 +109,10 @@ TEST_CASE("the same towers take the same steps in one process", "[cluster]") {
 
 TEST_CASE("after a failure before or in an all-reduce the session goes on", "[cluster][threads]") {
   constexpr auto sum = sum_over_tasks<1>(x, std::make_integer_sequence<int, 3>{});
-  in_each_worker(3, {.timeout = 60}, [&](session& s, rule_checker& r) {
+  constexpr auto others = shared::random_collectives<4>(std::make_integer_sequence<int, 4>{});
+  in_each_worker(4, {.timeout = 60}, [&](session& s, rule_checker& r) {
     const int me = static_cast<int>(s.devices().size());  // of all tasks: the same everywhere
-    r.expect(me == 3, "three devices");
+    r.expect(me == 4, "four devices");
     const tensor<float, 2, 3> xs(std::vector<float>(6, 0.5f));
     const tensor<float, 3, 3> ms(std::vector<float>(9, 0.25f));
     const auto step = s.prepare(fetches(tanh(sum), sum * 0.5_c));
@@ -109,9 +121,10 @@ TEST_CASE("after a failure before or in an all-reduce the session goes on", "[cl
     s.inject(failing.hook());
     static std::atomic<int> taken{0};
     for (int k = 0; k < 3; ++k) {
-      failing.now = taken.fetch_add(1) % 3 == k;  // some of them, whoever comes first
+      failing.now = taken.fetch_add(1) % 4 == k;  // some of them, whoever comes first
       try {
         step(x = xs, m = ms);
+        s.run(others, x = xs, m = ms);
         s.run(sum, x = xs, m = ms);
       } catch (const resource_exhausted_error&) {
       }
@@ -122,6 +135,7 @@ TEST_CASE("after a failure before or in an all-reduce the session goes on", "[cl
       r.expect(same, "the same after a failure");
     }
     s.inject({});
+    check_against_reference(s, r, others, "collectives after failures");
   });
 }
 

@@ -2,7 +2,9 @@
 // The options about devices as arithmetic: which GPUs of a machine a session gets, with how much memory, what is
 // refused and in which words, and what the environment does to the options.
 #include <onto/session/device_options.hpp>
+#include <onto/session/devices.hpp>
 #include <onto/session/environment.hpp>
+#include <onto/session/trace.hpp>
 
 #include <cstdlib>
 #include <limits>

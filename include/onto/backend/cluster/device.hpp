@@ -3,7 +3,7 @@
 // process are messages.
 #pragma once
 
-#include <onto/backend/cluster/reduction_stream.hpp>
+#include <onto/backend/cluster/collective_stream.hpp>
 #include <onto/backend/cluster/traces.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -109,9 +109,9 @@ class message_event final : public device_event {
 
 /// The streams to and from a process, which all its devices share.
 struct message_streams : counted {
-  ref<message_stream> in;            // messages to it
-  ref<message_stream> out;           // and from it
-  ref<reduction_stream> all_reduce;  // of the session
+  ref<message_stream> in;              // messages to it
+  ref<message_stream> out;             // and from it
+  ref<collective_stream> collectives;  // of the session
 };
 
 class cluster_device final : public device {
@@ -140,7 +140,7 @@ class cluster_device final : public device {
   void record(run_state&, stream_kind stream, device_event& event) override {
     auto& e = static_cast<message_event&>(event);
     if (stream == stream_kind::compute)
-      e.set(*streams_->all_reduce);
+      e.set(*streams_->collectives);
     else
       e.set(stream == stream_kind::out ? *streams_->out : *streams_->in);
   }
@@ -217,10 +217,10 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
   m << std::string_view("\0", 1);
   const std::string heard = agree({hash_text("session"), "session", 0}, failure, m.text());
   device_list all;
-  ref<reduction_stream> reductions;
+  ref<collective_stream> collectives;
   if (ways_->size() > 1) {
     retain();
-    reductions = ref<reduction_stream>(new reduction_stream(ref<cluster_group>(this)));
+    collectives = ref<collective_stream>(new collective_stream(ref<cluster_group>(this)));
   }
   std::string_view first, rest = heard;
   for (int r = 0; r < ways_->size(); ++r) {
@@ -246,18 +246,17 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
     streams->in = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, true));
     retain();
     streams->out = ref<message_stream>(new message_stream(ref<cluster_group>(this), r, false));
-    streams->all_reduce = reductions;
+    streams->collectives = collectives;
     if (!read_devices(text, tasks_->name(r), streams, all)) break_off(garbled(r));
   }
   return all;
 }
 
-ONTO_COLD inline void cluster_group::all_reduce(run_state& run, element type, const reduced_value* values, int count,
-                                                const place* tasks, int task_count) {
-  reductions_->begin(run, type, values, count, tasks, task_count);
+ONTO_COLD inline void cluster_group::begin(run_state& run, const collective_part& part) {
+  collectives_->begin(run, part);
 }
 ONTO_COLD inline void cluster_group::progress() {
-  if (reductions_) reductions_->advance();
+  if (collectives_) collectives_->advance();
 }
 
 }  // namespace onto::detail

@@ -20,7 +20,7 @@ struct cluster_end : counted {
   std::atomic<bool> has_come{false};
 };
 
-class reduction_stream;
+class collective_stream;
 
 class cluster_group final : public process_group {
  public:
@@ -41,10 +41,9 @@ class cluster_group final : public process_group {
   bool is_broken() const override { return broken_.load(std::memory_order_acquire); }
 
   device_list meet(device_list&& own, std::exception_ptr failure, std::string_view options) override;
-  void all_reduce(run_state& run, element type, const reduced_value* values, int count, const place* tasks,
-                  int task_count) override;
+  void begin(run_state& run, const collective_part& part) override;
   void progress() override;
-  void set_reductions(reduction_stream* s) { reductions_ = s; }
+  void set_collectives(collective_stream* s) { collectives_ = s; }
   ref<trace_exchange> exchange_traces() override;
 
   std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) override {
@@ -367,7 +366,7 @@ class cluster_group final : public process_group {
   std::vector<bool> has_come_;
   std::vector<letter*> outbox_;  // what never leaves stays: its memory may be read
   std::string why_;
-  reduction_stream* reductions_ = nullptr;  // the devices of others hold it
+  collective_stream* collectives_ = nullptr;  // the devices of others hold it
   std::atomic<bool> broken_{false};
 };
 

@@ -78,10 +78,11 @@ class mpi_message final : public pending_message {
   std::int64_t came_ = 0;
 };
 
-/// MPI's own sums, in pieces. Nothing can be given up: it goes on until all processes have come, or the end.
-class mpi_reduction final : public pending_message {
+/// What MPI has of its own for all processes, in pieces. Nothing can be given up: it goes on until all processes have
+/// come, or the end.
+class mpi_collective final : public pending_message {
  public:
-  explicit mpi_reduction(std::size_t pieces) { requests_.reserve(pieces); }
+  explicit mpi_collective(std::size_t pieces) { requests_.reserve(pieces); }
   MPI_Request* add_piece() {
     requests_.push_back(MPI_REQUEST_NULL);
     return &requests_.back();
@@ -96,6 +97,8 @@ class mpi_reduction final : public pending_message {
     return all;
   }
   void cancel() noexcept override {}
+
+  std::vector<int> counts, places;  // MPI reads them until the end
 
  private:
   std::vector<MPI_Request> requests_;
@@ -154,7 +157,7 @@ class mpi_transport final : public transport {
     const MPI_Datatype number = mpi_number(type);
     if (number == MPI_DATATYPE_NULL) return {};
     const std::int64_t most = piece_ / size_of(type);
-    const ref<mpi_reduction> r(new mpi_reduction(static_cast<std::size_t>(count / most + 1)));
+    const ref<mpi_collective> r(new mpi_collective(static_cast<std::size_t>(count / most + 1)));
     for (std::int64_t at = 0; at < count; at += most) {
       const int piece = static_cast<int>(count - at < most ? count - at : most);
       check_mpi(
@@ -162,11 +165,51 @@ class mpi_transport final : public transport {
                          static_cast<char*>(to) + at * size_of(type), piece, number, MPI_SUM, comm_, r->add_piece()),
           "MPI_Iallreduce");
     }
-    r->retain();
-    return ref<pending_message>(r.get());
+    return kept(r);
+  }
+
+  ref<pending_message> reduce_scatter(element type, const void* from, void* to,
+                                      const std::vector<std::int64_t>& counts) override {
+    const MPI_Datatype number = mpi_number(type);
+    const ref<mpi_collective> r(new mpi_collective(1));
+    if (number == MPI_DATATYPE_NULL || !count(*r, counts)) return {};
+    check_mpi(MPI_Ireduce_scatter(from, to, r->counts.data(), number, MPI_SUM, comm_, r->add_piece()),
+              "MPI_Ireduce_scatter");
+    return kept(r);
+  }
+  ref<pending_message> all_gather(void* data, const std::vector<std::int64_t>& bytes) override {
+    const ref<mpi_collective> r(new mpi_collective(1));
+    if (!count(*r, bytes)) return {};
+    check_mpi(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, data, r->counts.data(), r->places.data(), MPI_BYTE, comm_,
+                              r->add_piece()),
+              "MPI_Iallgatherv");
+    return kept(r);
+  }
+  ref<pending_message> broadcast(int root, void* data, std::int64_t bytes) override {
+    const ref<mpi_collective> r(new mpi_collective(static_cast<std::size_t>(bytes / piece_ + 1)));
+    for (std::int64_t at = 0; at < bytes; at += piece_) {
+      const int piece = static_cast<int>(bytes - at < piece_ ? bytes - at : piece_);
+      check_mpi(MPI_Ibcast(static_cast<char*>(data) + at, piece, MPI_BYTE, root, comm_, r->add_piece()), "MPI_Ibcast");
+    }
+    return kept(r);
   }
 
  private:
+  static ref<pending_message> kept(const ref<mpi_collective>& r) {
+    r->retain();
+    return ref<pending_message>(r.get());
+  }
+  /// Numbers as MPI wants them. *Returns* whether they fit.
+  bool count(mpi_collective& r, const std::vector<std::int64_t>& numbers) const {
+    std::int64_t all = 0;
+    for (const std::int64_t n : numbers) {
+      r.counts.push_back(static_cast<int>(n < piece_ ? n : piece_));
+      r.places.push_back(static_cast<int>(all < piece_ ? all : piece_));
+      all += n;
+    }
+    return all <= piece_;
+  }
+
   template <class Start>
   ref<pending_message> pieces(bool comes, std::int64_t bytes, const Start& start) {
     const ref<mpi_message> m(new mpi_message(comes, bytes));

@@ -30,7 +30,9 @@ class patience {
     return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
   }
 
-  static constexpr int at_once = 64;
+  // Some 0.2 ms: a large message is many small ones, each of which waits for a look. With 64 a step of training over
+  // two processes takes ten times as long: docs/measurements/all_reduce.md.
+  static constexpr int at_once = 1000;
 
   double begin_;
   double seconds_;

@@ -6,6 +6,7 @@
 #include <onto/core/ref.hpp>
 
 #include <cstdint>
+#include <vector>
 
 namespace onto::detail {
 
@@ -31,15 +32,23 @@ class transport : public counted {
   virtual ref<pending_message> receive(int from, int tag, void* data, std::int64_t most) = 0;
   /// Whether a message of that tag is there that nobody has asked for, and from whom. `from` -1: from anyone.
   virtual bool probe(int from, int tag, int& source, std::int64_t& bytes) = 0;
-  /// Adds up what all processes give, in any order, where the system has something for that; all call it in one order.
-  /// *Returns* null where it has not.
-  virtual ref<pending_message> all_reduce(element type, const void* from, void* to, std::int64_t count) {
-    (void)type;
-    (void)from;
-    (void)to;
-    (void)count;
+
+  // What all processes do together, where the system has something of its own for that; all call these in one order.
+  // They return null where it has not: it is made of messages then.
+
+  /// Adds up what all give, in any order.
+  virtual ref<pending_message> all_reduce(element, const void* /*from*/, void* /*to*/, std::int64_t /*count*/) {
     return {};
   }
+  /// The same, of which process k gets the next `counts[k]` elements.
+  virtual ref<pending_message> reduce_scatter(element, const void* /*from*/, void* /*to*/,
+                                              const std::vector<std::int64_t>& /*counts*/) {
+    return {};
+  }
+  /// All get the `bytes[k]` of process k, behind those of the processes before it, where that one has them already.
+  virtual ref<pending_message> all_gather(void* /*data*/, const std::vector<std::int64_t>& /*bytes*/) { return {}; }
+  /// All get what process `root` has.
+  virtual ref<pending_message> broadcast(int /*root*/, void* /*data*/, std::int64_t /*bytes*/) { return {}; }
 };
 
 }  // namespace onto::detail

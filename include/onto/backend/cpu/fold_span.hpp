@@ -134,10 +134,17 @@ ONTO_INLINE void run_fold(const fold_call& c, fold_function evaluate) {
         source.k = at + j * width;
         p[j] = Program::evaluate(source);
       };
-      if constexpr (Program::size <= 24)
-        four(evaluate_one);
-      else  // a long program stands in the code once
+      // A long program stands in the code once, and one that computes much twice.
+      if constexpr (Program::size > 24) {
         for (int j = 0; j < 4; ++j) evaluate_one(j);
+      } else if constexpr (program_cost(Program{}) > 32) {
+        for (int j = 0; j < 4; j += 2) {
+          evaluate_one(j);
+          evaluate_one(j + 1);
+        }
+      } else {
+        four(evaluate_one);
+      }
       if (out) {
         const auto store = [&](int j) __attribute__((always_inline)) { p[j].store_unaligned(out + at + j * width); };
         four(store);

@@ -72,7 +72,7 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       }
     return;
   }
-  using numbers = pack<T, vector_bytes>;
+  using ops = lanes_of<T, vector_bytes>;
   for (std::int64_t i = 0; i < m; ++i) {
     T* const to = c + i * c_row;
     for (std::int64_t p = 0; p < k; ++p) {
@@ -80,8 +80,13 @@ void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matr
       const T* const from = b.data + p * b.row;
       if (b.column == 1) {
         std::int64_t j = 0;
-        for (; j + numbers::size <= n; j += numbers::size)
-          (numbers::load_unaligned(to + j) + numbers(x) * numbers::load_unaligned(from + j)).store_unaligned(to + j);
+        for (; j + ops::width <= n; j += ops::width) {
+          typename ops::type v, factor;
+          ops::load(v, to + j);
+          ops::load(factor, from + j);
+          v += x * factor;
+          std::memcpy(static_cast<void*>(to + j), &v, sizeof v);
+        }
         for (; j < n; ++j) to[j] += x * from[j];
       } else {
         for (std::int64_t j = 0; j < n; ++j) to[j] += x * from[j * b.column];
@@ -113,7 +118,7 @@ void pack_block(const tile_heights& heights, const matrix_view<T>& a, std::int64
     }
     s.tail = {buffer, 1, run};
   } else {
-    copy_elements(sizeof(T), buffer, columns, 1, from.data, from.row, from.column, some, depth);
+    copies<sizeof(T), true>::run(sizeof(T), buffer, columns, 1, from.data, from.row, from.column, some, depth);
     if (padded > some)
       std::memset(static_cast<void*>(buffer + some * columns), 0,
                   static_cast<std::size_t>((padded - some) * columns) * sizeof(T));
@@ -173,7 +178,7 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
         const matrix_view<T> from = part_of(b, p0, j0 + j);
         T* const panel = packed + (b_stands ? 0 : j * kc);
         if (b.row == 1 && b.column != 1) {
-          copy_elements(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
+          copies<sizeof(T), true>::run(sizeof(T), panel, width, 1, from.data, 1, b.column, kc, columns);
           for (std::int64_t p = 0; p < kc && columns < width; ++p)
             std::memset(static_cast<void*>(panel + p * width + columns), 0,
                         static_cast<std::size_t>(width - columns) * sizeof(T));
@@ -207,9 +212,6 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
             s.to.addend.data += i0 * to.addend.row + (j0 + j) * to.addend.column;
           }
           if (p0 + kc < k) s.to.relu = false;
-          s.plain = !s.to.relu &&
-                    (s.to.addend.data == nullptr || (s.to.addend.data == s.to.data && s.to.addend.row == s.to.row &&
-                                                     s.to.addend.column == 1 && s.to.beta == 1));
           kernels.multiply(s);
         }
       }

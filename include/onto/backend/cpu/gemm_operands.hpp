@@ -50,7 +50,6 @@ struct gemm_panel {
   std::int64_t b_row;
   T* packed;  // where the first tile packs b, on its way; or null
   gemm_target<T> to;
-  bool plain;  // at most the result itself is added, once, and there is no relu
   gemm_epilogue<T> finish;
 };
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -62,32 +63,6 @@ struct lanes_of {
     c += a * b;
   }
 };
-
-/// c = alpha * product, and what is at `addend` where there is such.
-template <class T, class Lanes>
-ONTO_INLINE void put_lanes(T* c, T alpha, const Lanes& product, const T* addend) {
-  Lanes v;
-  if (addend != nullptr) {
-    std::memcpy(&v, addend, sizeof v);
-    v += alpha * product;
-  } else {
-    v = alpha * product;
-  }
-  std::memcpy(c, &v, sizeof v);
-}
-
-/// c = relu(alpha * product + beta * addend), the addend where there is one.
-template <class T, class Lanes>
-ONTO_INLINE void finish_lanes(T* c, const gemm_target<T>& to, const Lanes& product, const T* addend) {
-  Lanes v = to.alpha * product;
-  if (addend != nullptr) {
-    Lanes more;
-    std::memcpy(&more, addend, sizeof more);
-    v += to.beta * more;
-  }
-  if (to.relu) v = v < Lanes{} ? Lanes{} : v;
-  std::memcpy(c, &v, sizeof v);
-}
 
 /// The element of row `R` of a, in every lane. The multiples of a row's length that an address cannot hold by itself
 /// are in registers; left to the compiler each row is a pointer, of which there are more than registers.
@@ -144,28 +119,45 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
   }
   const gemm_target<T>& to = s.to;
   const std::int64_t left_rows = s.rows - i;
-  if (left_rows >= rows && s.columns == columns && s.plain) {
-    T* const c = to.data + i * to.row;
-    const T* const addend = to.addend.data != nullptr ? c : nullptr;
-    const std::int64_t c_row = to.row;
-    const T alpha = to.alpha;
-    (put_lanes(c + R * c_row, alpha, left[R], addend != nullptr ? addend + R * c_row : nullptr), ...);
-    if constexpr (Registers == 2)
-      (put_lanes(c + R * c_row + width, alpha, right[R], addend != nullptr ? addend + R * c_row + width : nullptr),
-       ...);
-    return;
-  }
-  if constexpr (std::is_floating_point_v<T>) {
-    if (left_rows >= rows && s.columns == columns && (to.addend.data == nullptr || to.addend.column == 1)) {
-      T* const c = to.data + i * to.row;
-      const T* const addend = to.addend.data != nullptr ? to.addend.data + i * to.addend.row : nullptr;
-      const std::int64_t c_row = to.row, addend_row = to.addend.row;
-      (finish_lanes(c + R * c_row, to, left[R], addend != nullptr ? addend + R * addend_row : nullptr), ...);
-      if constexpr (Registers == 2)
-        (finish_lanes(c + R * c_row + width, to, right[R],
-                      addend != nullptr ? addend + R * addend_row + width : nullptr),
-         ...);
-      return;
+  // Without branches between the rows: the compiler would follow each, for as long as it takes for all else.
+  if (left_rows >= rows && s.columns == columns) {
+    T* c = to.data + i * to.row;
+    lanes alpha;
+    ops::template spread<1>(alpha, reinterpret_cast<const char*>(&to.alpha), 0);
+    const auto scale = [&](lanes & l, lanes & r) __attribute__((always_inline)) {
+      l *= alpha;
+      std::memcpy(static_cast<void*>(c), &l, sizeof l);
+      if constexpr (Registers == 2) {
+        r *= alpha;
+        std::memcpy(static_cast<void*>(c + width), &r, sizeof r);
+      }
+      c += to.row;
+    };
+    if (to.addend.data == nullptr && !to.relu) return (scale(left[R], right[R]), ...);
+    if constexpr (std::is_floating_point_v<T>) {
+      if (to.addend.data == nullptr || to.addend.column == 1) {
+        static constexpr T no_addend[columns] = {}, zero = -T{0}, lows[] = {-std::numeric_limits<T>::infinity(), T{0}};
+        const bool adds = to.addend.data != nullptr;
+        const T* addend = adds ? to.addend.data + i * to.addend.row : no_addend;
+        const std::int64_t addend_row = adds ? to.addend.row : 0;
+        lanes beta, least;
+        ops::template spread<1>(beta, reinterpret_cast<const char*>(adds ? &to.beta : &zero), 0);
+        ops::template spread<1>(least, reinterpret_cast<const char*>(lows + (to.relu ? 1 : 0)), 0);
+        const auto finish = [&](lanes & v, int at) __attribute__((always_inline)) {
+          lanes more;
+          ops::load(more, addend + at);
+          v = v * alpha + more * beta;
+          v = v < least ? least : v;
+          std::memcpy(c + at, &v, sizeof v);
+        };
+        const auto finish_row = [&](lanes & l, lanes & r) __attribute__((always_inline)) {
+          finish(l, 0);
+          if constexpr (Registers == 2) finish(r, width);
+          c += to.row;
+          addend += addend_row;
+        };
+        return (finish_row(left[R], right[R]), ...);
+      }
     }
   }
   T part[rows * columns];
@@ -181,7 +173,7 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
 struct tile_heights {
   int most, some, few;
 
-  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to nothing.
+  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to no_addend.
   constexpr int next(std::int64_t left) const {
     return left > 2 * some ? most : left > most ? some : left > some ? most : left > few ? some : few;
   }
@@ -212,12 +204,14 @@ ONTO_INLINE void multiply_tiles(const gemm_panel<T>& strip) {
     const int height = tile_heights{Most, Some, Few}.next(s.rows - i);
     matrix_view<T> a = s.tail;
     if (s.rows - i >= height) a = {s.a.data + i * s.a.row, s.a.row, s.a.column};
-    if (height == Most)
+    if (Most == Few || height == Most) {
       multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Most>{});
-    else if (height == Some)
-      multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Some>{});
-    else
-      multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Few>{});
+    } else if constexpr (Most != Few) {
+      if (height == Some)
+        multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Some>{});
+      else
+        multiply_tile<T, Bytes, Registers>(s, a, i, std::make_integer_sequence<int, Few>{});
+    }
     i += height;
   }
 }
@@ -253,9 +247,16 @@ ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::in
   }
 }
 
+// Where there are wider vectors, a machine without them gets one height.
+#if defined(__x86_64__) && defined(__GNUC__)
+inline constexpr tile_heights heights_128{6, 6, 6};
+#else
+inline constexpr tile_heights heights_128{6, 4, 2};
+#endif
+
 template <class T>
 void multiply_strip_128(const gemm_panel<T>& s) {
-  multiply_strip<T, 16, 6, 4, 2>(s);
+  multiply_strip<T, 16, heights_128.most, heights_128.some, heights_128.few>(s);
 }
 template <class T>
 void pack_panel_128(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out) {
@@ -321,7 +322,7 @@ gemm_kernels<T> gemm_kernels_for(int bytes) {
 #else
   static_cast<void>(bytes);
 #endif
-  return {{6, 4, 2}, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &apply_epilogue_128<T>};
+  return {heights_128, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &apply_epilogue_128<T>};
 }
 
 /// The kernels for the vectors that were chosen.

@@ -23,6 +23,9 @@
 #define ONTO_VECTOR_ABI vectors_of_32
 #elif defined(__x86_64__) && defined(__GNUC__) && defined(__OPTIMIZE__)
 #define ONTO_VECTOR_SETS 16 + 32 + 64
+#if !defined(__clang__)
+#define ONTO_FOR_BASELINE __attribute__((optimize("O1")))
+#endif
 #define ONTO_VECTOR_ABI vectors_of_16_32_64
 #elif defined(__AVX__)
 #define ONTO_VECTOR_SETS 16
@@ -30,6 +33,11 @@
 #else
 #define ONTO_VECTOR_SETS 16
 #define ONTO_VECTOR_ABI vectors_of_16
+#endif
+// Beside two better ones, the set of processors from before 2013 is compiled in half the time, to run 1.0 to 1.4 times
+// as long.
+#if !defined(ONTO_FOR_BASELINE)
+#define ONTO_FOR_BASELINE
 #endif
 // What is compiled for an instruction set: a kernel, into which all it calls is inlined, and what is inlined into one.
 // g++ leaves calls without flatten. What the file's flags have needs no saying.
@@ -106,7 +114,7 @@ struct vector_variants;
 template <class Body, class... A>
 struct vector_variants<Body, void(A...)> {
   using function = void (*)(A...);
-  static void run(A... a) { Body::template run<vector_bytes>(a...); }
+  ONTO_FOR_BASELINE static void run(A... a) { Body::template run<vector_bytes>(a...); }
   ONTO_FOR_32 static void run_32(A... a) { Body::template run<32>(a...); }
   ONTO_FOR_64 static void run_64(A... a) { Body::template run<64>(a...); }
 

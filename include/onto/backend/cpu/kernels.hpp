@@ -49,9 +49,11 @@ struct backend_kernels<cpu_backend> : no_kernels {
     k.batches = true;
     return k;
   }
-  template <class Program, fold F, int Sizes, bool Views>
+  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
-    return {&run_on_pool<&cpu_reduce<Program, F, kernel_copies<Sizes, Views>>>};
+    constexpr bool whole = Extent == extent_of_kernel::whole;
+    return {&run_on_pool<
+        &cpu_reduce<Program, F, kernel_copies<Sizes, Views>, whole && has_packs && Program::packable, whole>>};
   }
   template <class RowProgram>
   static constexpr backend_kernel row() {

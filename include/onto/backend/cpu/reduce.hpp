@@ -255,6 +255,7 @@ struct reduce_partition {
   }
 };
 
+ONTO_BEGIN_RUNS_ONCE
 inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
                             const reduce_partition& cut) {
   const map_plan plan(call, r.copy);
@@ -272,6 +273,7 @@ inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_
     r.fold.merge(accumulators.data(), accumulators.data() + p * shape.results * size, shape.results);
   finish_results(r, call, accumulators.data(), shape.folded, 0, shape.results);
 }
+ONTO_END_RUNS_ONCE
 
 inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel_call& call, const reduce_shape& shape,
                              const reduce_partition& cut) {
@@ -318,23 +320,23 @@ ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel
 
 inline namespace ONTO_VECTOR_ABI {
 
-/// The kernel of a reduction by `F` of a fused program.
-template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable)>
+/// The kernel of a reduction by `F` of a fused program. `Chooses`: as that of cpu_map.
+template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable),
+          bool Chooses = true>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
   constexpr bool in_registers = Packs && folds_in_registers<F, T>;
-  reduction r{chosen_table<fold_tables<F, T, in_registers ? fold_loops::columns : fold_loops::all>>(),
-              nullptr,
-              nullptr,
-              bare,
-              Program::result,
-              program_cost(Program{}) + 1,
-              &Copies::run};
+  using tables = fold_tables<F, T, in_registers ? fold_loops::columns : fold_loops::all>;
+  const fold_table* table = &tables::template of<vector_bytes>();
+  if constexpr (Chooses) table = &chosen_table<tables>();
+  reduction r{*table, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
   if constexpr (in_registers)
     r.folded = fold_body<Program, F>::variants::chosen();
-  else if constexpr (!bare)
+  else if constexpr (!bare && Chooses)
     r.span = chosen_span<Program, Packs>();
+  else if constexpr (!bare)
+    r.span = span_for<Program, Packs, vector_bytes>();
   run_reduce(pool, r, call);
 }
 

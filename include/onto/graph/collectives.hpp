@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// All-reduces of a placed program: sums of one value from each of several tasks that are used on all of them. What
-// follows from them alone is computed on each task, and is no message either.
+// Collectives of a placed program, what several tasks do together. A sum of one value from each of several tasks that
+// is used on all of them is an all-reduce, and a reduce-scatter where each task uses rows of its own; a concatenation
+// is an all-gather. What follows from them alone is computed on each task, and is no message either.
 #pragma once
 
 #include <onto/graph/kernels.hpp>
+#include <onto/graph/partial_transfer.hpp>
 #include <onto/graph/placer.hpp>
 #include <onto/graph/plan_step.hpp>
 #include <onto/graph/readers.hpp>
@@ -13,9 +15,9 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class all_reduces {
+class collectives {
  public:
-  constexpr all_reduces(const graph_view& g, const kernel_partition& p, const extents* shapes,
+  constexpr collectives(const graph_view& g, const kernel_partition& p, const extents* shapes,
                         const node_placement* where, const base_readers& readers, const fetch_targets& targets)
       : g_(g),
         p_(p),
@@ -27,26 +29,32 @@ class all_reduces {
     if (targets_.count == 0) return;
     bool some = false;
     for (int n = 0; n < g_.count; ++n) {
-      if (p_.kernel_of[n] != n || !is_sum_over_tasks(n)) continue;
-      facts_.get()[n].kind = added;
-      facts_.get()[n].sum = some = true;
+      if (p_.kernel_of[n] != n || !(is_sum_over_tasks(n) || is_concat_over_tasks(n))) continue;
+      facts_.get()[n].kind = together;
+      facts_.get()[n].candidate = some = true;
     }
     if (!some) return;
     do find_all_repeated();
     while (forget_some());
     join_twins(task_sums(g));
-    for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == added;
+    for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == together;
+    for (int n = 0; n < g_.count; ++n)
+      if (is_collective(n) && first_twin(n) == n) facts_.get()[n].scattered = is_scattered(n);
   }
 
   constexpr bool any() const { return any_; }
-  /// Whether a kernel is an all-reduce: then it is not run.
-  constexpr bool is_reduced(int root) const { return any_ && facts_.get()[root].kind == added; }
-  /// Whether a kernel is run on each task that needs what it makes of an all-reduce.
+  /// Whether a kernel is a collective: then it is not run.
+  constexpr bool is_collective(int root) const { return any_ && facts_.get()[root].kind == together; }
+  constexpr step_kind kind(int root) const {
+    if (g_[root].kind() == op_kind::concat) return step_kind::all_gather;
+    return facts_.get()[first_twin(root)].scattered ? step_kind::reduce_scatter : step_kind::all_reduce;
+  }
+  /// Whether a kernel is run on each task that needs what it makes of a collective.
   constexpr bool is_repeated(int root) const { return any_ && facts_.get()[root].kind == repeated; }
   /// Whether a node is the result of such a one, which is there on several tasks.
   constexpr bool has(int n) const { return any_ && has_shared(n); }
-  /// Sums that are written once, and used under several `on`, are one all-reduce: the first one of them, and after it
-  /// the next, or -1.
+  /// What is written once, and used under several `on`, is one collective: the first one of them, and after it the
+  /// next, or -1.
   constexpr int first_twin(int root) const { return facts_.get()[root].first < 0 ? root : facts_.get()[root].first; }
   constexpr int next_twin(int root) const { return facts_.get()[root].next; }
   /// Which one of them a task has.
@@ -56,7 +64,13 @@ class all_reduces {
     return twin;
   }
 
-  /// Calls `f(node)` for each term of the sum: what is in memory on its task.
+  /// What the task of `at` has of a collective: its twin, or rows of that.
+  constexpr int result_at(int root, const place& at) const {
+    const int twin = twin_at(root, at);
+    return kind(root) == step_kind::reduce_scatter ? rows_at(twin, at) : twin;
+  }
+
+  /// Calls `f(node)` for each term of a sum or concatenation: what is in memory on its task.
   template <class F>
   constexpr void for_each_term(int root, const F& f) const {
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
@@ -84,18 +98,20 @@ class all_reduces {
     });
     return first;
   }
-  /// Sums of equal keys are over the same tasks, and of one element type.
+  /// Those of equal keys are of one kind, over the same tasks, and of one element type.
   constexpr std::uint64_t key(int root) const {
-    return hash_mix(tasks_of(root), static_cast<std::uint64_t>(g_[root].type));
+    return hash_mix(hash_mix(tasks_of(root), static_cast<std::uint64_t>(g_[root].type)),
+                    static_cast<std::uint64_t>(kind(root)));
   }
 
  private:
-  enum kinds : std::uint8_t { unknown, plain, repeated, added };
+  enum kinds : std::uint8_t { unknown, plain, repeated, together };
   struct facts {
     kinds kind = unknown;
-    bool sum = false;  // may be one
-    int source = -1;   // of what is repeated: an all-reduce that it reads
-    int first = -1;    // of twins
+    bool candidate = false;
+    bool scattered = false;  // of a first twin
+    int source = -1;         // of what is repeated: a collective that it reads
+    int first = -1;          // of twins
     int next = -1;
   };
 
@@ -121,9 +137,19 @@ class all_reduces {
     });
     return good && terms > 1;
   }
+  constexpr bool is_concat_over_tasks(int root) const {
+    if (!is_gather(g_, root) || p_.first_member[root] != root || p_.next_member[root] >= 0) return false;
+    for (int k = 0; k < g_[root].count; ++k) {
+      const int term = base_of(g_, p_, g_.operand(root, k));
+      if (!is_in_task(g_.operand(root, k))) return false;
+      for (int j = 0; j < k; ++j)
+        if (same_task(where_[base_of(g_, p_, g_.operand(root, j))].where, where_[term].where)) return false;
+    }
+    return true;
+  }
+  constexpr bool is_term(int root, int o) const { return shapes_[o] == shapes_[root] && is_in_task(o); }
   /// Whether an operand is a tensor in the memory of some task.
-  constexpr bool is_term(int root, int o) const {
-    if (!(shapes_[o] == shapes_[root])) return false;
+  constexpr bool is_in_task(int o) const {
     const int base = base_of(g_, p_, o);
     for (int v = o; v != base; v = g_.operand(v, 0))
       if (!is_reshape(g_, v)) return false;
@@ -133,17 +159,17 @@ class all_reduces {
   constexpr void find_all_repeated() {
     for (int n = 0; n < g_.count; ++n) {
       facts& x = facts_.get()[n];
-      if (!x.sum) x = facts{};
+      if (!x.candidate) x = facts{};
     }
     for (int n = 0; n < g_.count; ++n)
       if (p_.kernel_of[n] == n) find_repeated(n);
   }
 
-  /// Takes a sum that is not used on all its tasks for a kernel. *Returns* whether there was one.
+  /// Takes what is not used on all its tasks for a kernel. *Returns* whether there was one.
   constexpr bool forget_some() {
     bool forgot = false;
     for (int n = 0; n < g_.count; ++n) {
-      if (facts_.get()[n].kind != added) continue;
+      if (facts_.get()[n].kind != together) continue;
       bool good = true;
       for_each_term(n, [&](int term) { good = good && !has_shared(term) && is_used_on(n, where_[term].where); });
       if (!good) facts_.get()[n].kind = plain;
@@ -152,10 +178,10 @@ class all_reduces {
     return forgot;
   }
 
-  /// Makes one all-reduce of twins that are, together, used on all tasks, each of them on some.
+  /// Makes one collective of twins that are, together, used on all tasks, each of them on some.
   constexpr void join_twins(const task_sums& sums) {
     for (int n = 0; n < g_.count; ++n) {
-      if (!facts_.get()[n].sum || facts_.get()[n].kind != plain || sums.twin(n) < 0) continue;
+      if (!facts_.get()[n].candidate || facts_.get()[n].kind != plain || sums.twin(n) < 0) continue;
       int last = n, used = 0, terms = 0;
       for_each_term(n, [&](int term) {
         ++terms;
@@ -164,7 +190,7 @@ class all_reduces {
       if (used == 0) continue;
       for (int m = n + 1; m < g_.count && used < terms; ++m) {
         const facts& x = facts_.get()[m];
-        if (!x.sum || x.kind != plain || sums.twin(m) != sums.twin(n)) continue;
+        if (!x.candidate || x.kind != plain || sums.twin(m) != sums.twin(n)) continue;
         int more = 0;
         bool apart = true;
         for_each_term(m, [&](int term) {
@@ -183,7 +209,7 @@ class all_reduces {
         facts& x = facts_.get()[t];
         t = x.next;
         if (good) {
-          x.kind = added;
+          x.kind = together;
           x.first = n;
         } else {
           x.next = -1;
@@ -192,7 +218,7 @@ class all_reduces {
     }
   }
 
-  /// Maps that nobody asks for in a task, and that read all-reduces of the same tasks, and nothing else from memory.
+  /// Maps that nobody asks for in a task, and that read collectives of the same tasks, and nothing else from memory.
   constexpr void find_repeated(int root) {
     facts& x = facts_.get()[root];
     if (x.kind != unknown) return;
@@ -213,9 +239,9 @@ class all_reduces {
         find_repeated(u);
         const facts& below = facts_.get()[u];
         if (below.kind < repeated) return;
-        const int reduction = below.kind == added ? u : below.source;
-        if (source >= 0 && tasks_of(source) != tasks_of(reduction)) return;
-        source = reduction;
+        const int above = below.kind == together ? u : below.source;
+        if (source >= 0 && tasks_of(source) != tasks_of(above)) return;
+        source = above;
       }
     }
     if (source < 0) return;
@@ -242,6 +268,42 @@ class all_reduces {
       }
     }
     return false;
+  }
+
+  /// Whether each task uses rows of its own of a sum, and nothing else is used of it.
+  constexpr bool is_scattered(int first) const {
+    if (g_[first].kind() == op_kind::concat) return false;
+    for (int twin = first; twin >= 0; twin = next_twin(twin)) {
+      for (int k = 0; k < g_.fetch_count; ++k)
+        if (base_of(g_, p_, g_.fetches[k]) == twin) return false;
+      for (const int* m = readers_.begin(twin); m != readers_.end(twin); ++m)
+        if (has_shared(*m) || term_at(first, where_[*m].where) < 0) return false;
+    }
+    bool good = true;
+    for_each_term(first, [&](int term) {
+      const int rows = rows_at(twin_at(first, where_[term].where), where_[term].where);
+      good = good && rows >= 0;
+      if (good)
+        for_each_term(first, [&](int other) {
+          const int more = rows_at(twin_at(first, where_[other].where), where_[other].where);
+          good = good && more >= 0 && (other == term || are_apart(g_, rows, more));
+        });
+    });
+    return good;
+  }
+  /// The rows of a sum through which a task reads all that it does of it, or -1.
+  constexpr int rows_at(int twin, const place& at) const {
+    int rows = -1;
+    for (const int* m = readers_.begin(twin); m != readers_.end(twin); ++m) {
+      if (!same_task(where_[*m].where, at)) continue;
+      for (int k = 0; k < g_[*m].count; ++k) {
+        if (base_of(g_, p_, g_.operand(*m, k)) != twin) continue;
+        const int lowest = lowest_view(g_, p_, g_.operand(*m, k));
+        if (lowest == twin || !is_rows(g_, lowest) || (rows >= 0 && rows != lowest)) return -1;
+        rows = lowest;
+      }
+    }
+    return rows;
   }
 
   const graph_view& g_;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// All-reduces of a session, in order.
+// Collectives of a session, in order.
 #pragma once
 
+#include <onto/backend/cluster/all_gathering.hpp>
 #include <onto/backend/cluster/all_reduction.hpp>
+#include <onto/backend/cluster/broadcasting.hpp>
 #include <onto/backend/cluster/group.hpp>
+#include <onto/backend/cluster/scattered_reduction.hpp>
 
 #include <deque>
 
@@ -19,31 +22,40 @@ class shared_stream : public counted {
   virtual void wait(std::uint64_t count) = 0;
 };
 
-class reduction_stream final : public shared_stream {
+class collective_stream final : public shared_stream {
  public:
-  explicit reduction_stream(ref<cluster_group> group)
+  explicit collective_stream(ref<cluster_group> group)
       : group_(static_cast<ref<cluster_group>&&>(group)), begun_(static_cast<std::size_t>(group_->tasks().count())) {
-    group_->set_reductions(this);
+    group_->set_collectives(this);
   }
-  ~reduction_stream() override {
+  ~collective_stream() override {
     abandon();
-    group_->set_reductions(nullptr);
+    group_->set_collectives(nullptr);
   }
 
-  void begin(run_state& run, element type, const reduced_value* values, int count, const place* tasks, int task_count) {
+  void begin(run_state& run, const collective_part& part) {
     group_->expect_whole();
-    reduction_tasks with;
-    for (int t = 0; t < task_count; ++t) {
-      const int rank = group_->tasks().rank_of(*tasks[t].task);
+    collective_tasks with;
+    for (int t = 0; t < part.task_count; ++t) {
+      const int rank = group_->tasks().rank_of(*part.tasks[t].task);
       if (rank == group_->rank()) with.own = t;
       with.ranks.push_back(rank);
       // Both ends count those that they have a part in.
       with.tags.push_back(first_tag + 2 * static_cast<int>(begun_[static_cast<std::size_t>(rank)]++ % tags));
     }
-    entry e{{}, &run, 0, run.trace ? run.trace->now() : 0};
-    for (int k = 0; k < count; ++k) e.bytes += values[k].count * size_of(type);
-    e.sums = ref<all_reduction>(new all_reduction(group_->ways(), memory_, run, type, values, count,
-                                                  static_cast<reduction_tasks&&>(with), group_->deterministic));
+    collective* made = nullptr;
+    transport& ways = group_->ways();
+    if (part.kind == step_kind::all_reduce)
+      made = new all_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with), group_->deterministic);
+    else if (part.kind == step_kind::reduce_scatter)
+      made = new scattered_reduction(ways, memory_, run, part, static_cast<collective_tasks&&>(with),
+                                     group_->deterministic);
+    else if (part.kind == step_kind::all_gather)
+      made = new all_gathering(ways, memory_, run, part, static_cast<collective_tasks&&>(with));
+    else
+      made = new broadcasting(ways, memory_, run, part, static_cast<collective_tasks&&>(with));
+    entry e{ref<collective>(made), &run, part.kind, 0, run.trace ? run.trace->now() : 0};
+    for (int k = 0; k < part.count; ++k) e.bytes += part.values[k].count * size_of(part.type);
     open_.push_back(static_cast<entry&&>(e));
     ++started_;
   }
@@ -61,28 +73,29 @@ class reduction_stream final : public shared_stream {
 
   /// Lets all that are under way go on. *Returns* how many are done.
   std::uint64_t advance() {
-    for (const entry& e : open_) e.sums->is_done();
-    for (; !open_.empty() && open_.front().sums->is_done(); open_.pop_front()) trace(open_.front());
+    for (const entry& e : open_) e.work->is_done();
+    for (; !open_.empty() && open_.front().work->is_done(); open_.pop_front()) trace(open_.front());
     return started_ - open_.size();
   }
 
  private:
   struct entry {
-    ref<all_reduction> sums;
+    ref<collective> work;
     run_state* run;
+    step_kind kind;
     std::int64_t bytes;
     std::int64_t begin;  // in the run's trace
   };
 
   void trace(const entry& e) const {
     if (!e.run->trace) return;
-    const work_label label{"all-reduce", "sums over tasks", e.bytes, 0};
+    const work_label label{name_of(e.kind), name_of(e.kind), e.bytes, 0};
     e.run->trace->add(
         {trace_span::all_reduce, group_->here(), stream_kind::compute, &label, e.begin, e.run->trace->now(), {}, 0});
   }
 
   void abandon() noexcept {
-    for (const entry& e : open_) e.sums->abandon();
+    for (const entry& e : open_) e.work->abandon();
     open_.clear();
   }
 

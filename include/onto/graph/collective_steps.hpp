@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSL-1.0
+// The steps of a schedule in which several tasks take part, and the values that a schedule has made so far.
+#pragma once
+
+#include <onto/graph/all_reduce_buckets.hpp>
+#include <onto/graph/collectives.hpp>
+#include <onto/graph/cost.hpp>
+#include <onto/graph/plan_step.hpp>
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
+
+/// Makes them.
+class collective_steps {
+ protected:
+  constexpr explicit collective_steps(const schedule_input& in)
+      : g_(in.graph),
+        units_(in.scratch.units),
+        shapes_(in.shapes),
+        where_(in.where),
+        readers_(g_, in.whole),
+        r_(in.scratch),
+        targets_(in.targets) {}
+
+  constexpr int find_value(int node, const place& at) const {
+    for (int v = r_.value_of[node]; v >= 0; v = r_.values[v].next)
+      if (r_.values[v].at == at) return v;
+    return -1;
+  }
+
+  constexpr int new_value(int node, const place& at, int birth) {
+    plan_value& v = r_.values[c_.values];
+    v = plan_value{};
+    v.node = node;
+    v.at = at;
+    v.birth = birth;
+    v.death = birth;
+    v.bytes = bytes_of(g_[node].type, shapes_[node]);
+    v.next = r_.value_of[node];
+    r_.value_of[node] = c_.values;
+    return c_.values++;
+  }
+
+  /// A step for each task of what was collected.
+  constexpr void begin_bucket(const collectives& all, all_reduce_buckets& buckets) {
+    if (buckets.is_empty()) return;
+    const int first = *buckets.begin();
+    const step_kind kind = all.kind(first);
+    schedule_counts::collective& counts = c_.of(kind);
+    all.for_each_term(first, [&](int term) {
+      plan_step s;
+      s.kind = kind;
+      s.node = first;
+      s.at = host_of(where_[term].where);
+      s.value = c_.values;
+      s.bucket = counts.count;
+      for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit) {
+        const int given = all.term_at(*unit, s.at);
+        r_.values[new_value(all.result_at(*unit, s.at), s.at, c_.steps)].term = given;
+        if (const int v = find_value(given, s.at); v >= 0) r_.values[v].copied = true;
+      }
+      s.more = c_.values - s.value - 1;
+      r_.steps[c_.steps++] = s;
+    });
+    for (const int* unit = buckets.begin(); unit != buckets.end(); ++unit)
+      counts.bytes = known_sum(counts.bytes, bytes_of(g_[*unit].type, shapes_[*unit]));
+    ++counts.count;
+    buckets.close();
+  }
+
+  /// From so many other tasks on a value goes to them by a broadcast. To fewer its owner sends it, which is the same.
+  static constexpr int enough_for_broadcast = 3;
+
+  /// Brings a value that is in host memory to all other tasks that use it and have it not, if they are many.
+  constexpr void broadcast(const collectives& all, int base, const place& from) {
+    const auto for_each_target = [&](const auto& f) {
+      for (int d = 0; d < targets_.count; ++d) {
+        const place& at = targets_.devices[d];
+        bool first = !same_task(at, from);
+        for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], at);
+        if (first && find_value(base, host_of(at)) < 0 && is_used_on(all, base, at)) f(host_of(at));
+      }
+    };
+    int others = 0;
+    for_each_target([&](const place&) { ++others; });
+    if (others < enough_for_broadcast) return;
+    plan_step s;
+    s.kind = step_kind::broadcast;
+    s.node = base;
+    s.at = s.from = from;
+    s.bucket = c_.broadcasts.count++;
+    s.source = find_value(base, from);
+    if (s.source >= 0) r_.values[s.source].copied = true;
+    r_.steps[c_.steps++] = s;
+    s.source = -1;
+    for_each_target([&](const place& at) {
+      s.at = at;
+      s.value = new_value(base, at, c_.steps);
+      r_.values[s.value].copied = true;  // it may be sent on
+      r_.steps[c_.steps++] = s;
+    });
+    c_.broadcasts.bytes = known_sum(c_.broadcasts.bytes, bytes_of(g_[base].type, shapes_[base]));
+  }
+
+  const graph_view& g_;
+  kernel_partition units_;  // of room's arrays
+  const extents* shapes_;
+  const node_placement* where_;
+  base_readers readers_;
+  schedule_scratch r_;
+  fetch_targets targets_;
+  schedule_counts c_{};
+
+ private:
+  /// Whether a task reads what is made of a node, or wants it as a result.
+  constexpr bool is_used_on(const collectives& all, int base, const place& at) const {
+    for (const int* m = readers_.begin(base); m != readers_.end(base); ++m)
+      if (!all.has(*m) && same_task(where_[units_.kernel_of[*m]].where, at)) return true;
+    for (int k = 0; k < g_.fetch_count; ++k) {
+      const int f = g_.fetches[k];
+      if (base_of(g_, units_, f) == base && !(targets_.requests && targets_.requests[f].in_task)) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace onto::detail
+
+ONTO_END_RUNS_ONCE
