@@ -208,10 +208,10 @@ class session {
         using initial = typename Variable::initial;
         const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
         const Variable w(detail::shared_state(s));
-        if constexpr (std::is_base_of_v<detail::stateless_expression, initial>)
-          run(assign(w, initial{}));
+        if constexpr (requires { initial(detail::shared_state(nullptr)); })
+          run(assign(w, initial(detail::shared_state(s && s->child_count ? s->children[0] : nullptr))));
         else
-          run(assign(w, initial{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)}));
+          run(assign(w, initial()));  // a number in the type has no state
       }
     }
   }
