@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/constant.hpp>
+#include <onto/expr/number.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <initializer_list>
@@ -294,6 +295,16 @@ struct variable_node : detail::stateful_expression {
   auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }
   auto operator()(computed_of<T> value) const requires(sizeof...(Dims) > 0) {
     return (*this)(constant(static_cast<T>(value)));
+  }
+  /// The same with a number in the type: `0_c`.
+  template <detail::number_in_type Number>
+    requires(!std::is_same_v<T, bool>)
+  constexpr auto operator()(Number) const {
+    using value = decltype(detail::literal_beside<T, Number>());
+    if constexpr (std::is_same_v<value, ill_formed>)
+      return *this;
+    else
+      return variable_node<Name, value, T, Dims...>{};
   }
 };
 

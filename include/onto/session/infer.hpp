@@ -34,7 +34,11 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
                                                                    shape_fault f) {
   message m("[onto.shape] ");
   write_name(m, g, n);
-  m << " (" << g[n].op->name << "): " << describe_fault(f);
+  m << " (" << g[n].op->name << "): ";
+  if (g[n].kind() == op_kind::assign && f == shape_fault::broadcast)
+    m << "the value does not broadcast to the variable, which keeps its extents; assign one of that shape";
+  else
+    m << describe_fault(f);
   for (int k = 0; k < g[n].count; ++k) {
     const int o = g.operand(n, k);
     m << (k ? ", " : "; operands: ");
@@ -45,6 +49,12 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
     m << " " << shapes[o];
   }
   fail<invalid_argument_error>(m);
+}
+
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_no_extents(const graph_node& variable, const extents& value) {
+  fail<invalid_argument_error>(message("[onto.variable] variable '")
+                               << variable.name << "' gets its extents from its first value; assign one of rank "
+                               << variable.shape.rank << ", not of rank " << value.rank);
 }
 
 /// Infers the shapes of all operations from those of the leaves; each result is of a size that can be counted in bytes,
@@ -58,6 +68,7 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       extents& variable = shapes[g.operand(n, 0)];
       const extents& value = shapes[g.operand(n, 1)];
       if (!variable.is_static() && value.rank == variable.rank) variable = value;
+      if (!variable.is_static()) throw_no_extents(g[g.operand(n, 0)], value);
     }
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
     const inferred r = infer_shape(*g[n].op, {g, shapes}, operands, g[n].count);

@@ -182,20 +182,24 @@ class simulated_jobs {
   simulated_jobs() = default;
   /// *Throws* `invalid_argument_error`, as `cluster_spec`.
   template <class Cluster = detail::simulated_cluster>
-  simulated_jobs(std::initializer_list<cluster_job> jobs) {
-    constexpr bool is_there = detail::is_defined<Cluster>;
-    static_assert(is_there,
-                  "[onto.option] simulated_tasks is a cluster inside this process; #include "
-                  "<onto/simulated_cluster.hpp>");
-    if constexpr (is_there) opener_ = detail::ref<const detail::counted>(new Cluster(jobs));
-  }
+  simulated_jobs(std::initializer_list<cluster_job> jobs) : opener_(make<Cluster>(jobs)) {}
   /// The tasks of a specification.
   template <class Cluster = detail::simulated_cluster>
-  simulated_jobs(const cluster_spec& spec) : opener_(new Cluster(spec)) {}
+  simulated_jobs(const cluster_spec& spec) : opener_(make<Cluster>(spec)) {}
 
   const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
 
  private:
+  template <class Cluster, class Jobs>
+  static const detail::counted* make(const Jobs& jobs) {
+    constexpr bool is_there = detail::is_defined<Cluster>;
+    static_assert(is_there,
+                  "[onto.option] simulated_tasks is a cluster inside this process; #include "
+                  "<onto/simulated_cluster.hpp>");
+    if constexpr (is_there) return new Cluster(jobs);
+    return nullptr;
+  }
+
   detail::ref<const detail::counted> opener_;
 };
 

@@ -169,10 +169,6 @@ class session {
   /// A device's memory as this session uses it, in bytes.
   /// *Throws* `not_found_error` where there is no such device.
   memory_info memory(const device_name& name) const { return core_->memory(name); }
-  template <place_type Place>
-  memory_info memory(Place) const {
-    return memory(device_name::local(Place::value));
-  }
 
   /// Gives memory back to the system that no variable, no prepared program and no run holds.
   void trim() { core_->trim(); }
@@ -212,8 +208,10 @@ class session {
         using initial = typename Variable::initial;
         const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
         const Variable w(detail::shared_state(s));
-        const initial value{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)};
-        run(assign(w, value));
+        if constexpr (requires { initial(detail::shared_state(nullptr)); })
+          run(assign(w, initial(detail::shared_state(s && s->child_count ? s->children[0] : nullptr))));
+        else
+          run(assign(w, initial()));  // a number in the type has no state
       }
     }
   }

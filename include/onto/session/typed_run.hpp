@@ -110,7 +110,8 @@ struct typed_run {
     if constexpr (!graph::well_formed) {
       report_mistake<graph>();
     } else if constexpr (constexpr int unfed = first_unfed<graph, Symbols...>(); unfed >= 0) {
-      (void)static_cast<typename placeholder_is_not_fed<typename unfed_name<graph, unfed>::type>::reported*>(nullptr);
+      if constexpr (!(std::is_base_of_v<stateful_expression, Symbols> || ...))  // of a variable it was said where fed
+        (void)static_cast<typename placeholder_is_not_fed<typename unfed_name<graph, unfed>::type>::reported*>(nullptr);
     } else if constexpr (constexpr int twice = first_fed_twice<Symbols...>(); twice >= 0) {
       using symbol = std::tuple_element_t<static_cast<std::size_t>(twice), std::tuple<Symbols...>>;
       (void)static_cast<typename placeholder_is_fed_twice<typename symbol::name>::reported*>(nullptr);

@@ -110,6 +110,7 @@ TEST_CASE("variables of simulated tasks are on their tasks, in order", "[cluster
   }
   CHECK(sess.placement(w + 1.f).at("w").assigned.to_string() == "/job:ps/replica:0/task:0/device:CPU:0");
   CHECK(sess.memory(device_name::parse("/job:ps/task:0/cpu:0")).in_use > 0);
+  CHECK(sess.memory(cpu<0>{}).in_use == sess.memory(store{}).in_use);  // of the first task
   CHECK(sess.statistics(device_name::parse("/job:worker/task:0/cpu:0")).kernels > 0);
   CHECK(sess.statistics(device_name::parse("/job:worker/task:0/cpu:0")).transfers > 0);
   CHECK_THROWS_AS(sess.memory(device_name::parse("/job:worker/task:7")), not_found_error);

@@ -45,6 +45,16 @@ TEST_CASE("a variable starts with its initial value once it is initialized", "[s
       sess.initialize(v);
       CHECK(sess.run(v) == tensor<float, 2>{7, 7});
     }
+    SECTION("a number in the type" + std::to_string(gpus)) {
+      constexpr auto v = b(7_c);
+      constexpr auto scale = variable<"scale", double>(-0.5_c);
+      const auto steps = variable<"steps", std::int64_t>(3_c);
+      sess.initialize(v);
+      sess.run(initialize(scale, steps));
+      CHECK(sess.run(v) == tensor<float, 2>{7, 7});
+      CHECK(sess.run(scale) == -0.5);
+      CHECK(sess.run(steps) == 3);
+    }
     SECTION("an expression" + std::to_string(gpus)) {
       const auto v = w(eye<float, 2>() + ones<float, 2>());
       sess.initialize(v);
@@ -120,7 +130,19 @@ TEST_CASE("a variable of unknown extents takes those of what it is given", "[ses
   sess.run(assign_add(grows, 1));
   CHECK(sess.run(sum(grows)) == 9.0f);
   CHECK_THROWS_AS(sess.run(assign_add(grows, open), open = {{1, 2}, {3, 4}}), invalid_argument_error);
+  CHECK_THROWS_WITH(sess.run(assign(grows, open), open = {{1, 2, 3}, {4, 5, 6}}),
+                    "[onto.shape] Assign (Assign): the value does not broadcast to the variable, which keeps its "
+                    "extents; assign one of that shape; operands: grows [1, 3], open [2, 3]");
   CHECK(sess.run(grows) == tensor<float, dyn, dyn>{{2, 3, 4}});
+  // Of a lower rank it takes none.
+  session other;
+  const std::string none =
+      "[onto.variable] variable 'grows' gets its extents from its first value; assign one of rank 2, not of rank ";
+  CHECK_THROWS_WITH(other.run(assign(grows, 1)), none + "0");
+  CHECK_THROWS_WITH(other.run(assign(grows, row), row = {1, 2}), none + "1");
+  std::vector<float> out(4);
+  CHECK_THROWS_WITH(other.run_to(out, assign(grows, 1)), none + "0");
+  CHECK_THROWS_AS(other.run(grows), failed_precondition_error);
 }
 
 TEST_CASE("a variable without a value is refused by name, all of them at once", "[session]") {
