@@ -52,8 +52,9 @@ class trace_sink {
   /// Nanoseconds since the session began.
   virtual std::int64_t now() const noexcept = 0;
   /// Ends what was written after a run. *Returns* false once, when it could not be.
-  virtual bool flush() = 0;
-  virtual const std::string& path() const = 0;
+  virtual bool flush() { return true; }
+  /// Of a file; else empty.
+  virtual std::string_view path() const { return {}; }
 };
 
 /// What one run of a program has come to; shared with the devices that work for it. The first failure is kept, and what

@@ -28,7 +28,7 @@ class joined_trace final : public trace_file {
       all = others_->close(
           [](void* self, const std::string& lines) { return static_cast<joined_trace*>(self)->write(lines); }, this);
     }
-    if (all && !is_first()) std::remove(path().c_str());
+    if (all && !is_first()) std::remove(std::string(path()).c_str());
   }
 
   /// All processes call it, before the first run. In simulated time each has a clock of its own, which begins at 0.

@@ -75,7 +75,7 @@ class trace_file : public trace_sink {
     mutex_lock lock(mutex_);
     return end_here();
   }
-  const std::string& path() const override { return path_; }
+  std::string_view path() const override { return path_; }
 
  protected:
   /// What several processes have a part in, where there are several.
