@@ -34,8 +34,9 @@ constexpr bool is_gather(const graph_view& g, int n) {
 class task_sums {
  public:
   /// *Complexity* linear in nodes and edges; nodes where no task is asked for.
-  constexpr explicit task_sums(const graph_view& g) : g_(g), sums_(names_tasks(g) ? g.count : 0) {
-    if (!names_tasks(g)) return;
+  constexpr explicit task_sums(const graph_view& g)
+      : g_(g), names_tasks_(names_tasks(g)), sums_(names_tasks_ ? g.count : 0) {
+    if (!names_tasks_) return;
     find_twins();
     sum* const s = sums_.get();
     const auto use = [&](int n, std::uint64_t task) {
@@ -66,8 +67,8 @@ class task_sums {
   constexpr bool has(int n) const { return any_ && sums_.get()[n].member; }
   /// Whether it is one that another one is made of.
   constexpr bool is_inner(int n) const { return has(n) && sums_.get()[n].inner; }
-  /// The first one of those that add up the same.
-  constexpr int twin(int n) const { return sums_.get()[n].twin; }
+  /// The first one of those that add up the same; -1 where no operand is asked for on a task.
+  constexpr int twin(int n) const { return names_tasks_ ? sums_.get()[n].twin : -1; }
 
  private:
   struct sum {
@@ -137,6 +138,7 @@ class task_sums {
   }
 
   const graph_view& g_;
+  bool names_tasks_;  // some operand is asked for on a task
   scratch_array<sum> sums_;
   std::uint64_t ids_[64]{};
   bool any_ = false;
