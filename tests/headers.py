@@ -4,7 +4,7 @@
 # as errors. Headers of backend/cuda are for nvcc only. What users of the compiled runtime include is compiled for them, too.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
 # warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does
-# not come to in them.
+# not come to in them. The programs of `./run bench training`, which no stage builds, are read by g++.
 """usage: headers.py [COMPILER...]"""
 import re
 import sys
@@ -46,6 +46,8 @@ def main():
         else:
             alone = [h for h in headers if not h.startswith("onto/backend/cuda/") and h not in (RUNTIME, *MPI)]
             tasks += [(compiler, h) for h in (alone if compiler.name == "g++" else outermost(compiler, alone))]
+            if compiler.name == "g++":
+                tasks += [(compiler, p.relative_to(ROOT).as_posix()) for p in sorted(ROOT.glob("benchmarks/training/*.cpp")) if p.stem != "libtorch"]
             tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++
                 tasks += [(compiler, t) for t in statics]
