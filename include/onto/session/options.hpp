@@ -115,8 +115,9 @@ class simulated_gpu_count {
 class trace_path {
  public:
   trace_path() = default;
+  /// Throws nothing: where an option's value does, g++ 12 destroys options that it has not made yet.
   template <std::convertible_to<std::string> Path>
-  trace_path(Path&& path) : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
+  trace_path(Path&& path) noexcept : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
 
   bool empty() const { return path_.empty(); }
   const std::string& path() const { return path_; }
