@@ -208,8 +208,8 @@ class session {
         using initial = typename Variable::initial;
         const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
         const Variable w(detail::shared_state(s));
-        if constexpr (requires { initial(detail::shared_state(nullptr)); })
-          run(assign(w, initial(detail::shared_state(s && s->child_count ? s->children[0] : nullptr))));
+        if constexpr (requires { initial{detail::shared_state(nullptr)}; })
+          run(assign(w, initial{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)}));
         else
           run(assign(w, initial()));  // a number in the type has no state
       }
