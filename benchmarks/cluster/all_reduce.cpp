@@ -3,34 +3,17 @@
 //   mpicxx -std=c++20 -O2 -I include benchmarks/cluster/all_reduce.cpp -o all_reduce && mpirun -n 2 ./all_reduce
 #include <onto/cluster.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "times.hpp"
+
 using namespace onto;
+using cluster_times::measure;
+using cluster_times::times;
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// Median and fastest of so many times, in milliseconds; all processes begin together.
-struct times {
-  double median = 0, least = 0;
-};
-template <class F>
-times measure(int count, const F& f) {
-  std::vector<double> took;
-  for (int k = 0; k < count; ++k) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = now();
-    f();
-    took.push_back(1e3 * (now() - begin));
-  }
-  std::sort(took.begin(), took.end());
-  return {took[took.size() / 2], took[0]};
-}
 
 template <int Size, int... K>
 auto sum_over_tasks(std::integer_sequence<int, K...>) {
@@ -69,7 +52,7 @@ void compare(session& sess, session& ordered, bool prints) {
   const times alone = measure(count, [&] { step(); });
   if (!prints) return;
   const auto print = [&](const char* what, const times& t) {
-    std::printf("%10d bytes | %-44s | %8.3f | %8.3f\n", 4 * Size, what, t.median, t.least);
+    std::printf("%10d bytes | %-44s | %8.3f | %8.3f\n", 4 * Size, what, 1e3 * t.median, 1e3 * t.least);
   };
   print("MPI_Allreduce", blocking);
   print("MPI_Iallreduce, MPI_Test and sleeps", tested);

@@ -4,36 +4,17 @@
 //   mpicxx -std=c++20 -O2 -I include benchmarks/cluster/collectives.cpp -o collectives && mpirun -n 4 ./collectives 4
 #include <onto/cluster.hpp>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "times.hpp"
+
 using namespace onto;
+using cluster_times::measure;
+using cluster_times::times;
 
 namespace {
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// Median and fastest of so many times, in milliseconds, of the slowest process; all begin together.
-struct times {
-  double median = 0, least = 0;
-};
-template <class F>
-times measure(int count, const F& f) {
-  std::vector<double> took;
-  for (int k = 0; k < count; ++k) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = now();
-    f();
-    double own = 1e3 * (now() - begin), most = 0;
-    MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    took.push_back(most);
-  }
-  std::sort(took.begin(), took.end());
-  return {took[took.size() / 2], took[0]};
-}
 
 /// Tests some requests until they are done, as the programs do.
 void finish(std::vector<MPI_Request>& requests) {
@@ -62,7 +43,7 @@ void compare(session& sess, bool prints, std::integer_sequence<int, K...>) {
   }();
   std::vector<float> from(Size, 1.f), to(Size);
   const auto print = [&](const char* what, const times& t) {
-    if (prints) std::printf("%10d bytes | %-44s | %8.3f | %8.3f\n", 4 * Size, what, t.median, t.least);
+    if (prints) std::printf("%10d bytes | %-44s | %8.3f | %8.3f\n", 4 * Size, what, 1e3 * t.median, 1e3 * t.least);
   };
   const auto tested = [&](const char* what, const auto& start) {
     print(what, measure(count, [&] {

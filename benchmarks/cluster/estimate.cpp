@@ -7,33 +7,19 @@
 #include <onto/cluster_model.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <vector>
 
+#include "times.hpp"
+
 namespace hana = boost::hana;
 using namespace onto;
+using cluster_times::measure;
+using cluster_times::times;
 
 namespace {
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// Seconds, of so many times; all processes begin together.
-struct times {
-  double median = 0, least = 0;
-};
-template <class F>
-times measure(int count, const F& f) {
-  std::vector<double> took;
-  for (int k = 0; k < count + 3; ++k) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = now();
-    f();
-    if (k >= 3) took.push_back(now() - begin);
-  }
-  std::sort(took.begin(), took.end());
-  return {took[took.size() / 2], took[0]};
-}
+constexpr int warm = 3;  // runs that are not counted
 
 // ---- the machine ------------------------------------------------------------------------------------------
 
@@ -56,11 +42,14 @@ double one_way(int rank, int bytes, double times::*kind) {
     MPI_Irecv(data.data(), bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &r);
     wait(r);
   };
-  const times t = measure(100, [&] {
-    if (rank == 0) send();
-    receive();
-    if (rank == 1) send();
-  });
+  const times t = measure(
+      100,
+      [&] {
+        if (rank == 0) send();
+        receive();
+        if (rank == 1) send();
+      },
+      warm);
   return t.*kind / 2;
 }
 
@@ -77,8 +66,14 @@ cluster_model describe(server& node, session& sess, double times::*kind) {
   auto product = own.prepare(matmul(a, b)).to(C);
   auto map = own.prepare(u * 0.5_c + v).to(W);
   cluster_model m;
-  m.device.host_flops = 2. * 128 * 512 * 512 / (measure(200, [&] { product(a = A, b = B); }).*kind);
-  m.device.host_memory_bandwidth = 3. * 4 * 262144 / (measure(200, [&] { map(u = U, v = V); }).*kind);
+  m.device.host_flops = 2. * 128 * 512 * 512 /
+                        (measure(
+                             200, [&] { product(a = A, b = B); }, warm).*
+                         kind);
+  m.device.host_memory_bandwidth = 3. * 4 * 262144 /
+                                   (measure(
+                                        200, [&] { map(u = U, v = V); }, warm).*
+                                    kind);
   m.tasks_per_node = 2;
   m.node_latency = one_way(node.rank(), 8, kind);
   m.node_bandwidth = (1 << 22) / (one_way(node.rank(), 1 << 22, kind) - m.node_latency);
@@ -87,7 +82,12 @@ cluster_model describe(server& node, session& sess, double times::*kind) {
   const auto empty = on<task<"worker", 0>>(nothing + 1_c);
   sess.initialize(empty);
   const auto step = sess.prepare(empty);
-  m.note = std::max(0., (measure(200, [&] { step(); }).*kind / 2 - 2 * m.node_latency) / 2);
+  m.note = std::max(0., (measure(
+                             200, [&] { step(); }, warm).*
+                                 kind /
+                             2 -
+                         2 * m.node_latency) /
+                            2);
   m.host_moves = true;
   MPI_Bcast(&m, sizeof m, MPI_BYTE, 0, MPI_COMM_WORLD);
   return m;
@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
   const auto compare = [&](const char* what, int count, const auto& program, const auto&... feeds) {
     sess.initialize(program);
     const auto step = sess.prepare(program);
-    const times t = measure(count, [&] { step(feeds...); });
+    const times t = measure(
+        count, [&] { step(feeds...); }, warm);
     if (prints) print(what, estimate(plan_of(program), m).seconds, t);
   };
   compare("a message of 1 MiB, and its sum", 200, sent<262144>);
