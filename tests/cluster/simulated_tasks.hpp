@@ -8,6 +8,8 @@
 
 #include <onto/session/together.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -172,6 +174,37 @@ outcome run_tasks(std::initializer_list<job> jobs, unsigned seed, const F& task)
   for (std::thread& t : threads) t.join();
   o.left_over = net.left_over();
   return o;
+}
+
+/// Three tasks do `run(session)` after `before(session)`, and one of them stops in a kernel of it until the others have
+/// given it up. *Returns* what those have thrown that do not name it; nothing.
+template <class Before, class Run>
+std::string unnamed_stop(int stopped, const Before& before, const Run& run) {
+  static std::atomic<int> waiting;
+  waiting = 2;
+  const outcome o = run_tasks({{"worker", 3}}, 1, [&](server& node) {
+    session sess{node, {.timeout = 1.5}};
+    before(sess);
+    if (node.rank() == stopped)
+      sess.inject({[](void*, const char* what) {
+                     while (waiting > 0 && std::string_view(what) == "kernel")
+                       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                   },
+                   nullptr});
+    try {
+      run(sess);
+    } catch (...) {
+      --waiting;
+      throw;
+    }
+  });
+  const std::string words = "/job:worker/task:" + std::to_string(stopped) + " did not answer within 1.5 s";
+  std::string others;
+  for (int r = 0; r < 3; ++r) {
+    const std::string& thrown = o.thrown[static_cast<std::size_t>(r)];
+    if (r != stopped && thrown.find(words) == std::string::npos) others += std::to_string(r) + ": " + thrown + "\n";
+  }
+  return others;
 }
 
 }  // namespace onto_test
