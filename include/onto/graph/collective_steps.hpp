@@ -2,7 +2,7 @@
 // The steps of a schedule in which several tasks take part, and the values that a schedule has made so far.
 #pragma once
 
-#include <onto/graph/all_reduce_buckets.hpp>
+#include <onto/graph/collective_buckets.hpp>
 #include <onto/graph/collectives.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/plan_step.hpp>
@@ -42,7 +42,7 @@ class collective_steps {
   }
 
   /// A step for each task of what was collected.
-  constexpr void begin_bucket(const collectives& all, all_reduce_buckets& buckets) {
+  constexpr void begin_bucket(const collectives& all, collective_buckets& buckets) {
     if (buckets.is_empty()) return;
     const int first = *buckets.begin();
     const step_kind kind = all.kind(first);

@@ -24,7 +24,7 @@ namespace detail {
 /// What several tasks have, of a program over several tasks.
 struct shared_values {
   collectives all;
-  all_reduce_buckets buckets;
+  collective_buckets buckets;
 };
 struct nothing_shared {};  // of another one
 
@@ -60,7 +60,7 @@ class basic_scheduler : collective_steps {
 
   constexpr Shared make_shared([[maybe_unused]] const direct_sums& sums) {
     if constexpr (shares)
-      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, sums), all_reduce_buckets(g_.count)};
+      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, sums), collective_buckets(g_.count)};
     else
       return {};
   }

@@ -32,7 +32,7 @@ struct work_label {
 
 /// A stretch of time in which a stream did something. Nanoseconds since the session began, or in simulated time.
 struct trace_span {
-  enum kind { kernel, copy, wait, send, receive, all_reduce } what = kernel;
+  enum kind { kernel, copy, wait, send, receive, collective } what = kernel;
   place where{};
   stream_kind stream = stream_kind::compute;
   const work_label* label = nullptr;

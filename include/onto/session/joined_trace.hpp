@@ -81,16 +81,16 @@ class joined_trace final : public trace_file {
     const std::int64_t begin = s.begin > l.end ? s.begin : l.end;
     l.end = s.end;
     // A collective's name is a literal.
-    begin_line(s, s.what == trace_span::all_reduce ? s.label->name.data() : "message", l.thread, begin);
+    begin_line(s, s.what == trace_span::collective ? s.label->name.data() : "message", l.thread, begin);
     line_ << "\"operation\": ";
     write_json_string(line_, s.label->operation);
     write_amount("bytes", "GB/s", s.label->bytes, s.end - begin);
     line_ << ", \"begun\": ";
     write_microseconds(s.begin);
-    if (s.what != trace_span::all_reduce) line_ << ", \"number\": " << s.number;
+    if (s.what != trace_span::collective) line_ << ", \"number\": " << s.number;
     line_ << "}}";
     put();
-    if (s.what == trace_span::all_reduce) return;
+    if (s.what == trace_span::collective) return;
     // An arrow from the one end to the other.
     const bool sends = s.what == trace_span::send;
     line_.clear();
@@ -132,14 +132,14 @@ class joined_trace final : public trace_file {
 
   lane& lane_of(const trace_span& s) {
     const std::uint64_t id =
-        hash_mix(s.what == trace_span::all_reduce ? 0 : s.other.task->id, static_cast<std::uint64_t>(s.what));
+        hash_mix(s.what == trace_span::collective ? 0 : s.other.task->id, static_cast<std::uint64_t>(s.what));
     for (lane& l : lanes_)
       if (l.id == id) return l;
     lanes_.push_back({id, stream_kinds + static_cast<int>(lanes_.size()), 0});
     line_.clear();
     line_ << "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": " << process_of(s.where)
           << ", \"tid\": " << lanes_.back().thread << ", \"args\": {\"name\": \"";
-    if (s.what == trace_span::all_reduce)
+    if (s.what == trace_span::collective)
       line_ << "collectives";
     else
       line_ << (s.what == trace_span::send ? "messages to " : "messages from ") << s.other.task->job << "-"

@@ -99,7 +99,7 @@ class collective_stream final : public shared_stream {
     if (!e.run->trace) return;
     const work_label label{name_of(e.kind), name_of(e.kind), e.bytes, 0};
     e.run->trace->add(
-        {trace_span::all_reduce, group_->here(), stream_kind::compute, &label, e.begin, e.run->trace->now(), {}, 0});
+        {trace_span::collective, group_->here(), stream_kind::compute, &label, e.begin, e.run->trace->now(), {}, 0});
   }
 
   void abandon() noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Buckets: small all-reduces that are ready one after the other are one call, and what reads them waits for all of the
-// call. So the gradients of a backward pass, the last ones first, are sent in some pieces while it goes on.
+// Buckets: small collectives of a kind that are ready one after the other are one call, and what reads them waits for
+// all of the call. So the gradients of a backward pass, the last ones first, are sent in some pieces while it goes on.
 #pragma once
 
 #include <onto/core/scratch_array.hpp>
@@ -10,15 +10,15 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class all_reduce_buckets {
+class collective_buckets {
  public:
   /// A bucket is full from so many bytes on: a larger tensor is a bucket alone, and is not copied into one.
   static constexpr std::int64_t enough = std::int64_t{1} << 20;
 
-  constexpr explicit all_reduce_buckets(int units) : units_(units), ends_(units) {}
+  constexpr explicit collective_buckets(int units) : units_(units), ends_(units) {}
 
   constexpr bool is_empty() const { return open_ == count_; }
-  /// The all-reduces that are collected.
+  /// Those that are collected.
   constexpr const int* begin() const { return units_.get() + open_; }
   constexpr const int* end() const { return units_.get() + count_; }
 
