@@ -5,8 +5,6 @@
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/random.hpp>
 
-#include <concepts>
-
 namespace onto {
 
 namespace op {
@@ -37,17 +35,6 @@ struct random_truncated_normal : random<Element, Dims...> {
 }  // namespace op
 
 namespace detail {
-
-template <class S>
-concept seed_value = std::integral<S> || number_in_type<S>;
-
-template <seed_value S>
-constexpr auto seed_node(const S& seed) {
-  if constexpr (number_in_type<S>)
-    return literal_beside<std::int64_t, S>();
-  else
-    return scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)};
-}
 
 /// How many numbers a layer's results are sums of, and how many results each number is in. The last two axes are in and
 /// out, those before them a filter's.

@@ -6,7 +6,6 @@
 #include <onto/ops/random.hpp>
 #include <onto/ops/rearrange.hpp>
 
-#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -88,18 +87,18 @@ constexpr auto lay_along(const V& numbers, std::integer_sequence<int, K...>) {
   return make<op::reshape<(K == Axis ? same_as_axis(0) : 1)...>>(numbers);
 }
 
-template <template <class, int...> class Random, class E>
-constexpr auto random_as(const E& x, std::int64_t seed) {
+template <template <class, int...> class Random, class E, class Seed>
+constexpr auto random_as(const E& x, const Seed& seed) {
   using T = typename E::element_type;
   if constexpr (any_ill_formed<E>) {
     return ill_formed{};
   } else if constexpr (!is_floating(E::facts.type)) {
     return typename element_type_not_supported<op::random_like<Random, float>, T>::result{};
   } else if constexpr (E::facts.shape.is_static()) {
-    return [&]<int... D>(shape<D...>) { return make<Random<T, D...>>(scalar_node<std::int64_t>{seed}); }
+    return [&]<int... D>(shape<D...>) { return make<Random<T, D...>>(seed_node(seed)); }
     (shape_of_t<E>{});
   } else {
-    return make<op::random_like<Random, T>>(x, scalar_node<std::int64_t>{seed});
+    return make<op::random_like<Random, T>>(x, seed_node(seed));
   }
 }
 
@@ -134,15 +133,15 @@ constexpr auto iota_like(const E& x) {
 
 /// `random_uniform` in the shape and of the type of `x`, which is floating point: the same bits as where the extents
 /// are in the type.
-template <expression E, std::integral Seed>
+template <expression E, detail::seed_value Seed>
 constexpr auto random_uniform_like(const E& x, Seed seed) {
-  return detail::random_as<op::random_uniform>(x, static_cast<std::int64_t>(seed));
+  return detail::random_as<op::random_uniform>(x, seed);
 }
 
 /// `random_normal` in the shape and of the type of `x`, as `random_uniform_like`.
-template <expression E, std::integral Seed>
+template <expression E, detail::seed_value Seed>
 constexpr auto random_normal_like(const E& x, Seed seed) {
-  return detail::random_as<op::random_normal>(x, static_cast<std::int64_t>(seed));
+  return detail::random_as<op::random_normal>(x, seed);
 }
 
 }  // namespace onto

@@ -131,7 +131,7 @@ constexpr auto lift_alone(const X& x) {
   if constexpr (number_in_type<X>)
     return literal_beside<std::remove_const_t<decltype(X::value)>, X>();
   else
-    return scalar_node<X>{x};
+    return scalar_beside<X>(x);
 }
 
 /// The axis counted from the front where `E` has it; else as it was given, for the error to show.

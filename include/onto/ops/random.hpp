@@ -5,6 +5,7 @@
 
 #include <onto/ops/generate.hpp>
 
+#include <concepts>
 #include <limits>
 
 namespace onto {
@@ -95,13 +96,29 @@ struct random_normal : random<Element, Dims...> {
 
 }  // namespace op
 
-/// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`. The same bits on every device.
-/// *Mandates* a floating-point type, and extents other than `dyn`.
-template <tensor_element T, int... Dims, std::integral Seed>
+namespace detail {
+
+/// What the random numbers of an expression follow from: a number, or one in the type.
+template <class S>
+concept seed_value = std::integral<S> || number_in_type<S>;
+
+template <seed_value S>
+constexpr auto seed_node(const S& seed) {
+  if constexpr (number_in_type<S>)
+    return literal_beside<std::int64_t, S>();
+  else
+    return scalar_beside<std::int64_t>(static_cast<std::int64_t>(seed));
+}
+
+}  // namespace detail
+
+/// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`, or `(1_c)`. The same bits on every
+/// device. *Mandates* a floating-point type, and extents other than `dyn`.
+template <tensor_element T, int... Dims, detail::seed_value Seed>
 constexpr auto random_uniform(Seed seed) {
   using operation = op::random_uniform<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
-    return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
+    return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
   } else {
     return typename detail::element_type_not_supported<operation, T>::result{};
   }
@@ -110,11 +127,11 @@ constexpr auto random_uniform(Seed seed) {
 /// Random numbers of the normal distribution with mean 0 and variance 1. Devices agree to the last bit but for one
 /// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates* a
 /// floating-point type, and extents other than `dyn`.
-template <tensor_element T, int... Dims, std::integral Seed>
+template <tensor_element T, int... Dims, detail::seed_value Seed>
 constexpr auto random_normal(Seed seed) {
   using operation = op::random_normal<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
-    return detail::generate<operation>(shape<Dims...>{}, scalar_node<std::int64_t>{static_cast<std::int64_t>(seed)});
+    return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
   } else {
     return typename detail::element_type_not_supported<operation, T>::result{};
   }

@@ -25,6 +25,10 @@ constexpr auto count = variable<"count", std::int32_t>;
 using matrix = tensor<float, 2, 2>;
 const matrix start{{1, 2}, {3, 4}};
 
+// A compiler makes what it can of these before the program starts.
+const auto random_first = variable<"random first", float, 4>(random_normal<float, 4>(3));
+constexpr auto random_in_type = variable<"random in the type", float, 4>(random_normal<float, 4>(3_c));
+
 }  // namespace
 
 TEST_CASE("a variable starts with its initial value once it is initialized", "[session]") {
@@ -214,4 +218,15 @@ TEST_CASE("a variable with an initial value and without one is the same variable
   CHECK(sess.run(b) == tensor<float, 2>{3, 3});
   CHECK(sess.run(v + b) == tensor<float, 2>{6, 6});
   CHECK(sess.run(fetches(assign_add(b, 1), v)) == std::tuple(tensor<float, 2>{4, 4}, tensor<float, 2>{3, 3}));
+}
+
+TEST_CASE("random first values outside of functions have their seeds", "[session][variable]") {
+  session sess;
+  sess.run(initialize(random_first, random_in_type));
+  const tensor<float, 4> numbers = evaluate(random_normal<float, 4>(3));
+  CHECK(sess.run(random_first) == numbers);
+  CHECK(sess.run(random_in_type) == numbers);
+  CHECK(!(evaluate(random_normal<float, 4>(4_c)) == numbers));
+  const tensor<float, 4> shape;
+  CHECK(evaluate(random_uniform_like(shape + 0_c, 3)) == evaluate(random_uniform_like(shape + 0_c, 3_c)));
 }
