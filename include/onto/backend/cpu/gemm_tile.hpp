@@ -173,7 +173,7 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
 struct tile_heights {
   int most, some, few;
 
-  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to no_addend.
+  /// Of `left` rows, how many the next tile takes: two of `some` where `most` would leave next to nothing.
   constexpr int next(std::int64_t left) const {
     return left > 2 * some ? most : left > most ? some : left > some ? most : left > few ? some : few;
   }
