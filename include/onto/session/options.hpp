@@ -28,12 +28,6 @@ class device;
 class trace_sink;
 struct memory_limit;
 
-/// A simulated GPU, number `index` of a session, which is `physical` of the machine or a part of it.
-ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model);
-
-/// A trace in a file.
-ONTO_RUNTIME trace_sink* make_trace(const std::string& path);
-
 template <class F>
 concept takes_lines = std::invocable<const F&, std::string_view>;
 }  // namespace detail
@@ -98,7 +92,7 @@ class simulated_gpu_count {
  public:
   constexpr simulated_gpu_count() = default;
   template <std::convertible_to<int> Count>
-  constexpr simulated_gpu_count(Count count) : count_(static_cast<int>(count)), make_(&detail::make_simulated_gpu) {}
+  constexpr simulated_gpu_count(Count count);  // in session/devices.hpp
 
   constexpr operator int() const { return count_; }
   /// *Preconditions* the number is above 0.
@@ -117,7 +111,7 @@ class trace_path {
   trace_path() = default;
   /// Throws nothing: where an option's value does, g++ 12 destroys options that it has not made yet.
   template <std::convertible_to<std::string> Path>
-  trace_path(Path&& path) noexcept : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
+  trace_path(Path&& path) noexcept;  // in session/trace.hpp
 
   bool empty() const { return path_.empty(); }
   const std::string& path() const { return path_; }

@@ -77,6 +77,41 @@ ONTO_INLINE void spread_row(typename lanes_of<T, Bytes>::type& x, const char* lo
     lanes_of<T, Bytes>::template spread<scale>(x, base, r == 3 || r == 6 ? row3 : r == 5 ? row5 : row);
 }
 
+/// The next row of a tile is alpha times what was added up. Functions, not lambdas: nvcc hands g++ lambdas without
+/// their attributes.
+template <class T, int Bytes, int Registers, class Lanes>
+ONTO_INLINE void scale_row(T*& c, std::int64_t row, Lanes& left, Lanes& right, const Lanes& alpha) {
+  left *= alpha;
+  std::memcpy(static_cast<void*>(c), &left, sizeof left);
+  if constexpr (Registers == 2) {
+    right *= alpha;
+    std::memcpy(static_cast<void*>(c + lanes_of<T, Bytes>::width), &right, sizeof right);
+  }
+  c += row;
+}
+
+/// A register of a finished row: alpha times what was added up and beta times the addend, and not below `least`.
+template <class T, int Bytes, class Lanes>
+ONTO_INLINE void finish_lanes(T* c, Lanes& v, const T* addend, const Lanes& alpha, const Lanes& beta,
+                              const Lanes& least) {
+  Lanes more;
+  lanes_of<T, Bytes>::load(more, addend);
+  v = v * alpha + more * beta;
+  v = v < least ? least : v;
+  std::memcpy(static_cast<void*>(c), &v, sizeof v);
+}
+
+/// The next row of a tile, with an epilogue.
+template <class T, int Bytes, int Registers, class Lanes>
+ONTO_INLINE void finish_row(T*& c, std::int64_t row, Lanes& left, Lanes& right, const T*& addend,
+                            std::int64_t addend_row, const Lanes& alpha, const Lanes& beta, const Lanes& least) {
+  constexpr int width = lanes_of<T, Bytes>::width;
+  finish_lanes<T, Bytes>(c, left, addend, alpha, beta, least);
+  if constexpr (Registers == 2) finish_lanes<T, Bytes>(c + width, right, addend + width, alpha, beta, least);
+  c += row;
+  addend += addend_row;
+}
+
 /// Multiplies `sizeof...(R)` rows from row `i` on by `Registers` registers' columns. Packs them on its way if it
 /// `Packs`: there are stores to spare among the products.
 template <class T, int Bytes, int Registers, bool Packs = false, int... R>
@@ -124,16 +159,8 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
     T* c = to.data + i * to.row;
     lanes alpha;
     ops::template spread<1>(alpha, reinterpret_cast<const char*>(&to.alpha), 0);
-    const auto scale = [&](lanes & l, lanes & r) __attribute__((always_inline)) {
-      l *= alpha;
-      std::memcpy(static_cast<void*>(c), &l, sizeof l);
-      if constexpr (Registers == 2) {
-        r *= alpha;
-        std::memcpy(static_cast<void*>(c + width), &r, sizeof r);
-      }
-      c += to.row;
-    };
-    if (to.addend.data == nullptr && !to.relu) return (scale(left[R], right[R]), ...);
+    if (to.addend.data == nullptr && !to.relu)
+      return (scale_row<T, Bytes, Registers>(c, to.row, left[R], right[R], alpha), ...);
     if constexpr (std::is_floating_point_v<T>) {
       if (to.addend.data == nullptr || to.addend.column == 1) {
         static constexpr T no_addend[columns] = {}, zero = -T{0}, lows[] = {-std::numeric_limits<T>::infinity(), T{0}};
@@ -143,20 +170,8 @@ ONTO_INLINE void multiply_tile(const gemm_panel<T>& s, const matrix_view<T>& a, 
         lanes beta, least;
         ops::template spread<1>(beta, reinterpret_cast<const char*>(adds ? &to.beta : &zero), 0);
         ops::template spread<1>(least, reinterpret_cast<const char*>(lows + (to.relu ? 1 : 0)), 0);
-        const auto finish = [&](lanes & v, int at) __attribute__((always_inline)) {
-          lanes more;
-          ops::load(more, addend + at);
-          v = v * alpha + more * beta;
-          v = v < least ? least : v;
-          std::memcpy(c + at, &v, sizeof v);
-        };
-        const auto finish_row = [&](lanes & l, lanes & r) __attribute__((always_inline)) {
-          finish(l, 0);
-          if constexpr (Registers == 2) finish(r, width);
-          c += to.row;
-          addend += addend_row;
-        };
-        return (finish_row(left[R], right[R]), ...);
+        return (finish_row<T, Bytes, Registers>(c, to.row, left[R], right[R], addend, addend_row, alpha, beta, least),
+                ...);
       }
     }
   }
