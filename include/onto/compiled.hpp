@@ -12,6 +12,7 @@
 #define ONTO_COMPILED_HERE
 #include <onto/onto.hpp>
 
+#include <onto/session/shared_variables.hpp>
 #include <onto/session/simulated_session.hpp>
 #include <onto/session/together.hpp>
 

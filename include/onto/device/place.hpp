@@ -19,6 +19,7 @@ struct task_name {
   int task = -1;              // -1 where it is open
   std::uint64_t id = 0;       // of both
   bool is_simulated = false;  // some threads of a process
+  int replica = 0;            // which of its job's tasks it is, where programs know but the first
 };
 
 }  // namespace detail
@@ -73,7 +74,7 @@ constexpr bool task_matches(const place& request, const place& device) {
   const task_name& wanted = *request.task;
   if (!device.in_task) return (wanted.job.empty() || wanted.job == "localhost") && wanted.task <= 0;
   return (wanted.job.empty() || wanted.job == device.task->job) &&
-         (wanted.task < 0 || wanted.task == device.task->task);
+         (wanted.task < 0 || wanted.task == device.task->task - device.task->replica);
 }
 
 /// A scope inside another one, part by part: another kind drops the index from outside.

@@ -39,6 +39,8 @@ class collective_buckets {
     open_ = count_;
     ends_.get()[closed_++] = count_;
   }
+  /// Whether all that was collected is released.
+  constexpr bool are_done() const { return done_ == count_; }
   /// Calls `f(unit)` for the units of the first bucket for which that was not done.
   template <class F>
   constexpr void release_first(const F& f) {

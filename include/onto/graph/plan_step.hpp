@@ -142,6 +142,7 @@ struct schedule_input {
   schedule_scratch scratch;
   fetch_targets targets{};
   direct_sums sums{};
+  bool updates_last = false;  // what writes variables comes when there is nothing else
 };
 
 class device_list;

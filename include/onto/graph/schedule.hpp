@@ -6,6 +6,7 @@
 #include <onto/graph/collective_steps.hpp>
 #include <onto/graph/cost.hpp>
 #include <onto/graph/fuse.hpp>
+#include <onto/graph/held_updates.hpp>
 #include <onto/graph/horizontal_fusion.hpp>
 #include <onto/graph/lifetimes.hpp>
 #include <onto/graph/partial_transfer.hpp>
@@ -25,6 +26,7 @@ namespace detail {
 struct shared_values {
   collectives all;
   collective_buckets buckets;
+  held_updates updates;
 };
 struct nothing_shared {};  // of another one
 
@@ -33,7 +35,7 @@ template <class Shared>
 class basic_scheduler : collective_steps {
  public:
   constexpr explicit basic_scheduler(const schedule_input& in)
-      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared(in.sums)) {}
+      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared(in)) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -58,9 +60,10 @@ class basic_scheduler : collective_steps {
  private:
   static constexpr bool shares = std::is_same_v<Shared, shared_values>;
 
-  constexpr Shared make_shared([[maybe_unused]] const direct_sums& sums) {
+  constexpr Shared make_shared([[maybe_unused]] const schedule_input& in) {
     if constexpr (shares)
-      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, sums), collective_buckets(g_.count)};
+      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, in.sums), collective_buckets(g_.count),
+              held_updates(g_.count, in.updates_last)};
     else
       return {};
   }
@@ -95,6 +98,11 @@ class basic_scheduler : collective_steps {
     }
     ready_units ready(g_.count, gpus.count());
     const auto add = [&](int unit) {
+      if constexpr (shares)
+        if (shared_.updates.holds(g_, units_, unit)) {
+          add_transfers(unit, false);  // nothing is to be waited for between updates
+          return shared_.updates.add(unit);
+        }
       if (add_transfers(unit, true))
         ready.add_behind_copy(unit, where_[unit].where);
       else
@@ -129,6 +137,10 @@ class basic_scheduler : collective_steps {
       for (int n = ready.next_on_host(0); n >= 0; n = gpus.count() > 0 ? -1 : ready.next_on_host(n + 1)) issue(n);
       if (issued != before) continue;
       if constexpr (shares) {
+        if (shared_.buckets.are_done() && shared_.updates.any()) {
+          shared_.updates.release(issue);
+          continue;
+        }
         begin_bucket(shared_.all, shared_.buckets);
         shared_.buckets.release_first([&](int first) {
           for (int unit = first; unit >= 0; unit = shared_.all.next_twin(unit)) release(unit);

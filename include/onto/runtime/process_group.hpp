@@ -75,6 +75,31 @@ class trace_exchange : public counted {
 /// process hold nothing of it; `session/together.hpp`.
 struct together_functions;
 struct bound_program;
+struct bound_step;
+class session_core;
+
+/// Variables of this task that other sessions have, too, each with tasks of its own. A run reads what they are when all
+/// its tasks are ready, and changes them at once, from what they are then; `session/shared_variables.hpp`.
+class shared_variables : public counted {
+ public:
+  /// Before anything else is called.
+  virtual void attach(session_core& s) = 0;
+  /// Between runs: the session's variables become what they are now.
+  virtual void refresh() = 0;
+  /// Runs from here on give variables their first values, to those that have none; or no longer.
+  virtual void initialize(bool on) = 0;
+  /// A checkpoint has given the session values: by `restore`, or to a variable that a program asked for.
+  virtual void keep_restored(bool by_restore) = 0;
+
+  /// All tasks are ready. *Throws* `failed_precondition_error` where a variable has changed its shape.
+  virtual void begin(bound_program& b) = 0;
+  /// Before a kernel: if it writes variables, it and those after it read what they are now. *Throws* as `begin`.
+  virtual void enter(bound_program& b, const bound_step& s) = 0;
+  /// Before a step, or with null behind the last: what was written becomes theirs, if this one may wait for others.
+  virtual void leave(bound_program& b, const bound_step* next) noexcept = 0;
+  /// Nothing of the run is under way any more, if it has not broken the group.
+  virtual void end() noexcept = 0;
+};
 
 class process_group : public counted {
  public:
@@ -112,7 +137,9 @@ class process_group : public counted {
   /// Whether a process was given up: then nothing is run together any more, and memory may still be under way.
   virtual bool is_broken() const = 0;
 
+  ref<shared_variables> shared;  // null where this session alone has its variables
   mutex turn;                  // one run at a time
+  bool updates_last = false;   // some of its tasks share variables with other groups
   bool deterministic = false;  // sums are in a fixed order
 };
 

@@ -8,6 +8,12 @@
 
 namespace onto::detail {
 
+/// Copies contiguous elements on the host.
+ONTO_COLD inline void copy_fetched_elements(kernel_context&, const kernel_call& c) {
+  const std::int64_t bytes = c.inner * size_of(c.out.type);
+  if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
+}
+
 /// A factor of a product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
 /// factors.
 inline double factor_of(element type, std::uint64_t bits) {

@@ -103,6 +103,7 @@ class checkpoint : value_carrier {
     for (restored* r = restored_; r; r = r->next) read(*r);
     finish(together);
     commit();
+    if (core_.group_ && core_.group_->shared) core_.group_->shared->keep_restored(true);
   }
 
   /// Gives waiting values to a program's variables, on the devices where it has them.
@@ -341,6 +342,7 @@ class checkpoint : value_carrier {
     v.value = value;
     v.shape = shape;
     v.where = where;
+    v.restored = true;
   }
 
   // ---- both -----------------------------------------------------------------------------------------------
@@ -377,6 +379,7 @@ inline restored_values::restored_values() {
     bool any = false;
     checkpoint::with(to, {nullptr, 0},
                      [&](checkpoint& c) { any = c.hand_over(static_cast<restored_values&>(from), program, together); });
+    if (any && together.group() && together.group()->shared) together.group()->shared->keep_restored(false);
     return any;
   };
   destroy = [](waiting_values* all) { delete static_cast<restored_values*>(all); };

@@ -37,6 +37,7 @@ class session_core final : public session_runtime {
   }
 
   const device_list& devices() const { return devices_; }
+  process_group* group() const { return group_.get(); }
 
   /// Simulated seconds that all runs have taken.
   double simulated_seconds() {
@@ -131,6 +132,7 @@ class session_core final : public session_runtime {
 
  private:
   friend class checkpoint;
+  friend class stored_variables;
   friend class together;
 
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
@@ -353,7 +355,7 @@ class session_core final : public session_runtime {
     mutex_lock lock(mutex_);
     for (int k = 0; k < b.moving_count; ++k) {
       const int v = b.moving[k];
-      if (!b.values[v].variable) continue;
+      if (!b.values[v].variable || !b.written[v]) continue;
       const int n = g.operand(b.values[v].node, 0);
       variable& slot = *leaves.slots[n];
       device_block* old = slot.value;

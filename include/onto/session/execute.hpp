@@ -11,12 +11,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Copies contiguous elements on the host.
-ONTO_COLD inline void copy_fetched_elements(kernel_context&, const kernel_call& c) {
-  const std::int64_t bytes = c.inner * size_of(c.out.type);
-  if (bytes > 0) std::memcpy(c.out.data, c.in->data, static_cast<std::size_t>(bytes));
-}
-
 class execution {
  public:
   /// The program's leaves, results and scalars are filled in.
@@ -50,25 +44,24 @@ class execution {
     group_ = together.group();
     b_.progress.reset();
     for (int q = 0; q < stream_count(b_.devices); ++q) b_.used[q] = false;
-    if (together.group()) {
-      reserve();
-      set_addresses();
+    if (group_) {
+      take_memory();
       together.agree(nullptr);
     }
     try {
-      if (!together.group()) {
-        reserve();
-        set_addresses();
-      }
+      if (!group_) take_memory();
+      if (shared()) shared()->begin(b_);
       go();
     } catch (...) {
       b_.progress.fail(std::current_exception());
     }
-    if (together.group()) decline_messages();
+    if (shared()) shared()->leave(b_, nullptr);
+    if (group_) decline_messages();
     come_to_rest();
+    if (shared()) shared()->end();
     ++b_.runs;
     if (b_.progress.failed()) b_.progress.rethrow();
-    if (together.group()) together.agree(nullptr);
+    if (group_) together.agree(nullptr);
   }
 
  private:
@@ -79,6 +72,13 @@ class execution {
   int at_ = 0;               // the device or step that memory is wanted for
   int next_message_ = 0;     // the step after the last message
   process_group* group_ = nullptr;
+
+  shared_variables* shared() const { return group_ ? group_->shared.get() : nullptr; }
+
+  void take_memory() {
+    reserve();
+    set_addresses();
+  }
 
   /// Names the first value that does not fit.
   static void explain_block(const void* self, message& m, std::int64_t free) {
@@ -142,7 +142,7 @@ class execution {
   void go() {
     const int steps = b_.counts.steps;
     int k = 0;
-    if (b_.kept && b_.runs > 0 && b_.replay_end > b_.replay_first && !b_.progress.trace) {
+    if (b_.kept && b_.runs > 0 && b_.replay_end > b_.replay_first && !b_.progress.trace && !shared()) {
       while (k < b_.replay_first && !b_.progress.failed()) issue(k++);
       if (b_.progress.failed()) return;
       if (replay()) k = b_.replay_end;
@@ -235,10 +235,10 @@ class execution {
   void wait_for(device_event& event) {
     trace_sink* const trace = b_.progress.trace;
     const std::int64_t begin = trace ? trace->now() : 0;
+    static constexpr work_label waiting{"wait", {}, 0, 0};
     if (group_) group_->settle();
     event.wait();
     const double then = event.time();
-    static constexpr work_label waiting{"wait", {}, 0, 0};
     if (trace && then > 0) {
       if (then > b_.progress.now)
         trace->add(
@@ -257,6 +257,7 @@ class execution {
   ONTO_NOINLINE void issue(int k) {
     bound_step& s = b_.steps[k];
     if (s.elsewhere) return;
+    if (shared()) shared()->leave(b_, &s);
     try {
       if (s.stream == 0) {
         for (int w = 0; w < s.wait_count; ++w)
@@ -362,6 +363,7 @@ class execution {
   }
 
   void launch(const bound_step& s, device& at) {
+    if (shared()) shared()->enter(b_, s);
     for (int k = 0; s.one_launch && k < s.call_count; ++k) {
       addresses().fill(s.calls[k], s.step, k);
       s.calls[k].call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;

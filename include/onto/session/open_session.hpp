@@ -37,6 +37,11 @@ inline session_core& first_task(const session_runtime& s) { return *task_of(s, 0
 /// *Preconditions* its tasks are no threads.
 inline session_core& core_of(session_runtime& s) { return static_cast<session_core&>(s); }
 
+/// Whether runs are those of `session::initialize`.
+inline void give_first_values(const session_core& s, bool on) {
+  if (s.group() && s.group()->shared) s.group()->shared->initialize(on);
+}
+
 /// The number of a device in the lists of all tasks. *Throws* `not_found_error` where there is none.
 ONTO_COLD inline int device_by(const session_runtime& s, const device_name& name) {
   const device_list& all = first_task(s).devices();
@@ -65,9 +70,13 @@ ONTO_RUNTIME ref<repeated_run> session_runtime::prepare(const compiled_program& 
 ONTO_RUNTIME void session_runtime::pin_variables(const compiled_program& program, const state* const* states) {
   if (simulated) return simulated->pin_variables(*this, program, states);
   core_of(*this).pin_variables(program, states);
+  give_first_values(core_of(*this), true);
 }
 
-ONTO_RUNTIME void session_runtime::expect_initialized(const graph_view& g) { first_task(*this).expect_initialized(g); }
+ONTO_RUNTIME void session_runtime::expect_initialized(const graph_view& g) {
+  for (int t = 0; session_core* s = task_of(*this, t); ++t) give_first_values(*s, false);
+  first_task(*this).expect_initialized(g);
+}
 
 ONTO_RUNTIME placement_report session_runtime::report(const compiled_program& program, const state* const* states) {
   placed_program placed;

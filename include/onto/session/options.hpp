@@ -182,6 +182,10 @@ class simulated_jobs {
   template <class Cluster = detail::simulated_cluster>
   simulated_jobs(const cluster_spec& spec) : opener_(make<Cluster>(spec)) {}
 
+  /// Tasks that something else opens.
+  explicit simulated_jobs(detail::ref<const detail::session_opener> opener)
+      : opener_(static_cast<detail::ref<const detail::session_opener>&&>(opener)) {}
+
   const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
 
  private:

@@ -99,6 +99,7 @@ class together {
   /// What was started before and not waited for is done first, as it is in the other processes.
   static void take_turn(session_core& s) {
     if (!s.together_.is_here()) s.together_.wait_for_all();
+    if (s.group_->shared) s.group_->shared->refresh();
   }
 
   /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
@@ -133,7 +134,9 @@ class together {
   }
 
   /// Values that devices add up with those of other tasks do not leave them.
+  template <bool UpdatesLast>
   static schedule_counts schedule(schedule_input in, const device_list& devices, const bool* split) {
+    in.updates_last = UpdatesLast;
     std::vector<std::uint64_t> hardware;
     for (int d = 0; d < devices.count(); ++d) {
       hardware.push_back(devices[d].shared_hardware);
@@ -205,8 +208,9 @@ class together {
     return r;
   }
 
+  template <bool UpdatesLast>
   static constexpr together_functions functions{
-      &identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep, {&count_repeated, &schedule}};
+      &identity_of, &is_fed_well, &hear_shapes, &prepare, &take_turn, &keep, {&count_repeated, &schedule<UpdatesLast>}};
 };
 
 ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const gpu_finder* finders,
@@ -229,13 +233,15 @@ ONTO_RUNTIME ref<session_runtime> open_together(session_options& options, const 
   } catch (...) {
     failure = std::current_exception();
   }
-  group->programs = &together::functions;
+  group->programs = group->updates_last ? &together::functions<true> : &together::functions<false>;
   group->run_collective = &together::run_collective;
   group->deterministic = options.deterministic;
   device_list all = group->meet(static_cast<device_list&&>(own), failure, compared.text());
   if (trace) trace->align(group->here(), options.simulation.is_set());
-  return ref<session_core>(new session_core(static_cast<device_list&&>(all), options,
-                                            static_cast<ref<process_group>&&>(group), trace.release()));
+  ref<session_core> made(new session_core(static_cast<device_list&&>(all), options,
+                                          static_cast<ref<process_group>&&>(group), trace.release()));
+  if (made->group()->shared) made->group()->shared->attach(*made);
+  return static_cast<ref<session_core>&&>(made);
 }
 
 }  // namespace onto::detail

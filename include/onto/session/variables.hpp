@@ -23,6 +23,7 @@ struct variable {
   extents shape{};     // that of the value
   place where{};
   device_block* value = nullptr;  // null until initialized
+  bool restored = false;          // and other sessions that have it, too, do not know of it yet
   variable* next = nullptr;
 };
 

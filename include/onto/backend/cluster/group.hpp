@@ -59,6 +59,7 @@ class cluster_group final : public process_group {
     const process_note verdict = rank() == 0 ? collect(own) : ask(own);
     if (verdict.fatal) break_off(verdict.text);
     if (verdict.failure == failure_kind::none) return verdict.said;
+    if (shared) shared->initialize(false);  // it has ended
     if (failure && verdict.same_failure(own)) std::rethrow_exception(failure);
     throw_failure(verdict);
   }
@@ -85,6 +86,34 @@ class cluster_group final : public process_group {
     n.failure = failure_kind::failed_precondition;
     n.text = why + "; in " + tasks_->text(rank());
     give_up(n);
+  }
+
+  /// The first process ends all, at its own end, where it has given one of them up: the others have work elsewhere.
+  void leave_the_end_to_the_first() { waits_for_the_first_ = true; }
+
+  /// The session ends in this process. Whoever runs something more finds out.
+  void leave() noexcept {
+    try {
+      if (is_broken() || has_left_ || ways_->size() == 1) return;
+      has_left_ = true;
+      process_note n;
+      n.fatal = true;
+      n.failure = failure_kind::failed_precondition;
+      message m("[onto.cluster] ");
+      n.text = (tasks_->write(m, rank()) << " has ended its session, and another process runs a program; every process "
+                                            "is to run the same programs in the same order")
+                   .text();
+      if (rank() == 0)
+        tell_all(n);
+      else
+        post(0, note_tag, write_note(n));
+      patience p(grace);
+      while (!outbox_.empty() && !p.is_over()) {
+        sweep();
+        p.pause();
+      }
+    } catch (...) {  // nobody hears of it
+    }
   }
 
   /// *Throws* what broke the group.
@@ -183,6 +212,7 @@ class cluster_group final : public process_group {
     sweep();
     if (!ways_->probe(0, verdict_tag, from, bytes)) return false;
     take(0, verdict_tag, bytes, verdict);
+    was_told_ = was_told_ || verdict.fatal;
     return true;
   }
 
@@ -296,32 +326,8 @@ class cluster_group final : public process_group {
   [[noreturn]] ONTO_COLD void break_off(const std::string& why) {
     if (!is_broken()) why_ = why;
     broken_.store(true, std::memory_order_release);
-    end_->has_come.store(true, std::memory_order_release);
+    if (!(waits_for_the_first_ && was_told_)) end_->has_come.store(true, std::memory_order_release);
     throw failed_precondition_error(why_);
-  }
-
-  /// The session ends in this process. Whoever runs something more finds out.
-  void leave() noexcept {
-    try {
-      if (is_broken() || ways_->size() == 1) return;
-      process_note n;
-      n.fatal = true;
-      n.failure = failure_kind::failed_precondition;
-      message m("[onto.cluster] ");
-      n.text = (tasks_->write(m, rank()) << " has ended its session, and another process runs a program; every process "
-                                            "is to run the same programs in the same order")
-                   .text();
-      if (rank() == 0)
-        tell_all(n);
-      else
-        post(0, note_tag, write_note(n));
-      patience p(grace);
-      while (!outbox_.empty() && !p.is_over()) {
-        sweep();
-        p.pause();
-      }
-    } catch (...) {  // nobody hears of it
-    }
   }
 
   struct letter {
@@ -382,6 +388,9 @@ class cluster_group final : public process_group {
   std::string why_;
   collective_stream* collectives_ = nullptr;  // the devices of others hold it
   std::atomic<bool> broken_{false};
+  bool has_left_ = false;
+  bool was_told_ = false;  // by the first process that the session is over
+  bool waits_for_the_first_ = false;
 };
 
 }  // namespace onto::detail

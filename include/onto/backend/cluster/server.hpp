@@ -4,8 +4,11 @@
 
 #include <onto/backend/cluster/device.hpp>
 #include <onto/backend/cluster/mpi.hpp>
+#include <onto/backend/cluster/serialized_transport.hpp>
 #include <onto/backend/cluster/spec.hpp>
+#include <onto/backend/cluster/worker_group.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -14,6 +17,8 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 
 namespace detail {
+
+struct workers_of_server;
 
 /// The only process of a cluster.
 class lone_transport final : public transport {
@@ -84,6 +89,7 @@ class server {
 
  private:
   friend class ::onto::session;
+  friend struct detail::workers_of_server;
   friend server local_server();
 
   explicit server(const char* job) : tasks_(new detail::cluster_tasks) { tasks_->add(job, 1); }
@@ -107,6 +113,7 @@ class server {
       fail("the cluster has " + std::to_string(size()) + (size() == 1 ? " task" : " tasks") + ", and there " +
            (processes == 1 ? "is 1 process" : "are " + std::to_string(processes) + " processes") +
            "; start it with mpirun -n " + std::to_string(size()));
+    if (provided < MPI_THREAD_MULTIPLE) one_ = detail::ref<detail::one_thread>(new detail::one_thread);
     world_ = duplicate(30);
   }
 
@@ -130,17 +137,40 @@ class server {
   /// What a new session runs its programs with; its reference goes to the caller.
   detail::process_group* join(double timeout) {
     detail::expect_timeout(timeout);
+    return new detail::cluster_group(ways_between_all(timeout), tasks_, end_, timeout);
+  }
+
+  /// What sessions of a worker and those that all workers share run their programs with, worker by worker: one of each
+  /// of a job's tasks. Null for other workers than this task, if it is one. All processes call it.
+  std::vector<detail::ref<detail::cluster_group>> join_workers(std::string_view job, double timeout) {
+    detail::expect_timeout(timeout);
+    std::vector<detail::ref<detail::cluster_group>> groups(static_cast<std::size_t>(detail::expect_workers(*tasks_, job)));
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      const detail::worker_group group(*tasks_, job, static_cast<int>(k));
+      const detail::ref<detail::transport> all = ways_between_all(timeout);
+      if (group.number_of(rank_) < 0) continue;
+      groups[k] = detail::ref<detail::cluster_group>(new detail::cluster_group(
+          detail::ref<detail::members_transport>(new detail::members_transport(all, group)), group.tasks, end_, timeout));
+      groups[k]->leave_the_end_to_the_first();
+    }
+    return groups;
+  }
+
+  /// A session's own.
+  detail::ref<detail::transport> ways_between_all(double timeout) {
     detail::ref<detail::transport> ways;
     if (world_ == MPI_COMM_NULL)
       ways = detail::ref<detail::lone_transport>(new detail::lone_transport);
     else
       ways = detail::ref<detail::mpi_transport>(new detail::mpi_transport(duplicate(timeout)));
+    if (one_) ways = detail::ref<detail::serialized_transport>(new detail::serialized_transport(one_, ways));
     ways_.push_back(ways);
-    return new detail::cluster_group(static_cast<detail::ref<detail::transport>&&>(ways), tasks_, end_, timeout);
+    return ways;
   }
 
   /// Ends MPI as others do; nobody sits inside of it while they do not.
   void end_mpi() noexcept {
+    std::fflush(stdout);  // who is ended by others meanwhile prints nothing any more
     if (!owns_mpi_) return;
     MPI_Request request = MPI_REQUEST_NULL;
     int done = MPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS ? 0 : 1;
@@ -179,6 +209,7 @@ class server {
   detail::ref<detail::cluster_tasks> tasks_;
   std::vector<detail::ref<detail::transport>> ways_;  // of all sessions
   detail::ref<detail::cluster_end> end_{new detail::cluster_end};
+  detail::ref<detail::one_thread> one_;  // where MPI lets in but one
   MPI_Comm world_ = MPI_COMM_NULL;
   int rank_ = 0;
   bool owns_mpi_ = false;

@@ -15,6 +15,7 @@ namespace onto {
 
 namespace detail {
 class simulated_cluster;
+struct workers_of_server;
 
 /// *Throws* `invalid_argument_error`.
 ONTO_COLD inline void expect_timeout(double seconds) {
@@ -60,6 +61,7 @@ class cluster_spec {
  private:
   friend class server;
   friend class detail::simulated_cluster;
+  friend struct detail::workers_of_server;
   [[noreturn]] static void fail(const std::string& what) { throw invalid_argument_error("[onto.cluster] " + what); }
 
   detail::ref<detail::cluster_tasks> tasks_;

@@ -21,6 +21,11 @@ class cluster_tasks : public counted {
     jobs_.push_back(new std::string(job));
     for (int t = 0; t < tasks; ++t) names_.push_back({*jobs_.back(), t, task_id(*jobs_.back(), t)});
   }
+  /// A task of a job that is the first one to the programs of its group.
+  void add_replica(std::string_view job, int number) {
+    jobs_.push_back(new std::string(job));
+    names_.push_back({*jobs_.back(), number, task_id(*jobs_.back(), 0), false, number});
+  }
   /// They are threads of one process. *Preconditions* as `add`, and all are there.
   void simulate() {
     for (task_name& n : names_) n.is_simulated = true;
