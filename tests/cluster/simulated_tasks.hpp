@@ -6,6 +6,8 @@
 
 #include <onto/simulated_cluster.hpp>
 
+#include <onto/backend/cluster/serialized_transport.hpp>
+#include <onto/backend/cluster/worker_group.hpp>
 #include <onto/session/together.hpp>
 
 #include <atomic>
@@ -125,6 +127,22 @@ class server {
   detail::process_group* join(double timeout) {
     return new detail::cluster_group(nets_.of_session(sessions_++, rank_), tasks_,
                                      detail::ref<detail::cluster_end>(new detail::cluster_end), timeout);
+  }
+  /// As a process joins them. The ways of each are in the hands of one thread at a time.
+  std::vector<detail::ref<detail::cluster_group>> join_workers(std::string_view job, double timeout) {
+    std::vector<detail::ref<detail::cluster_group>> groups(
+        static_cast<std::size_t>(detail::expect_workers(*tasks_, job)));
+    const detail::ref<detail::one_thread> one(new detail::one_thread);
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      const detail::worker_group group(*tasks_, job, static_cast<int>(k));
+      const detail::ref<detail::transport> all(
+          new detail::serialized_transport(one, nets_.of_session(sessions_++, rank_)));
+      if (group.number_of(rank_) < 0) continue;
+      groups[k] = detail::ref<detail::cluster_group>(new detail::cluster_group(
+          detail::ref<detail::members_transport>(new detail::members_transport(all, group)), group.tasks,
+          detail::ref<detail::cluster_end>(new detail::cluster_end), timeout));
+    }
+    return groups;
   }
   int rank() const { return rank_; }
 
