@@ -120,11 +120,24 @@ def check_faults(mpi):
                [SENTENCE.format(rank, "has ended its session") for rank in (0, 1)], seconds=40)
     mpi.expect("a process without memory for its part, and all go on", mpi.run(3, program, "memory"), 0,
                [rf"task {rank}: \[onto\.memory\] /job:worker/task:1/device:CPU:0 has no memory left for 256" for rank in range(3)], seconds=40)
+    check_own_pace(mpi, program)
     # Here the launcher is faster than anybody's words.
     for how in ("throw", "exit"):
         mpi.expect(f"a process that ends by {how}", mpi.run(3, program, how), None, seconds=40)
     check_hosts(mpi, program)
     check_kills(mpi, program, int(os.environ.get("ONTO_KILLS", "3")))
+
+
+def check_own_pace(mpi, program):
+    """Workers that do not wait for each other: all updates count, and who is lost is named while the others go on."""
+    mpi.expect("four workers at their own pace", mpi.run(5, program, "pace", "slow", "5"), 0,
+               [r"the sum of 160 updates is 400", *(rf"task {rank} is done" for rank in range(5))])
+    mpi.expect("two, where MPI lets in one thread at a time", mpi.run(3, program, "pace", "serialized", "3"), 0,
+               [r"the sum of 80 updates is 120"])
+    for how, words in (("stop", "did not answer within 2 s"), ("throw", "has ended its session")):
+        mpi.expect(f"a worker that is lost by {how}, and two that go on", mpi.run(4, program, "pace", how, "4"), None,
+                   [rf"/job:worker/task:2 is lost, and the other workers go on: \[onto\.cluster\] /job:worker/task:2 {words}",
+                    r"the sum of 90 updates is 150", r"task 1 is done", r"task 2 is done"])
 
 
 def check_hosts(mpi, program):

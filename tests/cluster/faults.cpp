@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Three processes that train, and what one of them does to the others: the first argument says what, the second when.
-// With `train FILE STEPS PROCESSES` any number of processes that save as they go, and go on from what was saved.
+// With `train FILE STEPS PROCESSES` any number of processes that save as they go, and go on from what was saved; with
+// `pace HOW PROCESSES` workers that do not wait for each other.
 #include <onto/cluster.hpp>
+
+#include "asynchronous.hpp"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -106,6 +109,22 @@ int main(int argc, char** argv) {
       server node{argc, argv, cluster_spec{{"worker", std::atoi(argv[4])}}};
       return train(node, argv[2], std::atoi(argv[3])) ? 0 : 5;
     } catch (const error& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      return 4;
+    }
+  if (how == "pace" && argc == 4) try {
+      const std::string what = argv[2];
+      const int workers = std::atoi(argv[3]) - 1;
+      int level = MPI_THREAD_SINGLE;
+      if (what == "serialized") MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
+      bool good = false;
+      {
+        server node{argc, argv, cluster_spec{{"ps", 1}, {"worker", workers}}};
+        good = onto_test::train_at_own_pace(node, workers, what);
+      }
+      if (what == "serialized") MPI_Finalize();
+      return good ? 0 : 5;
+    } catch (const std::exception& e) {
       std::fprintf(stderr, "%s\n", e.what());
       return 4;
     }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// A server and workers that do not wait for each other, and what one of them does to the others: nothing. They begin
+// late, dawdle, and one is ten times as slow.
+#pragma once
+
+#include <onto/asynchronous.hpp>
+#include <onto/cluster.hpp>
+
+#include <unistd.h>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <string>
+
+namespace onto_test {
+
+using namespace onto;
+
+/// What `how` says the last worker does to itself.
+inline void lose_worker(const std::string& how) {
+  if (how == "stop") std::raise(SIGSTOP);
+  if (how == "throw") throw std::runtime_error("the program itself has failed");
+}
+
+/// Worker k adds k + 1 in each of its steps. *Returns* whether the sum is right: of all of them, or where the last one
+/// is lost in the middle of its steps, of what it has made till then.
+inline bool train_at_own_pace(server& node, int workers, const std::string& how) {
+  constexpr int steps = 40;
+  const bool all = how == "slow" || how == "serialized";
+  const int last = all ? steps : 10;  // the last worker's steps
+  bool good = true;
+  const auto body = [&](session& sess, int worker) {
+    const auto sum = on<task<"ps", 0>>(variable<"sum", float, 1000>(0.f));
+    const auto count = on<task<"ps", 0>>(variable<"count", std::int64_t>(zeros<std::int64_t>()));
+    constexpr auto number = placeholder<"number", float>;
+    sess.run(initialize(sum, count));
+    const auto add = sess.prepare(
+        fetches(on<task<"worker", 0>>(max(sum) - min(sum)), assign_add(sum, on<task<"worker", 0>>(number + 1.f)), assign_add(count, 1)));
+    std::mt19937 random(static_cast<unsigned>(worker));
+    const bool is_here = node.job() == "worker";
+    for (int s = 0; s < steps; ++s) {
+      if (worker == workers - 1 && s == last && is_here) lose_worker(how);
+      const auto pause = static_cast<useconds_t>(random() % 2000);
+      if (is_here) usleep(worker == workers - 1 && workers > 1 ? 10 * pause : how == "stop" ? 40000 : pause);
+      const auto [spread, unused, counted] = add(number = tensor<float>(static_cast<float>(worker)));
+      if (is_here && spread() != 0) good = false;
+      // The others are done long before the one that is slow.
+      if (is_here && all && workers > 1 && worker == 0 && s + 1 == steps && counted() >= steps * workers) good = false;
+    }
+    if (worker > 0) return;
+    const int updates = steps * (workers - 1) + last;
+    const auto counted = sess.prepare(count + 0);
+    while (counted() < updates) usleep(1000);
+    const float expected = static_cast<float>(steps * workers * (workers - 1) / 2 + last * workers);
+    const tensor<float, 1000> result = sess.run(sum * 1.f);
+    for (int k = 0; is_here && k < 1000; ++k) good = good && result(k) == expected;
+    if (is_here) std::fprintf(stderr, "the sum of %d updates is %g\n", updates, static_cast<double>(result(0)));
+  };
+  run_asynchronously(node, "worker", {.timeout = how == "stop" ? 2. : 10.}, body);
+  std::fprintf(stderr, "task %d is done\n", node.rank());
+  return good;
+}
+
+}  // namespace onto_test
