@@ -181,6 +181,11 @@ class simulated_jobs {
   /// The tasks of a specification.
   template <class Cluster = detail::simulated_cluster>
   simulated_jobs(const cluster_spec& spec) : opener_(make<Cluster>(spec)) {}
+  template <std::integral Count>
+  simulated_jobs(Count) {
+    constexpr bool has_a_job = sizeof(Count) == 0;
+    static_assert(has_a_job, "[onto.option] simulated_tasks are of a job; give it a name: {{\"worker\", 4}}");
+  }
 
   const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
 
