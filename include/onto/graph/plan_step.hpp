@@ -46,6 +46,7 @@ struct plan_step {
   int fetch = -1;     // of a fetch_copy: which fetch
   int batched = 1;    // so many kernels are one launch
   int bucket = -1;    // of a collective: its number among its kind; a step for each task, one after the other
+  bool in_update = false;  // of variables that sessions share
   bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
@@ -142,7 +143,7 @@ struct schedule_input {
   schedule_scratch scratch;
   fetch_targets targets{};
   direct_sums sums{};
-  bool updates_last = false;  // what writes variables comes when there is nothing else
+  bool updates_last = false;  // see held_updates
 };
 
 class device_list;

@@ -96,11 +96,12 @@ class basic_scheduler : collective_steps {
       ++left;
       if (where_[n].where.kind != device_kind::cpu) gpus.add(where_[n].where);
     }
+    if constexpr (shares) shared_.updates.find(g_, units_, where_, readers_);
     ready_units ready(g_.count, gpus.count());
     const auto add = [&](int unit) {
       if constexpr (shares)
-        if (shared_.updates.holds(g_, units_, unit)) {
-          add_transfers(unit, false);  // nothing is to be waited for between updates
+        if (shared_.updates.holds(unit)) {
+          add_messages(unit);
           return shared_.updates.add(unit);
         }
       if (add_transfers(unit, true))
@@ -232,7 +233,7 @@ class basic_scheduler : collective_steps {
       c_.message_bytes = known_sum(c_.message_bytes, bytes);
       ++c_.messages;
     }
-    r_.steps[c_.steps++] = s;
+    add_step(s);
     return s.value;
   }
 
@@ -255,6 +256,18 @@ class basic_scheduler : collective_steps {
       }
     }
     return any;
+  }
+
+  /// The same of what other tasks have.
+  constexpr void add_messages(int unit) {
+    const place& at = where_[unit].where;
+    for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {
+      for (int k = 0; k < g_[m].count; ++k) {
+        const int o = g_.operand(m, k), b = base_of(g_, units_, o);
+        if (g_[o].kind() != op_kind::scalar && units_.kernel_of[b] != unit && !same_task(home_of(b, at), at))
+          add_transfer(o, at);
+      }
+    }
   }
 
   constexpr void emit(int unit, const place& at) {
@@ -285,8 +298,13 @@ class basic_scheduler : collective_steps {
       add_results(units_, unit, at);
     }
     s.more = c_.values - s.value - 1;
-    r_.steps[c_.steps++] = s;
+    add_step(s);
     ++c_.kernels;
+  }
+
+  constexpr void add_step(plan_step& s) {
+    if constexpr (shares) s.in_update = shared_.updates.is_releasing();
+    r_.steps[c_.steps++] = s;
   }
 
   /// The value of a kernel's root, and after it those of its further results.

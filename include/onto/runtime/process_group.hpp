@@ -93,7 +93,7 @@ class shared_variables : public counted {
 
   /// All tasks are ready. *Throws* `failed_precondition_error` where a variable has changed its shape.
   virtual void begin(bound_program& b) = 0;
-  /// Before a kernel: if it writes variables, it and those after it read what they are now. *Throws* as `begin`.
+  /// Before a step: if it is part of an update, it and those after it read what variables are now. *Throws* as `begin`.
   virtual void enter(bound_program& b, const bound_step& s) = 0;
   /// Before a step, or with null behind the last: what was written becomes theirs, if this one may wait for others.
   virtual void leave(bound_program& b, const bound_step* next) noexcept = 0;

@@ -291,6 +291,7 @@ class execution {
   void perform(const bound_step& s) {
     device& at = devices_[s.device];
     if (group_) group_->progress();
+    if (shared()) shared()->enter(b_, s);
     if (is_collective(s.step.kind))
       group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps), at);
     else if (s.step.kind == step_kind::transfer)
@@ -363,7 +364,6 @@ class execution {
   }
 
   void launch(const bound_step& s, device& at) {
-    if (shared()) shared()->enter(b_, s);
     for (int k = 0; s.one_launch && k < s.call_count; ++k) {
       addresses().fill(s.calls[k], s.step, k);
       s.calls[k].call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;

@@ -44,9 +44,9 @@ class shared_store final : public variable_store {
   int restores = 0;           // how many of each session's calls have counted
 };
 
-/// A writer's values are its own until all kernels are done that write some in a row, the *update*: only then others
-/// read them, and until then none of them begins an update. So what an update reads is what it replaces, and nobody
-/// sees a half of it. Nothing waits for another task meanwhile.
+/// What a run writes is its own until all steps in a row are done that write variables or are needed for that alone, the
+/// *update*: only then others read it, and until then none of them begins an update. So what an update reads is what it
+/// replaces, and nobody sees a half of it. Nothing waits for another task meanwhile.
 class stored_variables final : public shared_variables {
  public:
   explicit stored_variables(const ref<shared_store>& store) : store_(store) {}
@@ -95,7 +95,7 @@ class stored_variables final : public shared_variables {
   }
 
   void enter(bound_program& b, const bound_step& s) override {
-    if (!writes(b, s)) return;
+    if (!is_update(s) || b.progress.failed()) return;
     if (!updates_) {
       first_ = static_cast<int>(&s - b.steps);
       wait_for_messages(b);
@@ -110,7 +110,7 @@ class stored_variables final : public shared_variables {
         throw;
       }
     }
-    steps_.push_back(&s);
+    if (writes(b, s)) steps_.push_back(&s);
   }
 
   void leave(bound_program& b, const bound_step* next) noexcept override {
@@ -171,11 +171,12 @@ class stored_variables final : public shared_variables {
     return false;
   }
 
-  bool writes(const bound_program& b, const bound_step& s) const {
+  bool is_update(const bound_step& s) const { return s.step.in_update && !s.is_message && is_mine(s.step.at); }
+  static bool writes(const bound_program& b, const bound_step& s) {
     bool any = false;
     for (int v = s.step.value; v >= 0 && s.step.kind == step_kind::kernel && v <= s.step.value + s.step.more; ++v)
       any = any || b.values[v].variable;
-    return any && is_mine(s.step.at);
+    return any;
   }
 
   /// Whether a step may wait for another task, though what was begun before the update has come.
@@ -185,12 +186,12 @@ class stored_variables final : public shared_variables {
     return any;
   }
 
-  /// Whether there is more to write, from a step on, before one that may wait.
+  /// Whether there is more of the update, from a step on, before one that may wait.
   bool goes_on(const bound_program& b, int next) const {
     for (int k = next; k < b.counts.steps; ++k) {
       if (b.steps[k].elsewhere) continue;
       if (may_wait(b, b.steps[k])) return false;
-      if (writes(b, b.steps[k])) return true;
+      if (is_update(b.steps[k])) return true;
     }
     return false;
   }

@@ -3,6 +3,9 @@
 // holds nobody up.
 #include <onto/asynchronous.hpp>
 
+#include <onto/session/devices.hpp>
+#include <onto/session/trace.hpp>
+
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
 
@@ -37,19 +40,24 @@ std::string words_of(const F& f) {
 }
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+constexpr auto quarter = constant({{0.f, 1.f}, {-1.f, 0.f}});
+
 /// Every worker adds numbers of its own to sums on the server, one of which is a large one, and counts.
 template <class Count>
 void add_numbers(session& sess, int worker, int steps, const Count& wait_for_all) {
   const auto total = on<ps>(variable<"total", float>(0.f));
   const auto wide = on<ps>(variable<"wide", float, 3000>(0.f));
   const auto count = on<ps>(variable<"count", std::int64_t>(zeros<std::int64_t>()));
+  const auto turned = on<ps>(variable<"turned", float, 2, 2>(eye<float, 2>()));
   const auto mine = on<me>(number * 2.f);
-  sess.run(initialize(total, wide, count));
+  sess.run(initialize(total, wide, count, turned));
+  // A product that is the update's own, in a kernel before it.
+  const auto turn = assign(turned, exp(matmul(turned, quarter)) * 0.f + matmul(turned, quarter));
   const auto add = sess.prepare(
-      fetches(total * 1.f, wide * 1.f, assign_add(total, mine), assign_add(count, 1), assign_add(wide, mine)));
+      fetches(total * 1.f, wide * 1.f, assign_add(total, mine), assign_add(count, 1), assign_add(wide, mine), turn));
   std::mt19937 random(static_cast<unsigned>(worker));
   for (int s = 0; s < steps; ++s) {
-    const auto [before, all_before, after, counted, all_after] =
+    const auto [before, all_before, after, counted, all_after, unused] =
         add(number = tensor<float>(static_cast<float>(worker * steps + s)));
     // What is read is of one moment, and so is what is written.
     const auto [least, most] = std::minmax_element(all_before.data(), all_before.data() + all_before.size());
@@ -65,6 +73,10 @@ void expect_numbers(session& sess, int updates) {
   const auto wide = on<ps>(variable<"wide", float, 3000>(0.f));
   const float sum = sess.run(total * 1.f);
   const tensor<float, 3000> all = sess.run(wide * 1.f);
+  const tensor<float, 2, 2> turned = sess.run(on<ps>(variable<"turned", float, 2, 2>(eye<float, 2>())) * 1.f);
+  const float cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
+  if (turned(0, 0) != cosine[updates % 4] || turned(0, 1) != sine[updates % 4])
+    throw internal_error("an update is not of what it replaces");
   if (sum != static_cast<float>(updates * (updates - 1)) ||
       std::count(all.data(), all.data() + all.size(), sum) != 3000)
     throw internal_error("the sum is " + std::to_string(sum));
