@@ -23,11 +23,14 @@ inline constexpr auto y_test = placeholder<"y_test", std::int32_t, dyn>;
 
 // The parameters are on the server, and a worker computes.
 template <class Initial>
-constexpr auto on_server(const Initial& v) { return on<task<"ps", 0>>(v); }
+constexpr auto on_server(const Initial& v) {
+  return on<task<"ps", 0>>(v);
+}
 
 inline constexpr auto weights1 = on_server(variable<"hidden/weights", float, 64, 64>(he_normal<float, 64, 64>(1_c)));
 inline constexpr auto bias1 = on_server(variable<"hidden/bias", float, 64>(zeros<float, 64>()));
-inline constexpr auto weights2 = on_server(variable<"scores/weights", float, 64, 10>(glorot_normal<float, 64, 10>(2_c)));
+inline constexpr auto weights2 =
+    on_server(variable<"scores/weights", float, 64, 10>(glorot_normal<float, 64, 10>(2_c)));
 inline constexpr auto bias2 = on_server(variable<"scores/bias", float, 10>(zeros<float, 10>()));
 inline constexpr auto made = on_server(variable<"updates", std::int64_t>(zeros<std::int64_t>()));
 
@@ -36,7 +39,8 @@ constexpr auto scores(const auto& images) {
   return matmul(hidden, weights2) + bias2;
 }
 inline constexpr auto loss = on<task<"worker", 0>>(softmax_cross_entropy(scores(x), y));
-inline constexpr auto right = on<task<"worker", 0>>(sum(cast<float>(argmax<1>(scores(x_test)) == cast<std::int64_t>(y_test))));
+inline constexpr auto right =
+    on<task<"worker", 0>>(sum(cast<float>(argmax<1>(scores(x_test)) == cast<std::int64_t>(y_test))));
 // [network]
 
 int main(int argc, char** argv) {

@@ -197,9 +197,9 @@ class asynchronous_sessions {
 
 /// Training with a parameter server whose workers do not wait for each other. `body(session& sess, int worker)` is
 /// written for one worker: its session has the tasks of all other jobs of the cluster, and one task of `job`, worker
-/// `worker` itself, as `task<"worker", 0>`. A worker's process calls it once; the others, which have the variables, call
-/// it once for each worker, in a thread of its own, where it does its part of what the worker runs. So both must run the
-/// same programs in the same order, and what `body` has in common with other calls of it is read alone.
+/// `worker` itself, as `task<"worker", 0>`. A worker's process calls it once; the others, which have the variables,
+/// call it once for each worker, in a thread of its own, where it does its part of what the worker runs. So both must
+/// run the same programs in the same order, and what `body` has in common with other calls of it is read alone.
 ///
 /// Variables on the other jobs' tasks are shared by all workers. A run reads their values of one moment, when its tasks
 /// are ready; its updates are made of the values that they replace, by one run at a time, when all that they need has
@@ -207,10 +207,10 @@ class asynchronous_sessions {
 /// made theirs. `initialize` gives values to variables that have none; of the workers' first calls of `restore` one
 /// counts, and so of the next ones. `save` writes what is there at one moment between updates of a task.
 ///
-/// *Throws* what `body` throws, where the variables are when all other workers are done: who is lost is named in the log
-/// at once. `invalid_argument_error` for a job that the cluster has not, or that has all its tasks, and for `trace` or
-/// `simulated_tasks` among the options. What an update has changed stays, also where its run fails later.
-/// Example: `examples/cluster/asynchronous_server.cpp`.
+/// *Throws* what `body` throws, where the variables are when all other workers are done: who is lost is named in the
+/// log at once. `invalid_argument_error` for a job that the cluster has not, or that has all its tasks, and for `trace`
+/// or `simulated_tasks` among the options. What an update has changed stays, also where its run fails later. Example:
+/// `examples/cluster/asynchronous_server.cpp`.
 template <class Server, class Body>
   requires requires(Server& node) { node.rank(); }
 void run_asynchronously(Server& node, std::string_view job, const session_options& options, const Body& body) {

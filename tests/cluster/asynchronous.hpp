@@ -34,8 +34,8 @@ inline bool train_at_own_pace(server& node, int workers, const std::string& how)
     const auto count = on<task<"ps", 0>>(variable<"count", std::int64_t>(zeros<std::int64_t>()));
     constexpr auto number = placeholder<"number", float>;
     sess.run(initialize(sum, count));
-    const auto add = sess.prepare(
-        fetches(on<task<"worker", 0>>(max(sum) - min(sum)), assign_add(sum, on<task<"worker", 0>>(number + 1.f)), assign_add(count, 1)));
+    const auto add = sess.prepare(fetches(on<task<"worker", 0>>(max(sum) - min(sum)),
+                                          assign_add(sum, on<task<"worker", 0>>(number + 1.f)), assign_add(count, 1)));
     std::mt19937 random(static_cast<unsigned>(worker));
     const bool is_here = node.job() == "worker";
     for (int s = 0; s < steps; ++s) {

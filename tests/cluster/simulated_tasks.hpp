@@ -138,9 +138,9 @@ class server {
       const detail::ref<detail::transport> all(
           new detail::serialized_transport(one, nets_.of_session(sessions_++, rank_)));
       if (group.number_of(rank_) < 0) continue;
-      groups[k] = detail::ref<detail::cluster_group>(new detail::cluster_group(
-          detail::ref<detail::members_transport>(new detail::members_transport(all, group)), group.tasks,
-          detail::ref<detail::cluster_end>(new detail::cluster_end), timeout));
+      groups[k] = detail::ref<detail::cluster_group>(
+          new detail::cluster_group(detail::ref<detail::members_transport>(new detail::members_transport(all, group)),
+                                    group.tasks, detail::ref<detail::cluster_end>(new detail::cluster_end), timeout));
     }
     return groups;
   }

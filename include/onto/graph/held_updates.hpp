@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Updates of variables that several sessions share: the units that write them, and what is computed for those alone, are
-// held back until there is nothing else to do. So they come in a row, and all that they need of other tasks is there.
+// Updates of variables that several sessions share: the units that write them, and what is computed for those alone,
+// are held back until there is nothing else to do. So they come in a row, and all that they need of other tasks is
+// there.
 #pragma once
 
 #include <onto/core/scratch_array.hpp>

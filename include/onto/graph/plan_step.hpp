@@ -37,17 +37,17 @@ constexpr std::string_view name_of(step_kind k) {
 /// One step.
 struct plan_step {
   step_kind kind = step_kind::kernel;
-  int node = -1;      // whose value it makes
-  place at{};         // where
-  place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a fetch_copy, and where a broadcast begins
-  int more = 0;       // of a merged kernel and a collective: as many further values follow that one
-  int source = -1;    // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
-  int fetch = -1;     // of a fetch_copy: which fetch
-  int batched = 1;    // so many kernels are one launch
-  int bucket = -1;    // of a collective: its number among its kind; a step for each task, one after the other
+  int node = -1;           // whose value it makes
+  place at{};              // where
+  place from{};            // of a transfer
+  int value = -1;          // the value it writes; -1 for a fetch_copy, and where a broadcast begins
+  int more = 0;            // of a merged kernel and a collective: as many further values follow that one
+  int source = -1;         // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
+  int fetch = -1;          // of a fetch_copy: which fetch
+  int batched = 1;         // so many kernels are one launch
+  int bucket = -1;         // of a collective: its number among its kind; a step for each task, one after the other
   bool in_update = false;  // of variables that sessions share
-  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
+  bool whole = true;       // the fused kernel; false: one operation of it, or what was a kernel before it was merged
 };
 
 /// A node's result, or rows of it, in the memory of one device.

@@ -138,9 +138,9 @@ class process_group : public counted {
   virtual bool is_broken() const = 0;
 
   ref<shared_variables> shared;  // null where this session alone has its variables
-  mutex turn;                  // one run at a time
-  bool updates_last = false;   // some of its tasks share variables with other groups
-  bool deterministic = false;  // sums are in a fixed order
+  mutex turn;                    // one run at a time
+  bool updates_last = false;     // some of its tasks share variables with other groups
+  bool deterministic = false;    // sums are in a fixed order
 };
 
 }  // namespace onto::detail

@@ -212,15 +212,13 @@ class session_core final : public session_runtime {
   ONTO_COLD void finish_trace() {
     if (trace_->flush()) return;
     message m("The trace '");
-    m << trace_->path() << "' could not be written to its end: " << std::strerror(errno);
-    sink_.write(m.text());
+    sink_.write((m << trace_->path() << "' could not be written to its end: " << std::strerror(errno)).text());
   }
 
   void begin(run_state& s) {
     s.trace = trace_;
-    s.now = 0;
     const mutex_lock lock(mutex_, simulates_);
-    if (simulates_) s.now = clock_;
+    s.now = simulates_ ? clock_ : 0;
   }
   void end(const run_state& s) {
     const mutex_lock lock(mutex_, simulates_);

@@ -75,11 +75,6 @@ class execution {
 
   shared_variables* shared() const { return group_ ? group_->shared.get() : nullptr; }
 
-  void take_memory() {
-    reserve();
-    set_addresses();
-  }
-
   /// Names the first value that does not fit.
   static void explain_block(const void* self, message& m, std::int64_t free) {
     const auto& e = *static_cast<const execution*>(self);
@@ -106,7 +101,8 @@ class execution {
     m << " (" << g_[node].op->name << ") " << name_of(g_[node].type) << b_.shapes[node];
   }
 
-  void set_addresses() {
+  void take_memory() {
+    reserve();
     for (int k = 0; k < b_.moving_count; ++k) {
       const int v = b_.moving[k];
       const plan_value& x = b_.values[v];
@@ -235,10 +231,10 @@ class execution {
   void wait_for(device_event& event) {
     trace_sink* const trace = b_.progress.trace;
     const std::int64_t begin = trace ? trace->now() : 0;
-    static constexpr work_label waiting{"wait", {}, 0, 0};
     if (group_) group_->settle();
     event.wait();
     const double then = event.time();
+    static constexpr work_label waiting{"wait", {}, 0, 0};
     if (trace && then > 0) {
       if (then > b_.progress.now)
         trace->add(

@@ -44,9 +44,9 @@ class shared_store final : public variable_store {
   int restores = 0;           // how many of each session's calls have counted
 };
 
-/// What a run writes is its own until all steps in a row are done that write variables or are needed for that alone, the
-/// *update*: only then others read it, and until then none of them begins an update. So what an update reads is what it
-/// replaces, and nobody sees a half of it. Nothing waits for another task meanwhile.
+/// What a run writes is its own until all steps in a row are done that write variables or are needed for that alone,
+/// the *update*: only then others read it, and until then none of them begins an update. So what an update reads is
+/// what it replaces, and nobody sees a half of it. Nothing waits for another task meanwhile.
 class stored_variables final : public shared_variables {
  public:
   explicit stored_variables(const ref<shared_store>& store) : store_(store) {}

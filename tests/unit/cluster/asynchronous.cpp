@@ -40,7 +40,7 @@ std::string words_of(const F& f) {
 }
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-constexpr auto quarter = constant({{0.f, 1.f}, {-1.f, 0.f}});
+const auto quarter = on<ps>(constant({{0.f, 1.f}, {-1.f, 0.f}}));
 
 /// Every worker adds numbers of its own to sums on the server, one of which is a large one, and counts.
 template <class Count>
@@ -350,7 +350,7 @@ TEST_CASE("devices have the names of the workers that they are of", "[cluster]")
     CHECK(static_cast<float>(sess.run(on<me>(constant(2.f) * 1.f))) == 2);
   });
   std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"/job:ps/replica:0/task:0/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0",
-                                          "/job:worker/replica:0/task:0/device:CPU:0",
-                                          "/job:worker/replica:0/task:1/device:CPU:0"});
+  CHECK(names == std::vector<std::string>{
+                     "/job:ps/replica:0/task:0/device:CPU:0", "/job:ps/replica:0/task:0/device:CPU:0",
+                     "/job:worker/replica:0/task:0/device:CPU:0", "/job:worker/replica:0/task:1/device:CPU:0"});
 }

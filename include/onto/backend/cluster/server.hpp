@@ -144,13 +144,15 @@ class server {
   /// of a job's tasks. Null for other workers than this task, if it is one. All processes call it.
   std::vector<detail::ref<detail::cluster_group>> join_workers(std::string_view job, double timeout) {
     detail::expect_timeout(timeout);
-    std::vector<detail::ref<detail::cluster_group>> groups(static_cast<std::size_t>(detail::expect_workers(*tasks_, job)));
+    std::vector<detail::ref<detail::cluster_group>> groups(
+        static_cast<std::size_t>(detail::expect_workers(*tasks_, job)));
     for (std::size_t k = 0; k < groups.size(); ++k) {
       const detail::worker_group group(*tasks_, job, static_cast<int>(k));
       const detail::ref<detail::transport> all = ways_between_all(timeout);
       if (group.number_of(rank_) < 0) continue;
-      groups[k] = detail::ref<detail::cluster_group>(new detail::cluster_group(
-          detail::ref<detail::members_transport>(new detail::members_transport(all, group)), group.tasks, end_, timeout));
+      groups[k] = detail::ref<detail::cluster_group>(
+          new detail::cluster_group(detail::ref<detail::members_transport>(new detail::members_transport(all, group)),
+                                    group.tasks, end_, timeout));
       groups[k]->leave_the_end_to_the_first();
     }
     return groups;
