@@ -11,6 +11,8 @@
 #include <onto/session/shared_variables.hpp>
 #include <onto/session/together.hpp>
 
+#include <concepts>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -115,6 +117,16 @@ class asynchronous_sessions {
   /// over.
   template <class Body>
   void run(const Body& body) {
+    constexpr bool is_body = std::invocable<const Body&, session&, int>;
+    static_assert(is_body,
+                  "[onto.cluster] run_asynchronously calls what each worker does with its session and its number; write "
+                  "[&](session& sess, int worker) { ... }");
+    if constexpr (is_body) run_each(body);
+  }
+
+ private:
+  template <class Body>
+  void run_each(const Body& body) {
     struct job final : queued_run {
       job(asynchronous_sessions& s, const Body& b, worker& w) : all(s), act(b), of(w) {}
       void perform() override { all.run_one(of, act); }
@@ -144,7 +156,6 @@ class asynchronous_sessions {
     if (failure) std::rethrow_exception(failure);
   }
 
- private:
   struct worker {
     int number;
     cluster_groups groups;
@@ -207,6 +218,7 @@ class asynchronous_sessions {
 /// made theirs. `initialize` gives values to variables that have none; of the workers' first calls of `restore` one
 /// counts, and so of the next ones. `save` writes what is there at one moment between updates of a task.
 ///
+/// *Mandates* `body` is called so.
 /// *Throws* what `body` throws, where the variables are when all other workers are done: who is lost is named in the
 /// log at once. `invalid_argument_error` for a job that the cluster has not, or that has all its tasks, and for `trace`
 /// or `simulated_tasks` among the options. What an update has changed stays, also where its run fails later. Example:

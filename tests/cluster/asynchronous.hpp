@@ -56,7 +56,7 @@ inline bool train_at_own_pace(server& node, int workers, const std::string& how)
     for (int k = 0; is_here && k < 1000; ++k) good = good && result(k) == expected;
     if (is_here) std::fprintf(stderr, "the sum of %d updates is %g\n", updates, static_cast<double>(result(0)));
   };
-  run_asynchronously(node, "worker", {.timeout = how == "stop" ? 2. : 10.}, body);
+  run_asynchronously(node, "worker", {.timeout = how == "stop" ? 1.5 : 10.}, body);
   std::fprintf(stderr, "task %d is done\n", node.rank());
   return good;
 }
