@@ -16,18 +16,11 @@ namespace onto_test {
 
 using namespace onto;
 
-/// What `how` says the last worker does to itself.
-inline void lose_worker(const std::string& how) {
-  if (how == "stop") std::raise(SIGSTOP);
-  if (how == "throw") throw std::runtime_error("the program itself has failed");
-}
-
 /// Worker k adds k + 1 in each of its steps. *Returns* whether the sum is right: of all of them, or where the last one
-/// is lost in the middle of its steps, of what it has made till then.
-inline bool train_at_own_pace(server& node, int workers, const std::string& how) {
+/// is stopped in the middle of its steps, of what it has made till then.
+inline bool train_at_own_pace(server& node, int workers, bool stops) {
   constexpr int steps = 40;
-  const bool all = how == "slow" || how == "serialized";
-  const int last = all ? steps : 10;  // the last worker's steps
+  const int last = stops ? 10 : steps;  // the last worker's steps
   bool good = true;
   const auto body = [&](session& sess, int worker) {
     const auto sum = on<task<"ps", 0>>(variable<"sum", float, 1000>(0.f));
@@ -39,13 +32,13 @@ inline bool train_at_own_pace(server& node, int workers, const std::string& how)
     std::mt19937 random(static_cast<unsigned>(worker));
     const bool is_here = node.job() == "worker";
     for (int s = 0; s < steps; ++s) {
-      if (worker == workers - 1 && s == last && is_here) lose_worker(how);
+      if (worker == workers - 1 && s == last && is_here) std::raise(SIGSTOP);
       const auto pause = static_cast<useconds_t>(random() % 2000);
-      if (is_here) usleep(worker == workers - 1 && workers > 1 ? 10 * pause : how == "stop" ? 40000 : pause);
+      if (is_here) usleep(worker == workers - 1 ? 10 * pause : stops ? 40000 : pause);
       const auto [spread, unused, counted] = add(number = tensor<float>(static_cast<float>(worker)));
       if (is_here && spread() != 0) good = false;
       // The others are done long before the one that is slow.
-      if (is_here && all && workers > 1 && worker == 0 && s + 1 == steps && counted() >= steps * workers) good = false;
+      if (is_here && worker == 0 && s + 1 == steps && counted() >= steps * (workers - 1) + last) good = false;
     }
     if (worker > 0) return;
     const int updates = steps * (workers - 1) + last;
@@ -56,7 +49,7 @@ inline bool train_at_own_pace(server& node, int workers, const std::string& how)
     for (int k = 0; is_here && k < 1000; ++k) good = good && result(k) == expected;
     if (is_here) std::fprintf(stderr, "the sum of %d updates is %g\n", updates, static_cast<double>(result(0)));
   };
-  run_asynchronously(node, "worker", {.timeout = how == "stop" ? 1.5 : 10.}, body);
+  run_asynchronously(node, "worker", {.timeout = stops ? 1.5 : 10.}, body);
   std::fprintf(stderr, "task %d is done\n", node.rank());
   return good;
 }

@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
       bool good = false;
       {
         server node{argc, argv, cluster_spec{{"ps", 1}, {"worker", workers}}};
-        good = onto_test::train_at_own_pace(node, workers, what);
+        good = onto_test::train_at_own_pace(node, workers, what == "stop");
       }
       if (what == "serialized") MPI_Finalize();
       return good ? 0 : 5;
