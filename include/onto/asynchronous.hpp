@@ -118,9 +118,10 @@ class asynchronous_sessions {
   template <class Body>
   void run(const Body& body) {
     constexpr bool is_body = std::invocable<const Body&, session&, int>;
-    static_assert(is_body,
-                  "[onto.cluster] run_asynchronously calls what each worker does with its session and its number; write "
-                  "[&](session& sess, int worker) { ... }");
+    static_assert(
+        is_body,
+        "[onto.cluster] run_asynchronously calls what each worker does with its session and its number; write "
+        "[&](session& sess, int worker) { ... }");
     if constexpr (is_body) run_each(body);
   }
 
