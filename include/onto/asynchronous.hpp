@@ -4,6 +4,8 @@
 // processes.
 #pragma once
 
+#include <onto/onto.hpp>
+
 #include <onto/simulated_cluster.hpp>
 
 #include <onto/backend/cluster/worker_group.hpp>

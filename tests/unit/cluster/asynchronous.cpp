@@ -3,9 +3,6 @@
 // holds nobody up.
 #include <onto/asynchronous.hpp>
 
-#include <onto/session/devices.hpp>
-#include <onto/session/trace.hpp>
-
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
 
