@@ -290,8 +290,9 @@ class execution {
   void perform(const bound_step& s) {
     device& at = devices_[s.device];
     if (group_) group_->progress();
-    if (is_collective(s.step.kind))
-      group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps), at);
+    if (is_collective(s.step.kind) || s.is_direct)
+      group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps),
+                             s.is_direct ? devices_[(s.stream - 1) / stream_kinds] : at);
     else if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::fetch_copy)
@@ -316,9 +317,10 @@ class execution {
     const host_slot& target = b_.address[s.step.value];
     const std::int64_t bytes = b_.values[s.step.value].bytes;
     if (group_ && (from.is_host() || to.is_host())) group_->settle();  // the copy may block behind what they do
-    if (from.is_host())
+    // A message may begin or end in a GPU's memory.
+    if (from.is_host() || (s.is_message && s.stream == in_stream(s.device)))
       to.copy_in(w, target.data, source, bytes);
-    else if (to.is_host())
+    else if (to.is_host() || s.is_message)
       from.copy_out(w, target, source.data, bytes);
     else if (s.stream != 0)
       from.copy_to(w, to, target.data, source.data, bytes);
