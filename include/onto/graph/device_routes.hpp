@@ -8,6 +8,14 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+/// Whether GPUs of several tasks copy to each other and add up in their streams, where no two of them are the same: then
+/// plans count on it. All files of a program are compiled with it, or none.
+#if defined(ONTO_HAS_NCCL)
+inline constexpr bool gpus_are_direct = true;
+#else
+inline constexpr bool gpus_are_direct = false;
+#endif
+
 /// Whether NCCL adds up elements of a type of so many tasks as well as the hosts do. Sums of half and bfloat16 are
 /// rounded after each addition: of two terms that is once, as everywhere.
 constexpr bool adds_on_gpus(element type, int tasks) {
