@@ -42,6 +42,7 @@ class execution {
       for (int v = 0; v < b_.counts.values; ++v)
         if (b_.values[v].at == devices_[d].where()) b_.address[v].data = block + b_.values[v].offset;
     }
+    if (group_ && b_.kept && b_.runs == 0) pin_host_block(0, b_.counts.steps);  // what GPUs send and get goes by it
   }
 
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
@@ -188,7 +189,7 @@ class execution {
           each.graph->adapt())
         r = &each;
     if (!r) {
-      pin_host_block(origin);
+      pin_host_block(b_.replay_first, b_.replay_end);
       ref<device_graph> graph = origin.record_graph(
           [](void* self) {
             auto& e = *static_cast<execution*>(self);
@@ -217,15 +218,18 @@ class execution {
   }
 
   /// Pins what the program has in host memory between its steps, if it is worth it and copies go there.
-  void pin_host_block(device& origin) {
+  void pin_host_block(int first, int end) {
     constexpr std::int64_t worth_pinning = std::int64_t{1} << 20;
-    if (b_.pinning) return;
-    for (int k = b_.replay_first; k < b_.replay_end; ++k) {
+    for (int k = first; k < end && !b_.pinning; ++k) {
       const bound_step& s = b_.steps[k];
-      if (s.step.kind != step_kind::transfer || !devices_[s.device].is_host()) continue;
-      if (s.step.value < 0 || b_.values[s.step.value].fetch >= 0) continue;
-      const device_block* const block = b_.blocks[s.device];
-      if (block && block->bytes() >= worth_pinning) b_.pinning = origin.pin(block->data(), block->bytes()).release();
+      if (s.elsewhere || s.is_message || s.step.kind != step_kind::transfer) continue;
+      const bool out = devices_[s.device].is_host();
+      if (!out && !devices_[s.from_device].is_host()) continue;
+      const int v = out ? s.step.value : s.step.source;
+      if (v < 0 || b_.values[v].fetch >= 0) continue;
+      const device_block* const block = b_.blocks[out ? s.device : s.from_device];
+      if (block && block->bytes() >= worth_pinning)
+        b_.pinning = devices_[out ? s.from_device : s.device].pin(block->data(), block->bytes()).release();
       return;
     }
   }
