@@ -85,8 +85,8 @@ class unkind_transport final : public detail::transport {
     unkind_transport& ways;
     detail::ref<detail::pending_message> under_way;
     std::function<detail::ref<detail::pending_message>(message&)> ask;  // until it was asked for
-    std::vector<char> staged;  // of a message from or to a GPU
-    void* to = nullptr;        // where it is to be
+    std::vector<char> staged;                                           // of a message from or to a GPU
+    void* to = nullptr;                                                 // where it is to be
   };
 
   static bool is_of_gpu(const void* data) { return taken_memory && data && taken_memory->has(data); }

@@ -34,7 +34,7 @@ struct meeting {
 struct membership;
 
 struct clique {
-  std::vector<std::shared_ptr<membership>> members;  // by rank; null: has not come
+  std::vector<std::shared_ptr<membership>> members;          // by rank; null: has not come
   std::map<std::size_t, std::shared_ptr<meeting>> meetings;  // of all
   std::map<std::pair<int, int>, std::map<std::size_t, std::shared_ptr<meeting>>> messages;  // from one to another
 };
@@ -47,7 +47,7 @@ struct membership {
   bool aborted = false;
   std::size_t issued = 0;
   std::map<std::pair<int, int>, std::size_t> messages;  // from one to another
-  std::size_t polls = 0;  // until what was called is there
+  std::size_t polls = 0;                                // until what was called is there
   std::vector<std::function<void()>> held;
   ncclResult_t failure = ncclSuccess;
   std::string words;
@@ -216,8 +216,8 @@ ncclResult_t enter(const char* function, deed what, const void* from, void* to, 
   if (root < 0 || root >= tasks || peer < -1 || peer >= tasks || peer == own->rank)
     return wrong(function, "there is no such rank");
   const std::pair<int, int> way{root, root == own->rank ? peer : own->rank};
-  std::shared_ptr<meeting>& m = what == deed::message ? own->all->messages[way][own->messages[way]++]
-                                                      : own->all->meetings[own->issued++];
+  std::shared_ptr<meeting>& m =
+      what == deed::message ? own->all->messages[way][own->messages[way]++] : own->all->meetings[own->issued++];
   if (!m) {
     m = std::make_shared<meeting>();
     m->what = what;

@@ -77,6 +77,17 @@ class collective_steps {
   /// From so many other tasks on a value goes to them by a broadcast. To fewer its owner sends it, which is the same.
   static constexpr int enough_for_broadcast = 3;
 
+  /// Calls `f(host)` for each other task that uses a value and has it not.
+  template <class F>
+  constexpr void for_each_target(const collectives& all, int base, const place& from, const F& f) const {
+    for (int d = 0; d < targets_.count; ++d) {
+      const place& at = targets_.devices[d];
+      bool first = !same_task(at, from);
+      for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], at);
+      if (first && !place_in_task(base, at).is_set() && is_used_on(all, base, at)) f(host_of(at));
+    }
+  }
+
   /// Whether a value is to go from its task to all others that use it and have it not, since they are many.
   constexpr bool is_for_many(const collectives& all, int base, const place& from) const {
     int others = 0;
@@ -146,16 +157,6 @@ class collective_steps {
   schedule_counts c_{};
 
  private:
-  /// Calls `f(host)` for each other task that uses a value and has it not.
-  template <class F>
-  constexpr void for_each_target(const collectives& all, int base, const place& from, const F& f) const {
-    for (int d = 0; d < targets_.count; ++d) {
-      const place& at = targets_.devices[d];
-      bool first = !same_task(at, from);
-      for (int c = 0; c < d && first; ++c) first = !same_task(targets_.devices[c], at);
-      if (first && !place_in_task(base, at).is_set() && is_used_on(all, base, at)) f(host_of(at));
-    }
-  }
   /// The first GPU of a task that reads a value; its host where there is none.
   constexpr place gpu_reading(const collectives& all, int base, const place& task) const {
     for (int d = 0; d < targets_.count; ++d) {

@@ -148,8 +148,8 @@ class collectives {
     bool candidate = false;
     bool scattered = false;  // of a first twin, as the next
     bool direct = false;
-    int source = -1;         // of what is repeated: a collective that it reads
-    int first = -1;          // of twins
+    int source = -1;  // of what is repeated: a collective that it reads
+    int first = -1;   // of twins
     int next = -1;
   };
 

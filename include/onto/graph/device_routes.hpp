@@ -8,8 +8,8 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Whether GPUs of several tasks copy to each other and add up in their streams, where no two of them are the same: then
-/// plans count on it. All files of a program are compiled with it, or none.
+/// Whether GPUs of several tasks copy to each other and add up in their streams, where no two of them are the same:
+/// then plans count on it. All files of a program are compiled with it, or none.
 #if defined(ONTO_HAS_NCCL)
 inline constexpr bool gpus_are_direct = true;
 #else

@@ -37,16 +37,16 @@ constexpr std::string_view name_of(step_kind k) {
 /// One step.
 struct plan_step {
   step_kind kind = step_kind::kernel;
-  int node = -1;      // whose value it makes
-  place at{};         // where
-  place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a fetch_copy, and where a broadcast begins
-  int more = 0;       // of a merged kernel and a collective: as many further values follow that one
-  int source = -1;    // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
-  int fetch = -1;     // of a fetch_copy: which fetch
-  int batched = 1;    // so many kernels are one launch
-  int bucket = -1;    // of a collective: its number among its kind; a step for each task, one after the other
-  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
+  int node = -1;        // whose value it makes
+  place at{};           // where
+  place from{};         // of a transfer
+  int value = -1;       // the value it writes; -1 for a fetch_copy, and where a broadcast begins
+  int more = 0;         // of a merged kernel and a collective: as many further values follow that one
+  int source = -1;      // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
+  int fetch = -1;       // of a fetch_copy: which fetch
+  int batched = 1;      // so many kernels are one launch
+  int bucket = -1;      // of a collective: its number among its kind; a step for each task, one after the other
+  bool whole = true;    // the fused kernel; false: one operation of it, or what was a kernel before it was merged
   bool direct = false;  // of a message and a collective: GPUs do it among themselves, in their streams
 };
 
@@ -71,9 +71,7 @@ struct plan_value {
 namespace detail {
 
 /// Whether a step copies a value from one task to another.
-constexpr bool is_message(const plan_step& s) {
-  return s.kind == step_kind::transfer && !same_task(s.at, s.from);
-}
+constexpr bool is_message(const plan_step& s) { return s.kind == step_kind::transfer && !same_task(s.at, s.from); }
 
 /// Room for a schedule. Steps and values: `schedule_capacity`; the rest one entry a node.
 struct schedule_scratch {

@@ -35,10 +35,10 @@ struct plan {
   std::int64_t all_gather_bytes = 0;      ///< of the results, as one task has them
   int broadcasts = 0;                     ///< values that go from one task to three others or more
   std::int64_t broadcast_bytes = 0;       ///< of these values, once
-  int direct = 0;                 ///< of messages and these calls, those that GPUs do among themselves, not by the hosts
+  int direct = 0;  ///< of messages and these calls, those that GPUs do among themselves, not by the hosts
   std::int64_t direct_bytes = 0;  ///< their bytes
-  std::int64_t flops = 0;                 ///< floating-point operations
-  bool placeable = true;                  ///< whether every operation has a device, softly placed where need be
+  std::int64_t flops = 0;         ///< floating-point operations
+  bool placeable = true;          ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
   /// these differ. `session::placement` tells.
   bool depends_on_values = false;

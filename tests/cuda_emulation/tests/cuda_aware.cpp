@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Messages that begin and end in the memory of GPUs, as between tasks whose MPI takes it; and between tasks whose MPI does
-// not, the pinned memory that they go through. The emulated GPUs know whose memory an address is, and have done nothing
-// that nobody waited for.
+// Messages that begin and end in the memory of GPUs, as between tasks whose MPI takes it; and between tasks whose MPI
+// does not, the pinned memory that they go through. The emulated GPUs know whose memory an address is, and have done
+// nothing that nobody waited for.
 #define ONTO_SUMS_ON_GPUS
 #include "cluster/collectives.hpp"
 
@@ -28,7 +28,7 @@ void copy(void* to, const void* from, std::int64_t bytes) {
   const auto seen = [&](const void* p) {
     return cuda_emulation::is_device_address(p) ? cuda_emulation::device_bytes(p, size, "MPI") : const_cast<void*>(p);
   };
-  if (void *const target = seen(to), *const source = seen(from); target && source) std::memcpy(target, source, size);
+  if (void* const target = seen(to), * const source = seen(from); target && source) std::memcpy(target, source, size);
 }
 
 /// Runs `check(session, rule_checker)` in three workers, between which messages take the memory of GPUs or do not.

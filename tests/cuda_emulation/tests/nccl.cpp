@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What GPUs of several tasks do among themselves through an emulated NCCL: what it comes to, what goes through the hosts
-// beside it, and what becomes of a session when a call fails or a task does not come.
+// What GPUs of several tasks do among themselves through an emulated NCCL: what it comes to, what goes through the
+// hosts beside it, and what becomes of a session when a call fails or a task does not come.
 #define ONTO_SUMS_ON_GPUS
 #include "cluster/collectives.hpp"
 
@@ -44,8 +44,7 @@ struct sent {
 sent sent_in(session& s) {
   sent all;
   for (const device_info& d : s.devices())
-    (d.name.kind() == "GPU" ? all.by_gpus : all.by_hosts) +=
-        s.statistics(d.name).transfer_bytes;
+    (d.name.kind() == "GPU" ? all.by_gpus : all.by_hosts) += s.statistics(d.name).transfer_bytes;
   return all;
 }
 
@@ -114,7 +113,8 @@ TEST_CASE("a sum over GPUs of several tasks does not go through the hosts", "[gp
   CHECK(copies(true) > 4 * 5001 * 4);
 }
 
-TEST_CASE("random programs with collectives on GPUs of several tasks compute what the reference does", "[gpu][cluster]") {
+TEST_CASE("random programs with collectives on GPUs of several tasks compute what the reference does",
+          "[gpu][cluster]") {
   const auto of_three = in_workers(3, {}, [](session& s, rule_checker& r) { check_random_collectives<2, 3>(s, r); });
   CHECK((of_three.sums > 0 && of_three.copies > 0 && of_three.messages > 0));
   const auto of_four = in_workers(4, {}, [](session& s, rule_checker& r) { check_random_collectives<5, 4>(s, r); });
@@ -134,8 +134,8 @@ TEST_CASE("parts of several sizes go to GPUs of all tasks", "[gpu][cluster]") {
   constexpr auto low = on<worker<1>>(sum(slice<0, 3>(total)));
   constexpr auto high = on<worker<0>>(sum(slice<20, 40>(total)));
   constexpr auto middle = on<worker<2>>(sum(slice<3, 12>(total)));
-  constexpr auto program = fetches(on<worker<0>>(sum(all)), on<worker<1>>(sum(all)), on<worker<2>>(sum(all)), low, high,
-                                   middle);
+  constexpr auto program =
+      fetches(on<worker<0>>(sum(all)), on<worker<1>>(sum(all)), on<worker<2>>(sum(all)), low, high, middle);
   static_assert(plan_of(program).all_gathers == 1 && plan_of(program).reduce_scatters == 1);
   const auto done = in_workers(3, {}, [&](session& s, rule_checker& r) {
     const auto [a, b, c, l, h, m] = s.run(program);
@@ -151,9 +151,11 @@ TEST_CASE("what one task makes goes from GPU to GPU", "[gpu][cluster]") {
   constexpr auto x = sin(iota<float, 5001>() * 0.3_c);
   const auto check = [&](session& s, rule_checker& r, const auto& program) {
     const auto got = s.run(program);
-    std::apply([&](const auto& first, const auto&... more) {
-      r.expect(((std::abs(first() - more()) < 1e-3f * first()) && ...) && first() > 1000, "all have the same");
-    }, got);
+    std::apply(
+        [&](const auto& first, const auto&... more) {
+          r.expect(((std::abs(first() - more()) < 1e-3f * first()) && ...) && first() > 1000, "all have the same");
+        },
+        got);
     r.expect(sent_in(s).by_hosts < 100, "nothing goes through the hosts");
   };
   // From one to one, and on to a third; and one way and the other at the same time.
@@ -164,8 +166,8 @@ TEST_CASE("what one task makes goes from GPU to GPU", "[gpu][cluster]") {
   static_assert(plan_of(chain).messages >= 3 && plan_of(chain).direct == 3 && plan_of(chain).direct_bytes == 3 * 20004);
   CHECK(plan_of(chain).text().find("/gpu:1 to /job:worker/task:0/gpu:0, 20004 bytes, direct\n") != std::string::npos);
   for (const bool in_order : {false, true}) {  // nothing is added up on the way
-    const auto done = in_workers(3, {.deterministic = in_order},
-                                 [&](session& s, rule_checker& r) { check(s, r, chain); });
+    const auto done =
+        in_workers(3, {.deterministic = in_order}, [&](session& s, rule_checker& r) { check(s, r, chain); });
     CHECK(done.messages == 2 * 3);
     CHECK(done.sums == 0);
   }
@@ -246,9 +248,9 @@ TEST_CASE("after a failed kernel the sums are done all the same, and the session
 }
 
 TEST_CASE("a call of NCCL's that fails ends the session in all tasks, with NCCL's words", "[gpu][cluster]") {
-  const std::string call =
-      GENERATE("ncclGetUniqueId", "ncclCommInitRankConfig", "ncclCommGetAsyncError", "ncclGroupStart", "ncclAllReduce",
-               "ncclGroupEnd", "ncclReduceScatter", "ncclReduce", "ncclAllGather", "ncclBroadcast", "ncclSend", "ncclRecv");
+  const std::string call = GENERATE("ncclGetUniqueId", "ncclCommInitRankConfig", "ncclCommGetAsyncError",
+                                    "ncclGroupStart", "ncclAllReduce", "ncclGroupEnd", "ncclReduceScatter",
+                                    "ncclReduce", "ncclAllGather", "ncclBroadcast", "ncclSend", "ncclRecv");
   cuda_emulation::set_machine({.devices = 3});
   {
     session sess{{.simulated_tasks = {{"worker", 2}}, .timeout = 60}};

@@ -12,12 +12,13 @@ constexpr auto x = placeholder<"x", float, 100, 100>;  // 40000 bytes
 
 // A product takes 2 seconds, a copy from or to the host 4; a message of a matrix 1 + 1 between GPUs of one node, 1 + 3
 // between hosts there, and 1 + 4 between nodes.
-constexpr cluster_model pairs{.device = {.flops = 1e6, .link_bandwidth = 40000, .host_bandwidth = 10000, .host_flops = 1e6},
-                              .tasks_per_node = 2,
-                              .node_bandwidth = 40000. / 3,
-                              .node_latency = 1,
-                              .network_bandwidth = 10000,
-                              .network_latency = 1};
+constexpr cluster_model pairs{
+    .device = {.flops = 1e6, .link_bandwidth = 40000, .host_bandwidth = 10000, .host_flops = 1e6},
+    .tasks_per_node = 2,
+    .node_bandwidth = 40000. / 3,
+    .node_latency = 1,
+    .network_bandwidth = 10000,
+    .network_latency = 1};
 constexpr bool equal(double a, double b) { return (a > b ? a - b : b - a) <= 1e-12 * b; }
 template <class Plan>
 constexpr double seconds(const Plan& p, int tasks) {
@@ -56,8 +57,8 @@ static_assert(plan_of(rows).reduce_scatters == 1 && plan_of(rows).direct == 1);
 constexpr auto sent = fetches(on<g<1>>(sum(exp(first))), on<g<2>>(sum(exp(first))), on<g<3>>(sum(exp(first))));
 static_assert(plan_of(sent).broadcasts == 1 && plan_of(sent).direct == 1);
 // One of four uses it on its CPU: all of it goes by the hosts.
-constexpr auto mixed = fetches(on<g<1>>(sum(exp(first))), on<g<2>>(sum(exp(first))),
-                               on<task<"w", 3, cpu<0>>>(sum(exp(first))));
+constexpr auto mixed =
+    fetches(on<g<1>>(sum(exp(first))), on<g<2>>(sum(exp(first))), on<task<"w", 3, cpu<0>>>(sum(exp(first))));
 static_assert(plan_of(mixed).broadcasts == 1 && plan_of(mixed).direct == 0);
 
 // Halves are rounded after each addition, and booleans are not added.

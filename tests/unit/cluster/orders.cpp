@@ -242,7 +242,8 @@ explored check_placement(unsigned seed) {
       // wait: here it does, where that is again something of several tasks.
       const auto is_direct_of = [&](int n, int stream) {
         const plan_step& other = steps[static_cast<std::size_t>(n)];
-        return other.direct && !detail::is_elsewhere(other, here) && orders[static_cast<std::size_t>(n)].stream == stream;
+        return other.direct && !detail::is_elsewhere(other, here) &&
+               orders[static_cast<std::size_t>(n)].stream == stream;
       };
       std::vector<bool> behind(static_cast<std::size_t>(counts.steps), false);
       for (int before = 0; before < k; ++before) {

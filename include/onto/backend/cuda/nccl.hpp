@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What GPUs of several tasks do among themselves, by NCCL: collectives, and copies from one to another. In programs that
-// define ONTO_HAS_NCCL and link it.
+// What GPUs of several tasks do among themselves, by NCCL: collectives, and copies from one to another. In programs
+// that define ONTO_HAS_NCCL and link it.
 #pragma once
 
 #include <onto/backend/cuda/device.hpp>
@@ -158,13 +158,9 @@ class nccl_communicator final : public communicator {
         default: break;
       }
       if (part.own == 0)
-        call("ncclSend", [&] {
-          return ncclSend(v.from, bytes(v.count), ncclUint8, part.rank[1], with.all_, stream);
-        });
+        call("ncclSend", [&] { return ncclSend(v.from, bytes(v.count), ncclUint8, part.rank[1], with.all_, stream); });
       else
-        call("ncclRecv", [&] {
-          return ncclRecv(v.to, bytes(v.count), ncclUint8, part.rank[0], with.all_, stream);
-        });
+        call("ncclRecv", [&] { return ncclRecv(v.to, bytes(v.count), ncclUint8, part.rank[0], with.all_, stream); });
     }
 
    private:
@@ -213,9 +209,8 @@ class nccl_communicator final : public communicator {
     /// What task `t` has, to all.
     void send(int t, const void* from, void* to, std::int64_t count) {
       if (count == 0) return;
-      call("ncclBroadcast", [&] {
-        return ncclBroadcast(from, to, bytes(count), ncclUint8, part.rank[t], with.all_, stream);
-      });
+      call("ncclBroadcast",
+           [&] { return ncclBroadcast(from, to, bytes(count), ncclUint8, part.rank[t], with.all_, stream); });
     }
   };
 
