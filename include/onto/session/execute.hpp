@@ -5,6 +5,7 @@
 #include <onto/runtime/process_group.hpp>
 #include <onto/session/bind.hpp>
 #include <onto/session/call_addresses.hpp>
+#include <onto/session/pin_host_block.hpp>
 
 #include <exception>
 
@@ -42,7 +43,7 @@ class execution {
       for (int v = 0; v < b_.counts.values; ++v)
         if (b_.values[v].at == devices_[d].where()) b_.address[v].data = block + b_.values[v].offset;
     }
-    if (group_ && b_.kept && b_.runs == 0) pin_host_block(0, b_.counts.steps);  // what GPUs send and get goes by it
+    if (group_ && b_.kept && b_.runs == 0) pin_host_block(b_, devices_, 0, b_.counts.steps);
   }
 
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
@@ -189,7 +190,7 @@ class execution {
           each.graph->adapt())
         r = &each;
     if (!r) {
-      pin_host_block(b_.replay_first, b_.replay_end);
+      pin_host_block(b_, devices_, b_.replay_first, b_.replay_end);
       ref<device_graph> graph = origin.record_graph(
           [](void* self) {
             auto& e = *static_cast<execution*>(self);
@@ -215,23 +216,6 @@ class execution {
     if (b_.progress.failed()) return true;
     for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     return true;
-  }
-
-  /// Pins what the program has in host memory between its steps, if it is worth it and copies go there.
-  void pin_host_block(int first, int end) {
-    constexpr std::int64_t worth_pinning = std::int64_t{1} << 20;
-    for (int k = first; k < end && !b_.pinning; ++k) {
-      const bound_step& s = b_.steps[k];
-      if (s.elsewhere || s.is_message || s.step.kind != step_kind::transfer) continue;
-      const bool out = devices_[s.device].is_host();
-      if (!out && !devices_[s.from_device].is_host()) continue;
-      const int v = out ? s.step.value : s.step.source;
-      if (v < 0 || b_.values[v].fetch >= 0) continue;
-      const device_block* const block = b_.blocks[out ? s.device : s.from_device];
-      if (block && block->bytes() >= worth_pinning)
-        b_.pinning = devices_[out ? s.from_device : s.device].pin(block->data(), block->bytes()).release();
-      return;
-    }
   }
 
   // ---- issuing --------------------------------------------------------------------------------------------
