@@ -102,11 +102,12 @@ class together {
   }
 
   /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
-  /// memory. What it has of GPUs, which are at rest, goes.
+  /// memory. What it has of GPUs, which are at rest, goes, but for memory that messages begin and end in: a pool that
+  /// is destroyed keeps what is not freed. *Source* CUDA Runtime API, cudaMemPoolDestroy.
   ONTO_COLD static void keep(const session_core& s, bound_program* b) {
-    const auto is_gpu = [&](const place& p) {
-      return p.kind != device_kind::cpu && same_task(p, s.devices_.here()) &&
-             !s.devices_[s.devices_.index_of(p)].links.in_messages;
+    const auto is_gpu = [&](const place& p) { return p.kind != device_kind::cpu && same_task(p, s.devices_.here()); };
+    const auto goes = [&](const place& p) {
+      return is_gpu(p) && !s.devices_[s.devices_.index_of(p)].links.in_messages;
     };
     const auto drop = [](auto*& held) {
       if (held) held->drop();
@@ -120,15 +121,15 @@ class together {
     for (int q = 0; q < stream_count(b->devices); ++q)
       if (is_of_gpu(q)) drop(b->rest[q]);
     for (int k = 0; k < b->leaf_count; ++k)
-      if (const int n = b->leaves[k]; is_gpu(b->where[n].where)) drop(b->variable[n]);
+      if (const int n = b->leaves[k]; goes(b->where[n].where)) drop(b->variable[n]);
     for (int v = 0; v < b->counts.values; ++v) {
-      if (!is_gpu(b->values[v].at)) continue;
+      if (!goes(b->values[v].at)) continue;
       drop(b->written[v]);
       drop(b->spare[v]);
     }
     for (int d = 0; d < b->devices; ++d) {
       if (!is_gpu(s.devices_[d].where())) continue;
-      drop(b->blocks[d]);
+      if (goes(s.devices_[d].where())) drop(b->blocks[d]);
       drop(b->workspaces[d]);
     }
     static std::atomic<bound_program*> kept{nullptr};

@@ -124,3 +124,18 @@ TEST_CASE("where it does not, what a program sends from GPUs again and again is 
   CHECK(calls.at("cudaHostRegister") == 3);
   CHECK(calls.at("cudaHostUnregister") == 3);
 }
+
+TEST_CASE("a task that stops before such a message is named by those who wait", "[gpu][cluster]") {
+  memory_of_gpus memory{&is_of_gpu, &copy};
+  taken_memory = &memory;
+  const auto go = [](session& sess) { sess.run(round_trip<5001>()); };
+  CHECK(unnamed_stop(1, go, go) == "");
+  taken_memory = nullptr;
+  CHECK(memory.sent > 0);
+  // MPI may still read what was to be sent: that stays, and nothing else.
+  for (const std::string& words : cuda_emulation::take_violations())
+    CHECK(words.find("a pool was destroyed while memory of it was in use") != std::string::npos);
+  cuda_emulation::drain();
+  for (const auto& [kind, count] : cuda_emulation::live_objects()) CHECK(kind == "pool allocations");
+  cuda_emulation::forget_objects();
+}
