@@ -39,6 +39,7 @@ class serialized_transport final : public transport {
 
   int rank() const override { return ways_->rank(); }
   int size() const override { return ways_->size(); }
+  bool takes_cuda_memory() const override { return ways_->takes_cuda_memory(); }
   ref<pending_message> send(int to, int tag, const void* data, std::int64_t bytes) override {
     const mutex_lock lock(one_->guard);
     return wrapped(ways_->send(to, tag, data, bytes));
