@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The epilogue of a matrix product: a factor, an addend or a bias, relu. Compiled for an instruction set
-// by the function it is inlined in, as the tiles of gemm_tile.hpp are.
+// by the function it is inlined in, as strips of products are.
 #pragma once
 
 #include <onto/backend/cpu/gemm_operands.hpp>
