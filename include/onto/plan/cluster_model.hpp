@@ -76,6 +76,14 @@ struct cluster_model {
     return rounds_of(tasks) * message(bytes, tasks <= tasks_per_node);
   }
 
+  /// The same for what GPUs do among themselves: inside a node by the links between them.
+  constexpr cluster_model between_gpus() const {
+    cluster_model m = *this;
+    m.direct = true;
+    m.node_bandwidth = device.link_bandwidth;
+    return m;
+  }
+
   /// Seconds in which `tasks` processes hear that all of them can begin a run, or have ended it: a note from each to
   /// the first one, and its answer.
   constexpr double agreement(int tasks) const {
