@@ -92,7 +92,7 @@ class simulated_gpu_count {
  public:
   constexpr simulated_gpu_count() = default;
   template <std::convertible_to<int> Count>
-  constexpr simulated_gpu_count(Count count);  // in session/devices.hpp
+  constexpr simulated_gpu_count(Count count);  // in session/named_by_options.hpp
 
   constexpr operator int() const { return count_; }
   /// *Preconditions* the number is above 0.
@@ -111,7 +111,7 @@ class trace_path {
   trace_path() = default;
   /// Throws nothing: where an option's value does, g++ 12 destroys options that it has not made yet.
   template <std::convertible_to<std::string> Path>
-  trace_path(Path&& path) noexcept;  // in session/trace.hpp
+  trace_path(Path&& path) noexcept;  // in session/named_by_options.hpp
 
   bool empty() const { return path_.empty(); }
   const std::string& path() const { return path_; }

@@ -73,6 +73,11 @@ static_assert(equal(seconds(plan_of(on_gpus), pairs_direct), 4 + 2 + 2 + 2 + 4))
 // Processes come together before a run and after it.
 constexpr cluster_model noted{.network_latency = 1, .note = 0.25};
 static_assert(equal(noted.agreement(5), 2 + 2) && noted.agreement(1) == 0);
+static_assert(equal(noted.agreement(9), 4 + 4) && equal(noted.agreement(1024), 2 * (4 + (7 + 7 + 7 + 1) * 0.25)));
+// Eight tasks of a node agree among themselves first.
+constexpr cluster_model in_nodes{.tasks_per_node = 8, .node_latency = 1, .network_latency = 10};
+static_assert(equal(in_nodes.agreement(8), 2) && equal(in_nodes.agreement(9), 22) && equal(in_nodes.agreement(64), 22));
+static_assert(equal(in_nodes.agreement(65), 42));
 static_assert(equal(estimate(plan_of(hop), noted).seconds, 2 * (2 + 0.5) + 1));
 
 // ---- sums -------------------------------------------------------------------------------------------------
