@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The network of TensorFlow's CIFAR-10 tutorial, trained by several processes: mpirun -n 2 ./cifar10_workers --workers=2
+// The network of TensorFlow's CIFAR-10 tutorial, trained by several processes: mpirun -n 2 ./cifar10_workers
+// --workers=2
 //   --workers=N     1 or 2, or what it is compiled for: -DWORKERS=4,8
 //   --data=FOLDER   where data_batch_1.bin to data_batch_5.bin are; without it, a generated set
 //   --steps=N       of 128 pictures each, or -DBATCH=N, counted from the beginning of the training

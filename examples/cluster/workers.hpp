@@ -82,14 +82,12 @@ void train(onto::session& sess, int own, Network& data, const options& o) {
   using namespace onto;
   using mine = part<Network, Workers>;
   // [step]
-  constexpr auto places = []<int... K>(std::integer_sequence<int, K...>) {
-    return hana::tuple_t<task<"worker", K>...>;
-  }
+  constexpr auto places = []<int... K>(std::integer_sequence<int, K...>) { return hana::tuple_t<task<"worker", K>...>; }
   (std::make_integer_sequence<int, Workers>{});
   constexpr auto step = Network::template step<mine>(places);
   sess.initialize(step);
   if (!o.checkpoint.empty()) try {
-      sess.restore(o.checkpoint);  // of any number of workers: those that it has not take the first one's values
+      sess.restore(o.checkpoint);       // of any number of workers: those that it has not take the first one's values
     } catch (const not_found_error&) {  // in every process: this is the first start
     }
   // [step]
@@ -190,9 +188,8 @@ int run(int argc, char** argv) {
     start<Network, decltype(number)::value>(argc, argv, o);
   };
   try {
-    [&]<int... Number>(std::integer_sequence<int, Number...>) {
-      (try_one(std::integral_constant<int, Number>{}), ...);
-    }(std::integer_sequence<int, WORKERS>{});
+    [&]<int... Number>(std::integer_sequence<int, Number...>) { (try_one(std::integral_constant<int, Number>{}), ...); }
+    (std::integer_sequence<int, WORKERS>{});
   } catch (const onto::error& e) {
     return std::fprintf(stderr, "%s\n", e.what()), 1;
   }

@@ -22,7 +22,7 @@ struct cluster_model {
   double node_latency = 0;       ///< seconds that a message inside a node takes however small it is
   double network_bandwidth = 0;  ///< bytes per second from a task to those of other nodes, each way
   double network_latency = 0;    ///< seconds that a message between nodes takes however small it is
-  double note = 0;      ///< seconds that a process takes for a note from or to another one, twice at each run
+  double note = 0;               ///< seconds that a process takes for a note from or to another one, twice at each run
   bool direct = false;  ///< messages go from GPU to GPU (NCCL, MPI that reads a GPU's memory), not through the hosts
   bool host_moves = false;  ///< messages move while the host waits for them, as in shared memory, not beside kernels
 

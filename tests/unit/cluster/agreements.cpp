@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// How processes agree, for clusters of up to 33 tasks: whoever fails, is late or dies, at whatever place of the tree and
-// at whatever moment, all others hear of it. One task goes on at a time, drawn by chance whenever one waits, and time is
-// what that takes: so the orders are many, and nothing hangs on a clock.
+// How processes agree, for clusters of up to 33 tasks: whoever fails, is late or dies, at whatever place of the tree
+// and at whatever moment, all others hear of it. One task goes on at a time, drawn by chance whenever one waits, and
+// time is what that takes: so the orders are many, and nothing hangs on a clock.
 #include <onto/backend/cluster/device.hpp>
 #include <onto/backend/cluster/memory_transport.hpp>
 
@@ -143,7 +143,8 @@ outcome run(int tasks, unsigned seed, const std::function<void(process&)>& act, 
   names->add("w", tasks);
   const ref<memory_network> net(new memory_network(tasks));
   turns all(tasks, seed);
-  outcome o{std::vector<std::string>(static_cast<std::size_t>(tasks)), std::vector<int>(static_cast<std::size_t>(tasks)), 0};
+  outcome o{std::vector<std::string>(static_cast<std::size_t>(tasks)),
+            std::vector<int>(static_cast<std::size_t>(tasks)), 0};
   std::vector<std::thread> threads;
   for (int r = 0; r < tasks; ++r)
     threads.emplace_back([&, r] {
@@ -155,8 +156,8 @@ outcome run(int tasks, unsigned seed, const std::function<void(process&)>& act, 
       {
         ways->retain();
         ways->retain();
-        const ref<cluster_group> group(new cluster_group(ref<mortal_transport>(ways.get()), names,
-                                                         ref<cluster_end>(new cluster_end), timeout));
+        const ref<cluster_group> group(
+            new cluster_group(ref<mortal_transport>(ways.get()), names, ref<cluster_end>(new cluster_end), timeout));
         process p{*group, all, r};
         try {
           act(p);
@@ -322,7 +323,8 @@ TEST_CASE("a task that is killed at any moment is named by all, wherever it is",
       const int last = 1 + (victim * 5 + tasks) % 12;
       INFO(tasks << " tasks, task " << victim << " is killed at its look " << last);
       const outcome o = run(
-          tasks, static_cast<unsigned>(31 * tasks + victim), [](process& p) {
+          tasks, static_cast<unsigned>(31 * tasks + victim),
+          [](process& p) {
             for (int round = 0; round < 20; ++round) {
               detail::tested_time->pause();
               p.agree("");
@@ -377,8 +379,9 @@ TEST_CASE("what is put together in any way is the same", "[cluster]") {
       n.program = random() % 6 == 0 ? 2 : 1;
       n.nodes = t;
       n.said = letter(t);
-      n.failure = random() % 3 ? detail::failure_kind::none
-                               : random() % 2 ? detail::failure_kind::elsewhere : detail::failure_kind::not_found;
+      n.failure = random() % 3   ? detail::failure_kind::none
+                  : random() % 2 ? detail::failure_kind::elsewhere
+                                 : detail::failure_kind::not_found;
       if (n.failure != detail::failure_kind::none) n.origin = t;
     }
     const auto fold = [&](const auto& self, int begin, int end) -> detail::process_note {

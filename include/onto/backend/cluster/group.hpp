@@ -102,7 +102,7 @@ class cluster_group final : public process_group {
   static constexpr int verdict_tag = 1;
 
  private:
-  static constexpr double grace = 1;  // seconds for those who wait, too, to say for whom
+  static constexpr double grace = 1;            // seconds for those who wait, too, to say for whom
   static constexpr std::size_t at_once = 4096;  // bytes that leave though nobody looks
 
   // ---- agreements -----------------------------------------------------------------------------------------

@@ -170,8 +170,7 @@ ONTO_NOINLINE inline bool read_note(std::string_view bytes, process_note& n) {
   wire::head h;
   if (bytes.size() < sizeof h) return false;
   std::memcpy(&h, bytes.data(), sizeof h);
-  const std::uint64_t texts =
-      std::uint64_t{h.operation_bytes} + h.text_bytes + h.said_bytes + h.other_operation_bytes;
+  const std::uint64_t texts = std::uint64_t{h.operation_bytes} + h.text_bytes + h.said_bytes + h.other_operation_bytes;
   if (h.magic != wire::magic || h.format != wire::format || texts != bytes.size() - sizeof h ||
       h.kind > static_cast<std::uint32_t>(note_kind::end) ||
       h.failure > static_cast<std::uint32_t>(failure_kind::elsewhere))
