@@ -2,9 +2,10 @@
 // What `estimate` says of programs over two processes, beside what they take: the machine is described by what
 // products, maps and a ping-pong of MPI's take on it, measured here, before any of the programs has run.
 //   mpicxx -std=c++20 -O2 -march=native -I include benchmarks/cluster/estimate.cpp -o estimate -pthread
-//   mpirun -n 2 ./estimate [short]
-// What short things take is measured as long as a step of training takes, many of them at once: on a busy machine few
-// things of 0.1 ms are interrupted, and every step of 10 ms is. `short`: each by itself.
+//   mpirun -n 2 ./estimate
+// Twice: by what things take at the least, beside what programs take at the least, which hangs little on what else the
+// machine does; and by medians. For these, things are measured over as long as a step of training takes, many of them
+// at once: on a busy machine few things of 0.1 ms are interrupted, and every step of 10 ms is.
 #include <onto/cluster.hpp>
 #include <onto/cluster_model.hpp>
 
@@ -12,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <string_view>
 #include <vector>
 
 #include "times.hpp"
@@ -34,8 +34,20 @@ void wait(MPI_Request& request) {
   for (int done = 0; MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done;) p.pause();
 }
 
+/// Seconds of `f`, as one of so many that take `window` seconds together.
+template <class F>
+double seconds_of(double window, double times::*kind, const F& f) {
+  double one = measure(20, f, warm).*kind;
+  MPI_Bcast(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  const int together = std::max(1, static_cast<int>(window / one));
+  const auto several = [&] {
+    for (int k = 0; k < together; ++k) f();
+  };
+  return measure(together > 1 ? 50 : 200, several, warm).*kind / together;
+}
+
 /// One way of a ping-pong.
-double one_way(int rank, int bytes, double times::*kind) {
+double one_way(int rank, int bytes, double window, double times::*kind) {
   std::vector<char> data(static_cast<std::size_t>(bytes));
   const auto send = [&] {
     MPI_Request r = MPI_REQUEST_NULL;
@@ -47,27 +59,13 @@ double one_way(int rank, int bytes, double times::*kind) {
     MPI_Irecv(data.data(), bytes, MPI_BYTE, 1 - rank, 0, MPI_COMM_WORLD, &r);
     wait(r);
   };
-  const times t = measure(
-      100,
-      [&] {
-        if (rank == 0) send();
-        receive();
-        if (rank == 1) send();
-      },
-      warm);
-  return t.*kind / 2;
-}
-
-/// Seconds of `f`, as one of so many that take `window` seconds together.
-template <class F>
-double seconds_of(double window, double times::*kind, const F& f) {
-  double one = measure(20, f, warm).*kind;
-  MPI_Bcast(&one, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  const int together = std::max(1, static_cast<int>(window / one));
-  const auto several = [&] {
-    for (int k = 0; k < together; ++k) f();
-  };
-  return measure(together > 1 ? 50 : 200, several, warm).*kind / together;
+  return seconds_of(window, kind,
+                    [&] {
+                      if (rank == 0) send();
+                      receive();
+                      if (rank == 1) send();
+                    }) /
+         2;
 }
 
 /// Both processes compute at once, as they do in a step.
@@ -86,8 +84,8 @@ cluster_model describe(server& node, session& sess, double window, double times:
   m.device.host_flops = 2. * 128 * 512 * 512 / seconds_of(window, kind, [&] { product(a = A, b = B); });
   m.device.host_memory_bandwidth = 3. * 4 * 262144 / seconds_of(window, kind, [&] { map(u = U, v = V); });
   m.tasks_per_node = 2;
-  m.node_latency = one_way(node.rank(), 8, kind);
-  m.node_bandwidth = (1 << 22) / (one_way(node.rank(), 1 << 22, kind) - m.node_latency);
+  m.node_latency = one_way(node.rank(), 8, window, kind);
+  m.node_bandwidth = (1 << 22) / (one_way(node.rank(), 1 << 22, window, kind) - m.node_latency);
   // A run of nothing is two agreements.
   static const auto nothing = variable<"nothing", float, 1>(0.f);
   const auto empty = on<task<"worker", 0>>(nothing + 1_c);
@@ -142,9 +140,10 @@ double computed() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-void print(const char* what, double estimated, const times& t, double busy) {
-  std::printf("| %s | %.3f | %.3f | %.3f | %.3f | %.2f |\n", what, 1e3 * estimated, 1e3 * t.median, 1e3 * t.least,
-              1e3 * busy, t.median / estimated);
+void print(const cluster_model& m) {
+  std::printf("products %.1f GFLOP/s, maps %.1f GB/s, messages %.2f us and %.2f GB/s, notes %.2f us\n",
+              1e-9 * m.device.host_flops, 1e-9 * m.device.host_memory_bandwidth, 1e6 * m.node_latency,
+              1e-9 * m.node_bandwidth, 1e6 * m.note);
 }
 
 }  // namespace
@@ -152,16 +151,15 @@ void print(const char* what, double estimated, const times& t, double busy) {
 int main(int argc, char** argv) {
   server node{argc, argv, {{"worker", 2}}};
   session sess{node, {.cpu_threads = 1}};
-  const bool in_short = argc > 1 && std::string_view(argv[1]) == "short";
-  const cluster_model m = describe(node, sess, in_short ? 0 : 0.01, &times::median);
+  const cluster_model quick = describe(node, sess, 0, &times::least);
+  const cluster_model usual = describe(node, sess, 0.01, &times::median);
   const bool prints = node.rank() == 0;
   if (prints) {
-    std::printf("products %.1f GFLOP/s, maps %.1f GB/s, messages %.2f us and %.2f GB/s, notes %.2f us\n\n",
-                1e-9 * m.device.host_flops, 1e-9 * m.device.host_memory_bandwidth, 1e6 * m.node_latency,
-                1e-9 * m.node_bandwidth, 1e6 * m.note);
+    print(quick);
+    print(usual);
     std::printf(
-        "| | estimate, ms | median, ms | least, ms | on a core, ms | median / estimate |\n"
-        "|---|---:|---:|---:|---:|---:|\n");
+        "\n| | least, ms | estimate, ms | ratio | on a core, ms | median, ms | estimate, ms | ratio |\n"
+        "|---|---:|---:|---:|---:|---:|---:|---:|\n");
   }
   const auto compare = [&](const char* what, int count, const auto& program, const auto&... feeds) {
     sess.initialize(program);
@@ -173,7 +171,10 @@ int main(int argc, char** argv) {
       busy += computed() - before;
     };
     const times t = measure(count, one, warm);
-    if (prints) print(what, estimate(plan_of(program), m).seconds, t, busy / (count + warm));
+    const double least = estimate(plan_of(program), quick).seconds, median = estimate(plan_of(program), usual).seconds;
+    if (prints)
+      std::printf("| %s | %.3f | %.3f | %.2f | %.3f | %.3f | %.3f | %.2f |\n", what, 1e3 * t.least, 1e3 * least,
+                  t.least / least, 1e3 * busy / (count + warm), 1e3 * t.median, 1e3 * median, t.median / median);
   };
   compare("a message of 1 MiB, and its sum", 200, sent<262144>);
   compare("a message of 10 MiB, and its sum", 50, sent<2621440>);

@@ -24,7 +24,9 @@ struct cluster_model {
   double network_latency = 0;    ///< seconds that a message between nodes takes however small it is
   double note = 0;               ///< seconds that a process takes for a note from or to another one, twice at each run
   bool direct = false;  ///< messages go from GPU to GPU (NCCL, MPI that reads a GPU's memory), not through the hosts
-  bool host_moves = false;  ///< messages move while the host waits for them, as in shared memory, not beside kernels
+  /// Messages move while the host waits for them, as in shared memory, not beside kernels; and a core copies what comes
+  /// and what goes one after the other, where tasks send each other something at the same time.
+  bool host_moves = false;
 
   /// All-reduces of up to so many tasks are messages of each to each; of more, what MPI and NCCL do.
   static constexpr int most_by_messages = 8;
@@ -102,10 +104,11 @@ struct cluster_model {
     while ((std::int64_t{1} << rounds) < n) ++rounds;
     return rounds;
   }
-  /// Both links of a task are used at once.
+  /// Both links of a task are used at once, each both ways but where a core copies.
   constexpr double each_to_each(double share, int tasks) const {
     const int near = (tasks < tasks_per_node ? tasks : tasks_per_node) - 1, far = tasks - 1 - near;
-    return longer(near > 0 ? node_latency + at(near * share, node_bandwidth) : 0,
+    const int copies = host_moves ? 2 : 1;
+    return longer(near > 0 ? node_latency + at(copies * near * share, node_bandwidth) : 0,
                   far > 0 ? network_latency + at(far * share, network_bandwidth) : 0);
   }
   constexpr double adding(double bytes) const {
