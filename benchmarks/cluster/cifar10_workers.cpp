@@ -52,8 +52,12 @@ void measure(server& node, int steps, int threads, std::integer_sequence<int, K.
   auto learn = sess.prepare(update);
   tensor<float, cifar10::batch / workers, cifar10::input, cifar10::input, 3> images;
   tensor<std::int32_t, cifar10::batch / workers> labels;
-  for (std::size_t k = 0; k < images.size(); ++k) images.data()[k] = static_cast<float>(k * 7919 % 256) / 128 - 1;
-  for (std::size_t k = 0; k < labels.size(); ++k) labels.data()[k] = static_cast<std::int32_t>(k % 10);
+  // Each worker's part of one batch.
+  const std::size_t before = static_cast<std::size_t>(node.rank()) * labels.size();
+  const std::size_t values = images.size() / labels.size();
+  for (std::size_t k = 0; k < images.size(); ++k)
+    images.data()[k] = static_cast<float>((before * values + k) * 7919 % 256) / 128 - 1;
+  for (std::size_t k = 0; k < labels.size(); ++k) labels.data()[k] = static_cast<std::int32_t>((before + k) % 10);
   std::vector<double> seconds;
   float loss = 0;
   double busy = 0;
