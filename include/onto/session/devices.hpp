@@ -7,7 +7,7 @@
 #include <onto/backend/simulated/device.hpp>
 #include <onto/core/arena.hpp>
 #include <onto/session/device_options.hpp>
-#include <onto/session/named_by_options.hpp>
+#include <onto/session/makers.hpp>
 #include <onto/session/session_runtime.hpp>
 
 ONTO_BEGIN_RUNS_ONCE

@@ -4,7 +4,7 @@
 
 #include <onto/core/json.hpp>
 #include <onto/runtime/work.hpp>
-#include <onto/session/named_by_options.hpp>
+#include <onto/session/makers.hpp>
 
 #include <time.h>
 

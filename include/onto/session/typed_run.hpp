@@ -163,6 +163,4 @@ ONTO_END_RUNS_ONCE
 
 #if ONTO_DEFINITIONS
 #include <onto/session/open_session.hpp>
-#else
-#include <onto/session/named_by_options.hpp>
 #endif

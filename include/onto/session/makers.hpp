@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What options name and programs without them hold nothing of: simulated GPUs, and the file of a trace.
+// What only programs have whose options say so: the code of simulated GPUs, and that of a trace.
 #pragma once
 
 #include <onto/session/options.hpp>
@@ -9,14 +9,13 @@
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
-namespace detail {
 
+namespace detail {
 /// A simulated GPU, number `index` of a session, which is `physical` of the machine or a part of it.
 ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model);
 
 /// A trace in a file.
 ONTO_RUNTIME trace_sink* make_trace(const std::string& path);
-
 }  // namespace detail
 
 template <std::convertible_to<int> Count>
