@@ -5,6 +5,7 @@
 #include <onto/core/text.hpp>
 #include <onto/device/place.hpp>
 
+#include <limits>
 #include <type_traits>
 
 namespace onto {
@@ -30,7 +31,9 @@ struct any_device_of_task {
 /// A task with its job's name spelled out: text is no template argument of what kernels are made of.
 template <class Job, int Task, class Device>
 struct task_place {
-  static_assert(Task >= 0, "[onto.device] a task is 0 or positive");
+  static_assert(Task != std::numeric_limits<int>::min(),
+                "[onto.device] a task has a number in its job; give it: task<\"worker\", 0>");
+  static_assert(Task >= 0 || Task == std::numeric_limits<int>::min(), "[onto.device] a task is 0 or positive");
   static_assert(Job::value.size() > 0, "[onto.device] a task is of a job; give it a name: task<\"worker\", 0>");
   static constexpr int index = Task;  // for towers: `place.index`
   static constexpr task_name name{Job::value, Task, task_id(Job::value, Task)};
@@ -49,7 +52,7 @@ inline constexpr auto job_name = spelled<Job>();
 
 /// Task `Index` of a job, a process of a cluster: `on<task<"worker", 1>>(e)`, or one of its devices:
 /// `on<task<"worker", 1, gpu<0>>>(e)`. Scopes combine: `on<task<"worker", 1>>(on<gpu<0>>(e))` is the same.
-template <fixed_string Job, int Index, class Device = detail::any_device_of_task>
+template <fixed_string Job, int Index = std::numeric_limits<int>::min(), class Device = detail::any_device_of_task>
 using task = detail::task_place<std::remove_const_t<decltype(detail::job_name<Job>)>, Index, Device>;
 
 }  // namespace onto

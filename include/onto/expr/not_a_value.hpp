@@ -31,12 +31,27 @@ struct expression_is_not_indexed {
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
                 "slice<begin, end>(x)");
 };
+template <class Value>
+struct expression_is_not_a_range {
+  using reported = void;
+  static constexpr bool ok = sizeof(Value) == 0;
+  static_assert(ok,
+                "[onto.run] an expression has no elements before it is run; loop over those of sess.run(e), or say "
+                "sum(x) or max(x)");
+};
 template <class Operand>
 struct expression_does_not_change {
   using reported = void;
   static constexpr bool ok = sizeof(Operand) == 0;
   static_assert(
       ok, "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable");
+};
+
+/// Enough of an iterator for a loop, and no iterator to std::ranges.
+struct no_elements {
+  int operator*() const;
+  void operator++();
+  bool operator!=(no_elements) const;
 };
 
 /// The base of expressions: members that are never called in a program that compiles. They are members of one class,
@@ -93,6 +108,16 @@ struct no_value {
   friend void operator+(const T*, const no_value&) = delete;
   template <class T>
   friend void operator-(const T*, const no_value&) = delete;
+
+  template <class E>
+    requires std::is_base_of_v<no_value, E>
+  friend constexpr no_elements begin(const E&) {
+    static_cast<void>(static_cast<typename expression_is_not_a_range<E>::reported*>(nullptr));
+    return {};
+  }
+  template <class E>
+    requires std::is_base_of_v<no_value, E>
+  friend constexpr no_elements end(const E&) { return {}; }
 
  private:
   template <class X>

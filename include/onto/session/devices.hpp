@@ -7,27 +7,17 @@
 #include <onto/backend/simulated/device.hpp>
 #include <onto/core/arena.hpp>
 #include <onto/session/device_options.hpp>
+#include <onto/session/makers.hpp>
 #include <onto/session/session_runtime.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
-namespace onto {
-namespace detail {
+namespace onto::detail {
 
-/// A simulated GPU, number `index` of a session, which is `physical` of the machine or a part of it.
-ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model);
 #if ONTO_DEFINITIONS
 ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_limit& limit, const cost_model& model) {
   return new simulated_device(index, physical, limit, model);
 }
 #endif
-
-}  // namespace detail
-
-template <std::convertible_to<int> Count>
-constexpr simulated_gpu_count::simulated_gpu_count(Count count)
-    : count_(static_cast<int>(count)), make_(&detail::make_simulated_gpu) {}
-
-namespace detail {
 
 /// Finds the devices; uses none of them.
 /// *Throws* `invalid_argument_error` for options that make no sense, or none with the devices that are there.
@@ -71,7 +61,6 @@ ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& o
   return devices;
 }
 
-}  // namespace detail
-}  // namespace onto
+}  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

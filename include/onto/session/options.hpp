@@ -92,7 +92,7 @@ class simulated_gpu_count {
  public:
   constexpr simulated_gpu_count() = default;
   template <std::convertible_to<int> Count>
-  constexpr simulated_gpu_count(Count count);  // in session/devices.hpp
+  constexpr simulated_gpu_count(Count count);  // in session/makers.hpp
 
   constexpr operator int() const { return count_; }
   /// *Preconditions* the number is above 0.
@@ -111,7 +111,7 @@ class trace_path {
   trace_path() = default;
   /// Throws nothing: where an option's value does, g++ 12 destroys options that it has not made yet.
   template <std::convertible_to<std::string> Path>
-  trace_path(Path&& path) noexcept;  // in session/trace.hpp
+  trace_path(Path&& path) noexcept;  // in session/makers.hpp
 
   bool empty() const { return path_.empty(); }
   const std::string& path() const { return path_; }
@@ -181,6 +181,11 @@ class simulated_jobs {
   /// The tasks of a specification.
   template <class Cluster = detail::simulated_cluster>
   simulated_jobs(const cluster_spec& spec) : opener_(make<Cluster>(spec)) {}
+  template <std::integral Count>
+  simulated_jobs(Count) {
+    constexpr bool has_a_job = sizeof(Count) == 0;
+    static_assert(has_a_job, "[onto.option] simulated_tasks are of a job; give it a name: {{\"worker\", 4}}");
+  }
 
   const detail::session_opener* opener() const { return static_cast<const detail::session_opener*>(opener_.get()); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/session/backends.hpp>
+#include <onto/session/makers.hpp>
 #include <onto/session/prepared.hpp>
 
 #include <string>

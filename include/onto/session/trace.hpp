@@ -4,12 +4,11 @@
 
 #include <onto/core/json.hpp>
 #include <onto/runtime/work.hpp>
-#include <onto/session/options.hpp>
+#include <onto/session/makers.hpp>
 
 #include <time.h>
 
 #include <cerrno>
-#include <concepts>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -208,15 +207,10 @@ class trace_file : public trace_sink {
   bool any_ = false;
 };
 
-/// A trace in a file.
-ONTO_RUNTIME trace_sink* make_trace(const std::string& path);
 #if ONTO_DEFINITIONS
 ONTO_RUNTIME trace_sink* make_trace(const std::string& path) { return new trace_file(path); }
 #endif
 
 }  // namespace onto::detail
-
-template <std::convertible_to<std::string> Path>
-onto::trace_path::trace_path(Path&& path) noexcept : path_(static_cast<Path&&>(path)), make_(&detail::make_trace) {}
 
 ONTO_END_RUNS_ONCE
