@@ -106,13 +106,21 @@ def make_source(mutants, texts):
             path.unlink()
 
 
+def checks_of_bounds():
+    """How the compiler checks indices of arrays: with `bounds` alone g++ leaves out those at the end of structs, and takes
+    an index too far for one that never comes."""
+    strict = [os.environ.get("CXX", "c++"), "-fsanitize=bounds-strict", "-fsyntax-only", "-x", "c++", os.devnull]
+    return "bounds-strict" if subprocess.run(strict, capture_output=True, check=False).returncode == 0 else "bounds"
+
+
 def build(jobs, tests):
     """Builds the tests of the copy, or those whose names `tests` is found in. *Returns* the programs, and the names of
     those that are left out."""
     if not (BUILD / "CMakeCache.txt").exists():
         ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
+        checked = checks_of_bounds()
         subprocess.run(["cmake", "--preset", "emulated", "-B", str(BUILD), *ninja, "-DONTO_WARNINGS_AS_ERRORS=OFF",
-                        "-DCMAKE_CXX_FLAGS=-w -fsanitize=bounds -fno-sanitize-recover=bounds",
+                        f"-DCMAKE_CXX_FLAGS=-w -fsanitize={checked} -fno-sanitize-recover={checked}",
                         "-DCMAKE_CXX_FLAGS_DEBUG=-O1"], cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
     else:
         subprocess.run(["cmake", str(BUILD)], check=True, stdout=subprocess.DEVNULL)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// How maps and copies are laid out and planned for a GPU: what of a layout is read, how it is cut, and what a block has.
+// How maps and copies are laid out and planned for a GPU: what of a layout is read, how it is cut, and what a block
+// has.
 #include "catch.hpp"
 #include "maps.hpp"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::int64_t nowhere = std::int64_t{1} << 40;  // further than any operand of these tests reaches
 constexpr std::int8_t words[] = {4, 4, 4, 4};
+const void* const odd_address = reinterpret_cast<const void*>(std::uintptr_t{0x1001});
 
 /// A layout whose every place holds what would be noticed.
 map_layout strange_layout() {
@@ -20,9 +22,9 @@ map_layout strange_layout() {
   m.size = 1;
   m.first = 0;
   for (std::int64_t& e : m.extent) e = nowhere;
-  for (const void*& p : m.data) p = words + 1;
+  for (const void*& p : m.data) p = odd_address;
   for (auto& of_operand : m.stride)
-    for (std::int64_t& s : of_operand) s = nowhere;
+    for (int d = 0; d < max_rank; ++d) of_operand[d] = nowhere + d;
   return m;
 }
 void append_dimension(map_layout& m, std::int64_t extent) {
@@ -77,10 +79,10 @@ TEST_CASE("of a layout only its own operands and dimensions are read and changed
   CHECK(m.rank == 2);
   CHECK(m.extent[1] == 5);
   CHECK(m.stride[1][1] == 6);
-  CHECK(m.stride[2][1] == nowhere);
+  CHECK(m.stride[2][1] == nowhere + 1);
   advance(m, 0, 2);
   CHECK(m.first == 2);
-  CHECK(m.data[2] == words + 1);
+  CHECK(m.data[2] == odd_address);
 }
 
 TEST_CASE("words of a copy are as wide as its two operands allow", "[cuda][copy]") {

@@ -148,6 +148,12 @@ TEST_CASE("rows are split where they do not fit or are few", "[cuda][rows]") {
   CHECK(operands_of<softmax_of_floats>(shape_of({1000, 57900}), 1, 99 << 10).grid.split);
 }
 
+TEST_CASE("rows in registers have more threads only where blocks are few", "[cuda][rows]") {
+  const auto depth = [](std::int64_t rows) { return arrange_register_rows({rows, 64, true, true, 4, 1, 16}, 8).depth; };
+  CHECK(depth(16 * enough_blocks) == 8);
+  CHECK(depth(16 * (enough_blocks - 1)) == 16);
+}
+
 TEST_CASE("whole rows may fill shared memory to the last byte", "[cuda][rows]") {
   const row_shape s{1000, 10000, true, true, 4, 1, 16};
   const row_grid g = arrange_whole_rows(s);

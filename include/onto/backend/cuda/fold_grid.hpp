@@ -120,7 +120,9 @@ template <int Operands>
 constexpr bool folds_along_memory(const strided_space<Operands>& kept, const strided_space<Operands>& folded) {
   if (kept.rank == 0 || folded.rank == 0) return folded.rank > 0;
   // What does not change is as good as far apart: nothing is gained by neighbours.
-  const auto apart = [](std::int64_t stride) { return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride; };
+  const auto apart = [](std::int64_t stride) {
+    return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+  };
   int along = 0, across = 0;
   for (int k = 0; k < Operands; ++k) {
     const std::int64_t in_fold = apart(folded.stride[k][folded.rank - 1]);
