@@ -177,6 +177,21 @@ TEST_CASE("neighbouring rows are read together, whole sectors of them", "[cuda][
   CHECK_FALSE(operands_of<softmax_of_floats>(shape_of({4096, 4096}), 1, most_shared, 0x10004).in_packs[0]);
 }
 
+TEST_CASE("rows are read in packs only where results are aligned, too", "[cuda][rows]") {
+  const extents space = shape_of({4096, 1024});
+  const operand_view in = contiguous_view(reinterpret_cast<void*>(0x10000), space);
+  const std::uint64_t scalar = 0;
+  kernel_call call;
+  call.space = space;
+  call.inputs = 1;
+  call.in = &in;
+  call.scalars = &scalar;
+  for (const std::uintptr_t offset : {0, 4}) {
+    call.out.data = reinterpret_cast<void*>(0x20000 + offset);
+    CHECK(row_operands_of<softmax_of_floats>(call, 1, most_shared).in_packs[0] == (offset == 0));
+  }
+}
+
 TEST_CASE("blocks read what is the same for all rows seldom", "[cuda][rows]") {
   const auto r = operands_of<normal_of_floats>(shape_of({4096, 1023}));
   CHECK(r.any_same);
