@@ -310,15 +310,49 @@ auto under_guard(const char* name, F f) {
   return f();
 }
 
-/// Adds operations until there are `Steps`. Where `Guarded`, each is written under a guard of its own.
-template <std::uint64_t Seed, int Steps, bool Guarded, bool Maps, class... T>
-constexpr auto grown(const std::tuple<T...>& terms) {
-  constexpr int count = static_cast<int>(sizeof...(T));
+/// Term number `K` of a list.
+template <int K, class T>
+struct term_of_list {
+  const T& t;
+};
+/// Terms that live where they were made. No std::tuple: of one for each length nearly all that a program of tests is
+/// compiled to would be copies.
+template <class Numbers, class... T>
+struct term_list;
+template <int... K, class... T>
+struct term_list<std::integer_sequence<int, K...>, T...> : term_of_list<K, T>... {
+  static constexpr int count = static_cast<int>(sizeof...(K));
+};
+
+template <int K, class T>
+constexpr const T& get(const term_of_list<K, T>& of) {
+  return of.t;
+}
+
+template <class... T>
+constexpr auto list_terms(const T&... terms) {
+  return term_list<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...>{{terms}...};
+}
+template <int... K, class... T, class More>
+constexpr auto with_term(const term_list<std::integer_sequence<int, K...>, T...>& terms, const More& more) {
+  return list_terms(get<K>(terms)..., more);
+}
+
+/// The last terms, the newest first, as what is fetched.
+template <int... K, class Terms>
+constexpr auto fetch_terms(const Terms& terms, std::integer_sequence<int, K...>) {
+  return fetches(get<Terms::count - 1 - K>(terms).e...);
+}
+
+/// Adds `Steps` operations, and fetches the last `Fetched`. Where `Guarded`, each is written under a guard of its own.
+template <std::uint64_t Seed, int Steps, int Fetched, bool Guarded, bool Maps, class Terms>
+constexpr auto grown(const Terms& terms) {
   if constexpr (Steps == 0) {
-    return terms;
+    return fetch_terms(terms, std::make_integer_sequence<int, Fetched>{});
   } else {
     constexpr std::uint64_t r = mixed(Seed * 1000 + Steps);
     constexpr std::uint64_t q = mixed(r);
+    constexpr int count = Terms::count;
     // The first operand is mostly the newest term, so that little is left unused.
     constexpr bool looks = Seed >= looking && Steps % 2 == 0;
     constexpr int newest = (r % 8 != 0 || looks) && count > 6 ? count - 1 : static_cast<int>(r / 8 % count);
@@ -326,28 +360,26 @@ constexpr auto grown(const std::tuple<T...>& terms) {
     constexpr int first = Maps && r % 3 == 0 ? 0 : newest;
     constexpr int second = static_cast<int>(q % count);
     constexpr std::uint64_t choice = Maps ? mostly_maps(q >> 20) : q >> 20;
-    const auto add = [&] {
+    const auto next = [&] {
       if constexpr (looks && Seed >= wording) {
-        return std::tuple_cat(terms, std::tuple{random_word<(q >> 20)>(std::get<first>(terms))});
+        return random_word<(q >> 20)>(get<first>(terms));
       } else if constexpr (looks) {
-        return std::tuple_cat(terms, std::tuple{random_look<(q >> 20)>(std::get<first>(terms))});
+        return random_look<(q >> 20)>(get<first>(terms));
       } else {
-        const auto t = random_operation<choice, Steps>(std::get<first>(terms), std::get<second>(terms));
-        return std::tuple_cat(terms,
-                              std::tuple{scoped<(Maps && r % 4 != 1 ? 7 : (q >> 40) % (Seed >= looking ? 32 : 8))>(t)});
+        const auto t = random_operation<choice, Steps>(get<first>(terms), get<second>(terms));
+        return scoped<(Maps && r % 4 != 1 ? 7 : (q >> 40) % (Seed >= looking ? 32 : 8))>(t);
       }
     };
     if constexpr (Guarded) {
-      return under_guard(guard_names[(r >> 30) % 4], [&] { return grown<Seed, Steps - 1, Guarded, Maps>(add()); });
+      return under_guard(guard_names[(r >> 30) % 4], [&] {
+        const auto t = next();
+        return grown<Seed, Steps - 1, Fetched, Guarded, Maps>(with_term(terms, t));
+      });
     } else {
-      return grown<Seed, Steps - 1, Guarded, Maps>(add());
+      const auto t = next();
+      return grown<Seed, Steps - 1, Fetched, Guarded, Maps>(with_term(terms, t));
     }
   }
-}
-
-template <int... K, class... T>
-constexpr auto fetch_terms(const std::tuple<T...>& terms, std::integer_sequence<int, K...>) {
-  return fetches(std::get<sizeof...(T) - 1 - static_cast<std::size_t>(K)>(terms).e...);
 }
 
 /// The program of a seed: seven operations or nine, of which the last `Fetched` are fetched. `Maps`: most of them are
@@ -355,7 +387,9 @@ constexpr auto fetch_terms(const std::tuple<T...>& terms, std::integer_sequence<
 template <unsigned Seed, bool Open = Seed % 3 == 1, int Fetched = 1 + Seed % 2, bool Guarded = false, bool Maps = false>
 constexpr auto random_program() {
   constexpr int steps = Seed >= looking ? 9 : 7;
-  return fetch_terms(grown<Seed, steps, Guarded, Maps>(leaves<Open>()), std::make_integer_sequence<int, Fetched>{});
+  constexpr auto of = leaves<Open>();
+  return std::apply([](const auto&... leaf) { return grown<Seed, steps, Fetched, Guarded, Maps>(list_terms(leaf...)); },
+                    of);
 }
 
 }  // namespace onto_test

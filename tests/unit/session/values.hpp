@@ -86,12 +86,13 @@ auto valued_operation(const A& a, const B& b, value_source& values) {
   }
 }
 
-/// Adds operations until there are `Steps`. Every third is the one before, written again with values of its own.
-template <std::uint64_t Seed, int Steps, bool Guarded, class... T>
-auto grown_with_values(const std::tuple<T...>& terms, value_source& values) {
-  constexpr int count = static_cast<int>(sizeof...(T));
+/// Adds `Steps` operations, and fetches the last `Fetched`. Every third is the one before, written again with values of
+/// its own.
+template <std::uint64_t Seed, int Steps, int Fetched, bool Guarded, class Terms>
+auto grown_with_values(const Terms& terms, value_source& values) {
+  constexpr int count = Terms::count;
   if constexpr (Steps == 0) {
-    return terms;
+    return fetch_terms(terms, std::make_integer_sequence<int, Fetched>{});
   } else {
     constexpr bool again = Steps % 3 == 2;
     constexpr std::uint64_t r = mixed(Seed * 1000 + Steps + (again ? 1 : 0));
@@ -99,15 +100,16 @@ auto grown_with_values(const std::tuple<T...>& terms, value_source& values) {
     constexpr int there = again ? count - 1 : count;  // when the operation was written first
     constexpr int first = r % 4 != 0 && there > 4 ? there - 1 : static_cast<int>(r / 4 % there);
     constexpr int second = static_cast<int>(q % there);
-    const auto add = [&] {
-      return std::tuple_cat(terms, std::tuple{scoped<((q >> 40) % 64)>(valued_operation<(q >> 20)>(
-                                       std::get<first>(terms), std::get<second>(terms), values))});
+    const auto next = [&] {
+      return scoped<((q >> 40) % 64)>(valued_operation<(q >> 20)>(get<first>(terms), get<second>(terms), values));
     };
     if constexpr (Guarded) {
       device_guard g{values.place()};
-      return grown_with_values<Seed, Steps - 1, Guarded>(add(), values);
+      const auto t = next();
+      return grown_with_values<Seed, Steps - 1, Fetched, Guarded>(with_term(terms, t), values);
     } else {
-      return grown_with_values<Seed, Steps - 1, Guarded>(add(), values);
+      const auto t = next();
+      return grown_with_values<Seed, Steps - 1, Fetched, Guarded>(with_term(terms, t), values);
     }
   }
 }
@@ -121,8 +123,11 @@ constexpr auto float_leaves() {
 /// have one.
 template <unsigned Seed, bool Open, bool Guarded = false>
 auto program_with_values(value_source values) {
-  return fetch_terms(grown_with_values<Seed, 8, Guarded>(float_leaves<Open>(), values),
-                     std::make_integer_sequence<int, 1 + static_cast<int>(Seed % 3)>{});
+  constexpr int fetched = 1 + static_cast<int>(Seed % 3);
+  constexpr auto of = float_leaves<Open>();
+  return std::apply(
+      [&](const auto&... leaf) { return grown_with_values<Seed, 8, fetched, Guarded>(list_terms(leaf...), values); },
+      of);
 }
 
 template <bool Open, class F>
