@@ -186,7 +186,7 @@ TEST_CASE("rows are read in packs only where results are aligned, too", "[cuda][
   call.inputs = 1;
   call.in = &in;
   call.scalars = &scalar;
-  for (const std::uintptr_t offset : {0, 4}) {
+  for (const unsigned offset : {0u, 4u}) {
     call.out.data = reinterpret_cast<void*>(0x20000 + offset);
     CHECK(row_operands_of<softmax_of_floats>(call, 1, most_shared).in_packs[0] == (offset == 0));
   }
