@@ -359,7 +359,9 @@ const char* CUDARTAPI cudaGetErrorString(cudaError_t error) {
   return error == cudaErrorNoDevice ? "no CUDA-capable device is detected" : "as the emulator was told";
 }
 
+// What a call that fails leaves where its results go is not to be read: it is what would be believed.
 cudaError_t CUDARTAPI cudaGetDeviceCount(int* count) {
+  *count = 1;
   ONTO_BEGIN(, api_call::asks);
   *count = current_machine().devices;
   return call.give(*count == 0 ? cudaErrorNoDevice : cudaSuccess);
@@ -423,8 +425,9 @@ cudaError_t CUDARTAPI cudaDeviceSynchronize() {
   return call.give(device_at(current_device()).lost);
 }
 cudaError_t CUDARTAPI cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
-  ONTO_BEGIN(, api_call::asks);
   std::memset(found, 0, sizeof *found);
+  found->type = cudaMemoryTypeHost;
+  ONTO_BEGIN(, api_call::asks);
   found->type = is_device_address(p)    ? cudaMemoryTypeDevice
                 : is_pinned_range(p, 1) ? cudaMemoryTypeHost
                                         : cudaMemoryTypeUnregistered;
@@ -723,6 +726,10 @@ cudaError_t CUDARTAPI cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCa
                                                unsigned long long* id, cudaGraph_t* graph,
                                                const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
                                                std::size_t* count) {
+  static const cudaGraphNode_t believed = nullptr;
+  *status = cudaStreamCaptureStatusActive;
+  if (nodes) *nodes = &believed;
+  if (count) *count = 1;
   ONTO_BEGIN();
   ONTO_STREAM(handle);
   if (id || graph || !nodes || !edges || !count) return call.give(cudaErrorNotSupported);

@@ -139,3 +139,10 @@ TEST_CASE("pooling on the GPU is that of the CPU", "[gpu][convolution]") {
   const auto g = gradient(sum(square(max_pool2d<window<3>, strides<2>>(x<float>))), x<float>);
   CHECK(same_on_gpu(sess, gradient(sum(square(g)), x<float>), x<float> = X));
 }
+
+TEST_CASE("of no images there is nothing, and nothing is launched", "[gpu][convolution]") {
+  session sess;
+  const auto X = numbers<float>({0, 9, 8, 3}, 7), W = numbers<float>({3, 3, 3, 70}, 11);
+  CHECK(same_on_gpu(sess, conv2d<same>(x<float>, w<float>), x<float> = X, w<float> = W));
+  CHECK(same_on_gpu(sess, max_pool2d<window<3>, strides<2>, same>(x<float>), x<float> = X));
+}

@@ -85,3 +85,10 @@ TEST_CASE("a prepared operation by number runs again and again", "[gpu]") {
     CHECK(got(1, 0) == static_cast<float>(2 * round + 1));
   }
 }
+
+TEST_CASE("by no numbers there is nothing, and nothing is launched", "[gpu][indexing]") {
+  session sess;
+  const tensor<std::int32_t, dyn> none({0});
+  CHECK(same_on_gpu(sess, take<0>(x<float>, i<std::int32_t>), x<float> = numbers<float>(5, 4, 3),
+                    i<std::int32_t> = none));
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Whatever a session does with its GPUs, the GPU that is current for the caller stays so, and one that nobody used is
 // not set up.
+#include <onto/backend/cuda/current.hpp>
 #include <onto/onto.hpp>
 
 #include <functional>
@@ -80,5 +81,23 @@ TEST_CASE("where a GPU cannot be made current the run fails, and the caller's st
     CHECK(current() == 0);
     use(sess);
     CHECK(current() == 0);
+  });
+}
+
+TEST_CASE("what is taken down where its GPU cannot be made current leaves the current one", "[current]") {
+  in_new_thread([] {
+    const detail::cuda_gpu first(0), second(1);
+    (void)first.context();
+    const detail::current_cuda_device outer(second);
+    REQUIRE(current() == 1);
+    cuda_emulation::fail_call("cuCtxPushCurrent", 1, cudaErrorInvalidValue);
+    int meanwhile = -1;
+    detail::quietly_on(first, [&] { meanwhile = current(); });
+    CHECK(cuda_emulation::clear_faults() == 1);
+    CHECK(meanwhile == 1);
+    CHECK(current() == 1);
+    detail::quietly_on(first, [&] { meanwhile = current(); });
+    CHECK(meanwhile == 0);
+    CHECK(current() == 1);
   });
 }

@@ -149,8 +149,8 @@ TEST_CASE("what fails while algorithms are tried fails the run, and leaves nothi
   const uneven_algorithms algorithms;
   bench b;
   product<float> p(shape_of({9, 7}), 5, {5, 1}, {7, 1}, {}, tuning());
-  for (const char* call : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize",
-                           "cudaEventElapsedTime", "cublasLtMatmul", "cublasLtMatmulAlgoGetHeuristic"}) {
+  for (const std::string call : {"cudaEventCreateWithFlags", "cudaEventRecord", "cudaEventSynchronize",
+                                 "cudaEventElapsedTime", "cublasLtMatmul", "cublasLtMatmulAlgoGetHeuristic"}) {
     INFO(call);
     kernel_call c = p.call;
     for (int o = 0; o < 2; ++o) p.in[o].data = b.upload(p.memory[o]);
@@ -161,7 +161,8 @@ TEST_CASE("what fails while algorithms are tried fails the run, and leaves nothi
     b.settle(stream_kind::compute);
     const long before = cuda_emulation::live_objects()["events"];
     cuda_emulation::fail_call(call, 1, cudaErrorInvalidValue);
-    CHECK_THROWS_AS(b.launch(&cuda_matmul<float>, c), error);
+    const std::string named = call == "cudaEventCreateWithFlags" ? "cudaEventCreate" : call;
+    CHECK_THROWS_WITH(b.launch(&cuda_matmul<float>, c), Catch::Contains("[onto.cuda] " + named + " failed"));
     CHECK(cuda_emulation::clear_faults() == 1);
     CHECK(cuda_emulation::live_objects()["events"] == before);
     b.run.reset();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is around CUB's scans: the workspace is that of the GPU, errors of others are left to them, and own ones told.
 #include <onto/scan.hpp>
+#include <onto/session/devices.hpp>
 
 #include <cstdint>
 #include <map>

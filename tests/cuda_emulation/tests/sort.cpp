@@ -2,6 +2,7 @@
 // What is around CUB's sorts: the workspace is that of the GPU, errors of others are left to them, and own ones told.
 #include <onto/sort.hpp>
 
+#include <functional>
 #include <string>
 
 #include "catch.hpp"
@@ -55,20 +56,24 @@ TEST_CASE("each call of the CUDA runtime that a sort makes fails once, and is to
   session sess;
   for (const int rows : {2, 20}) {
     const auto values = columns(rows);
-    const auto run = [&] { return counts_up(sess.run(on<gpu<1>>(sort(x)), x = values)); };
-    REQUIRE(run());
-    for (const char* name : {"cudaGetDevice", "cudaLaunchKernelExC"}) {
-      cuda_emulation::reset_calls();
+    const auto places = sess.run(on<cpu<0>>(argsort(x)), x = values);
+    const std::function<bool()> sorts = [&] { return counts_up(sess.run(on<gpu<1>>(sort(x)), x = values)); };
+    const std::function<bool()> numbers = [&] { return sess.run(on<gpu<1>>(argsort(x)), x = values) == places; };
+    for (const auto& run : {sorts, numbers}) {
       REQUIRE(run());
-      const long count = cuda_emulation::calls()[name];
-      INFO(name);
-      REQUIRE(count > 0);
-      for (long n = 1; n <= count; ++n) {
-        cuda_emulation::fail_call(name, n, cudaErrorInvalidValue);
-        CHECK_THROWS_AS(run(), internal_error);
-        CHECK(cuda_emulation::clear_faults() == 1);
-        CHECK(cudaGetLastError() == cudaSuccess);
-        CHECK(run());
+      for (const char* name : {"cudaGetDevice", "cudaLaunchKernelExC"}) {
+        cuda_emulation::reset_calls();
+        REQUIRE(run());
+        const long count = cuda_emulation::calls()[name];
+        INFO(name);
+        REQUIRE(count > 0);
+        for (long n = 1; n <= count; ++n) {
+          cuda_emulation::fail_call(name, n, cudaErrorInvalidValue);
+          CHECK_THROWS_AS(run(), internal_error);
+          CHECK(cuda_emulation::clear_faults() == 1);
+          CHECK(cudaGetLastError() == cudaSuccess);
+          CHECK(run());
+        }
       }
     }
   }

@@ -96,6 +96,16 @@ TEST_CASE("a transposed operand is read along its own neighbours", "[traffic]") 
   CHECK(c.shared_requests == 2 * 128 * 128 / 32);
 }
 
+TEST_CASE("a tile that ends before its block's threads do reads nothing of the next", "[traffic]") {
+  matrices m(2, 1000);  // tiles of 256 by 2: half a block's elements
+  m.in[1].stride[0] = 1;
+  m.in[1].stride[1] = 2;
+  const kernel_counts c = counts_of(m.b, [&] { m.b.launch(&cuda_map<added>, m.call(2)); });
+  CHECK(c.blocks == 4);
+  CHECK(c.load_bytes == 2 * 2 * 1000 * 4);
+  CHECK(c.store_bytes == 2 * 1000 * 4);
+}
+
 TEST_CASE("rows are copied in the widest words that they allow", "[traffic]") {
   matrices m(64, 512);
   kernel_call call = m.call(1);

@@ -330,3 +330,13 @@ TEST_CASE("a program is evaluated where it is folded", "[cuda][fold]") {
   CHECK(out[1] == 7654);
   CHECK(out[2] == 12098);
 }
+
+TEST_CASE("the place of the most extreme is found in every pack that a thread takes", "[cuda][reduce]") {
+  // More than one round of packs for each thread of a block.
+  std::vector<float> values(16384);
+  for (std::size_t place = 3; place < values.size(); place += 509) {
+    values[place] = 1;
+    CHECK(fold_all<element::float32, fold::argmax>(values) == static_cast<std::int64_t>(place));
+    values[place] = 0;
+  }
+}

@@ -148,6 +148,20 @@ TEST_CASE("rows are split where they do not fit or are few", "[cuda][rows]") {
   CHECK(operands_of<softmax_of_floats>(shape_of({1000, 57900}), 1, 99 << 10).grid.split);
 }
 
+TEST_CASE("rows in registers have more threads only where blocks are few", "[cuda][rows]") {
+  const auto depth = [](std::int64_t rows) { return arrange_register_rows({rows, 64, true, true, 4, 1, 16}, 8).depth; };
+  CHECK(depth(16 * enough_blocks) == 8);
+  CHECK(depth(16 * (enough_blocks - 1)) == 16);
+}
+
+TEST_CASE("whole rows may fill shared memory to the last byte", "[cuda][rows]") {
+  const row_shape s{1000, 10000, true, true, 4, 1, 16};
+  const row_grid g = arrange_whole_rows(s);
+  const std::int64_t bytes = shared_bytes_of(g, s.bytes);
+  CHECK(fits_whole(s, g, bytes));
+  CHECK_FALSE(fits_whole(s, g, bytes - 1));
+}
+
 TEST_CASE("neighbouring rows are read together, whole sectors of them", "[cuda][rows]") {
   const auto r = operands_of<softmax_of_floats>(shape_of({4096, 4096}), 0);
   CHECK_FALSE(r.grid.neighbours_fold);
@@ -158,8 +172,24 @@ TEST_CASE("neighbouring rows are read together, whole sectors of them", "[cuda][
   CHECK(last.grid.neighbours_fold);
   CHECK(last.in_packs[0]);
   CHECK(last.in_packs[1]);
+  CHECK(last.in_packs[row_facts<softmax_of_floats>::inputs]);  // the result
   CHECK_FALSE(operands_of<softmax_of_floats>(shape_of({4096, 4095})).in_packs[0]);
   CHECK_FALSE(operands_of<softmax_of_floats>(shape_of({4096, 4096}), 1, most_shared, 0x10004).in_packs[0]);
+}
+
+TEST_CASE("rows are read in packs only where results are aligned, too", "[cuda][rows]") {
+  const extents space = shape_of({4096, 1024});
+  const operand_view in = contiguous_view(reinterpret_cast<void*>(0x10000), space);
+  const std::uint64_t scalar = 0;
+  kernel_call call;
+  call.space = space;
+  call.inputs = 1;
+  call.in = &in;
+  call.scalars = &scalar;
+  for (const unsigned offset : {0u, 4u}) {
+    call.out.data = reinterpret_cast<void*>(0x20000 + offset);
+    CHECK(row_operands_of<softmax_of_floats>(call, 1, most_shared).in_packs[0] == (offset == 0));
+  }
 }
 
 TEST_CASE("blocks read what is the same for all rows seldom", "[cuda][rows]") {

@@ -176,12 +176,12 @@ class cuda_blas final : public counted {
           watches[k].stop(stream);
         }
       float least = 0;
-      for (int k = 0; k < count; ++k) {
-        if (!watches[k].was_used()) continue;
-        const float taken = watches[k].milliseconds();
+      for (const stopwatch& watch : watches) {
+        if (!watch.was_used()) continue;
+        const float taken = watch.milliseconds();
         // A difference that may be noise is no reason to leave cublasLt's own order.
         if (best < 0 || taken < 0.99f * least) {
-          best = k;
+          best = static_cast<int>(&watch - watches);
           least = taken;
         }
       }

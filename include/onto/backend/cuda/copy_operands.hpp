@@ -24,9 +24,10 @@ inline bool is_one_run(const map_layout& copy) {
 }
 
 /// Makes elements of what lies side by side: as many as addresses, rows and strides allow, of 8 bytes at most.
+/// *Preconditions* the copy is not one run.
 ONTO_COLD inline void widen_words(map_layout& copy) {
   const int inner = copy.rank - 1;
-  if (inner < 0 || copy.stride[0][inner] != 1 || copy.stride[1][inner] != 1) return;
+  if (copy.stride[0][inner] != 1 || copy.stride[1][inner] != 1) return;
   std::uint64_t unit = 8;
   for (int k = 0; k < 2; ++k) {
     unit |= reinterpret_cast<std::uintptr_t>(copy.data[k]);

@@ -22,13 +22,12 @@ struct cuda_presence {
 ONTO_COLD ONTO_NOINLINE inline cuda_presence find_cuda_devices() {
   cuda_presence p;
   const cudaError_t status = cudaGetDeviceCount(&p.count);
-  if (status == cudaSuccess && p.count > 0) return p;
+  if (status == cudaSuccess) return p;
   cuda_ignore(status);
-  message why(status == cudaSuccess ? "no GPU is visible" : cudaGetErrorString(status));
+  message why(cudaGetErrorString(status));
   // The driver says "no CUDA-capable device is detected" where it was told to hide what there is.
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible && (status == cudaSuccess || status == cudaErrorNoDevice))
-    why << "; CUDA_VISIBLE_DEVICES is '" << visible << "'";
+  if (visible && status == cudaErrorNoDevice) why << "; CUDA_VISIBLE_DEVICES is '" << visible << "'";
   return {0, why.text()};
 }
 

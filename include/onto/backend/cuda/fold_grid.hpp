@@ -6,15 +6,16 @@
 #include <onto/backend/cuda/index.hpp>
 #include <onto/ops/reduce.hpp>
 
+#include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace onto::detail {
 
 /// The product of the extents in a set, which may be 0.
 constexpr std::int64_t size_of_dimensions(const extents& space, dimension_set set) {
   std::int64_t n = 1;
-  for (int d = 0; d < space.rank; ++d)
-    if (set >> d & 1u) n *= space[d];
+  for (; set != 0; set &= set - 1) n *= space[std::countr_zero(set)];
   return n;
 }
 
@@ -118,15 +119,16 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
 template <int Operands>
 constexpr bool folds_along_memory(const strided_space<Operands>& kept, const strided_space<Operands>& folded) {
   if (kept.rank == 0 || folded.rank == 0) return folded.rank > 0;
+  // What does not change is as good as far apart: nothing is gained by neighbours.
+  const auto apart = [](std::int64_t stride) {
+    return stride == 0 ? std::numeric_limits<std::int64_t>::max() : stride;
+  };
   int along = 0, across = 0;
   for (int k = 0; k < Operands; ++k) {
-    const std::int64_t in_fold = folded.stride[k][folded.rank - 1];
-    const std::int64_t in_kept = kept.stride[k][kept.rank - 1];
-    if (in_fold == in_kept || (in_fold == 0 && in_kept == 0)) continue;
-    if (in_kept == 0 || (in_fold != 0 && in_fold < in_kept))
-      ++along;
-    else
-      ++across;
+    const std::int64_t in_fold = apart(folded.stride[k][folded.rank - 1]);
+    const std::int64_t in_kept = apart(kept.stride[k][kept.rank - 1]);
+    if (in_fold < in_kept) ++along;
+    if (in_kept < in_fold) ++across;
   }
   return along >= across;
 }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>  // std::less: <functional> is 0.35 MB that nvcc would read three times
 
 namespace onto::detail {
 
@@ -156,11 +157,12 @@ class cuda_graph final : public device_graph {
   class stream_locks {
    public:
     explicit stream_locks(const cuda_graph& graph) : graph_(graph) {
+      const std::less<const cuda_streams*> before;
       const cuda_streams* last = nullptr;
       for (;;) {
         cuda_streams* next = nullptr;
         for (graph_part* p = graph.parts; p; p = p->next)
-          if (&p->shared > last && (!next || &p->shared < next)) next = &p->shared;
+          if (before(last, &p->shared) && (!next || before(&p->shared, next))) next = &p->shared;
         if (!next) break;
         next->lock_of(stream_kind::compute).lock();
         last = next;

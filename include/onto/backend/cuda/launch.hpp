@@ -27,16 +27,15 @@ inline constexpr std::size_t usual_shared_bytes = std::size_t{48} << 10;
 /// The most shared memory that a block may have, on whichever of the GPUs there are.
 inline std::size_t most_shared_bytes() {
   static const std::size_t found = [] {
-    int devices = 0, least = 0;
-    cudaError_t status = cudaGetDeviceCount(&devices);
-    for (int d = 0; d < devices && status == cudaSuccess; ++d) {
-      int bytes = 0;
-      status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d);
-      if (d == 0 || bytes < least) least = bytes;
+    int devices = 0;
+    cuda_ignore(cudaGetDeviceCount(&devices));
+    std::int64_t most = 0;
+    for (int d = 0; d < devices; ++d) {
+      int bytes = 0;  // as many as are usual of a GPU that does not say
+      cuda_ignore(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, d));
+      most = d == 0 ? bytes : least(most, bytes);
     }
-    cuda_ignore(status);
-    const auto bytes = static_cast<std::size_t>(status == cudaSuccess ? least : 0);
-    return bytes > usual_shared_bytes ? bytes : usual_shared_bytes;
+    return static_cast<std::size_t>(greatest(most, static_cast<std::int64_t>(usual_shared_bytes)));
   }();
   return found;
 }

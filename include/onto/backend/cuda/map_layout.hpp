@@ -6,6 +6,7 @@
 #include <onto/backend/cuda/operands.hpp>
 #include <onto/backend/cuda/short_space.hpp>
 
+#include <bit>
 #include <cstdint>
 
 namespace onto::detail {
@@ -69,8 +70,7 @@ inline std::int64_t reach(const map_layout& m, int operand, int d) {
 /// The greatest of them.
 ONTO_COLD inline std::int64_t reach(const map_layout& m, int d) {
   std::int64_t most = 0;
-  for (int k = 0; k < m.operands; ++k)
-    if (reach(m, k, d) > most) most = reach(m, k, d);
+  for (int k = 0; k < m.operands; ++k) most = greatest(most, reach(m, k, d));
   return most;
 }
 
@@ -103,6 +103,7 @@ ONTO_COLD inline void advance(map_layout& m, int d, std::int64_t count) {
 }
 
 /// Calls `take` with parts of the space that are short, one after another: with the whole of it in nearly every case.
+/// Parts are halves along the dimension that reaches the furthest, the outer one of those that reach as far.
 /// `m` is as it was when this returns.
 ONTO_COLD inline void for_each_short(map_layout& m, void (*take)(void* job, const map_layout& part), void* job,
                                      bool whole = true) {
@@ -149,8 +150,8 @@ struct short_space_ref {
   }
   /// Appends these dimensions of a map.
   void append(const map_layout& m, dimension_set dimensions) const {
-    for (int d = 0; d < m.rank; ++d) {
-      if ((dimensions >> d & 1u) == 0) continue;
+    for (dimension_set left = dimensions; left != 0; left &= left - 1) {
+      const int d = std::countr_zero(left);
       std::int32_t* to = append(m.extent[d]);
       for (int k = 0; k < operands; ++k) to[k] = static_cast<std::int32_t>(m.stride[k][d]);
     }

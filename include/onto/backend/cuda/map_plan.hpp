@@ -36,7 +36,7 @@ inline constexpr std::int64_t most_coarsened = 64;
 ONTO_COLD inline int coarsened_dimension(const map_layout& m, int lanes) {
   const int inner = m.rank - 1;
   int best = 0;
-  std::int64_t most = -1;
+  std::int64_t most = 0;
   for (int d = 0; d < inner; ++d) {
     const std::int64_t steps = m.extent[d] < most_coarsened ? m.extent[d] : most_coarsened;
     std::int64_t saved = 0;  // in 1 / most_coarsened of bytes
@@ -70,8 +70,7 @@ ONTO_COLD inline std::int64_t plan_coarsened_map(const map_layout& m, int lanes,
   int along = -1;
   coarsened.grid.end = static_cast<std::int32_t>(short_limit);  // beyond every position
   if (inner == 0) {
-    const std::int64_t whole_blocks = divide_up(divide_up(packs, ahead), block_threads) * block_threads;
-    if (whole_blocks < packs) width = whole_blocks;
+    width = least(packs, divide_up(divide_up(packs, ahead), block_threads) * block_threads);
     steps = divide_up(packs, width);
     coarsened.grid.end = static_cast<std::int32_t>(m.size);
   } else {
@@ -89,9 +88,7 @@ ONTO_COLD inline std::int64_t plan_coarsened_map(const map_layout& m, int lanes,
     keeps = keeps || (along >= 0 && coarsened.step[k] == 0);
   }
   if (keeps) {
-    per_thread = width * steps / busy_threads;
-    if (per_thread > most_coarsened) per_thread = most_coarsened;
-    if (per_thread < ahead) per_thread = ahead;
+    per_thread = greatest(least(width * steps / busy_threads, most_coarsened), ahead);
     per_thread = divide_up(divide_up(steps, divide_up(steps, per_thread)), ahead) * ahead;
   }
   coarsened.grid.steps = static_cast<std::uint32_t>(steps);

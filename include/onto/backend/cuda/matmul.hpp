@@ -8,7 +8,6 @@
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
 
-#include <cstring>
 #include <limits>
 
 namespace onto::detail {
@@ -19,9 +18,8 @@ void launch_addend(gpu_context& context, const extents& space, const operand_vie
                    double scale, bool relu) {
   using code = addend_program<element_of<T>>;
   using number = computed_of<T>;
-  const number values[] = {static_cast<number>(scale), relu ? number(0) : -std::numeric_limits<number>::infinity()};
-  std::uint64_t scalars[2] = {};
-  for (int k = 0; k < 2; ++k) std::memcpy(&scalars[k], &values[k], sizeof values[k]);
+  const std::uint64_t scalars[] = {to_bits(static_cast<number>(scale)),
+                                   to_bits(relu ? number(0) : -std::numeric_limits<number>::infinity())};
   map_layout all;
   set_layout(all, space, 1, &from, to.data, to.stride);
   all.bytes = map_bytes<code>::value;

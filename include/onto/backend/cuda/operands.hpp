@@ -27,6 +27,14 @@ ONTO_HD T from_bits(std::uint64_t bits) {
   return value;
 }
 
+/// And back, with zeros behind it.
+template <class T>
+ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
 /// The first elements of a program's inputs, and its scalars.
 template <int Inputs, int Scalars>
 struct operand_values {

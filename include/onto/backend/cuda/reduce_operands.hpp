@@ -275,11 +275,14 @@ reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   const strided_space<inputs> all = collapse<inputs>(call.space, folded, call.in);
   const bool along = folds_along_memory(r.kept, all);
   std::int64_t inner = 1;
-  for (int d = 0; d < all.rank; ++d) {
-    const std::int64_t extent = all.extent[d].divisor;
-    if (d == all.rank - 1) inner = extent;
-    if (d < all.rank - 1) r.outer.append(extent);
-    for (int k = 0; k < inputs; ++k) (d == all.rank - 1 ? r.step[k] : r.outer.stride[k][d]) = all.stride[k][d];
+  const int last = all.rank - 1;
+  for (int d = 0; d < last; ++d) {
+    r.outer.append(all.extent[d].divisor);
+    for (int k = 0; k < inputs; ++k) r.outer.stride[k][d] = all.stride[k][d];
+  }
+  if (last >= 0) {
+    inner = all.extent[last].divisor;
+    for (int k = 0; k < inputs; ++k) r.step[k] = all.stride[k][last];
   }
   if (size_of_dimensions(call.space, folded) == 0) inner = 0;
   r.packed = along && has_packs_to_fold<Program>(r, inner);

@@ -122,12 +122,12 @@ row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std:
   r.out = call.out.data;
   const bool packed = has_packed_rows(r);
   const bool neighbours = packed || folds_along_memory(r.rows, collapse<inputs + 1>(call.space, along, operands));
-  int smallest = facts::result_size();
+  std::int64_t smallest = facts::result_size();
   for (int k = 0; k < inputs; ++k) {
     bool is_same = facts::table.staged[k] && r.row_count > 1;
-    for (int d = 0; d < r.rows.rank; ++d) is_same = is_same && r.rows.stride[k][d] == 0;
+    for (const std::int64_t stride : r.rows.stride[k]) is_same = is_same && stride == 0;
     r.same[k] = is_same;
-    if (facts::table.elements[k] && facts::table.size[k] < smallest) smallest = facts::table.size[k];
+    if (facts::table.elements[k]) smallest = least(smallest, facts::table.size[k]);
   }
   std::int64_t bytes = assign_slots(r, true);
   const std::int64_t sector = neighbours ? 1 : least(32 / smallest, most_rows_together);

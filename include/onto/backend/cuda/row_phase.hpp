@@ -7,7 +7,6 @@
 #include <onto/backend/cuda/row_operands.hpp>
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -278,13 +277,6 @@ ONTO_HD ONTO_INLINE auto phase_part(const row_operands<RowProgram>& operands, co
     });
     return 0;
   }
-}
-
-template <class T>
-ONTO_HD ONTO_INLINE std::uint64_t to_bits(T value) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
-  return bits;
 }
 
 /// What a phase computes once for the row.
