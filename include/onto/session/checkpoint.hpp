@@ -300,10 +300,7 @@ class checkpoint : value_carrier {
     v->file = file_->path();
     v->type = safetensors_header::type_of(*r.from);
     v->shape = r.shape;
-    if (!is_first_) return;
-    int k = 0;
-    while (!core_.devices_[k].is_host()) ++k;
-    v->block = core_.devices_[k].reserve({bytes, "restored variable", {}}).release();
+    if (is_first_) v->block = device_at(first_).reserve({bytes, "restored variable", {}}).release();
   }
 
   /// Fills that memory.
