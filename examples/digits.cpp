@@ -5,7 +5,7 @@
 //   --epochs=N  how often it sees all that it learns from
 //   --curve=F   a learning curve as a picture, digits.svg
 // RUN: --epochs=3 --curve=
-#include <onto/convolution.hpp>
+#include "digits_model.hpp"
 
 #include "digits.hpp"
 #include "report.hpp"
@@ -28,26 +28,9 @@ inline constexpr auto x = placeholder<"x", std::uint8_t, dyn, 8, 8>;
 inline constexpr auto y = placeholder<"y", std::int32_t, dyn>;
 
 // [model]
-constexpr auto filter1 = variable<"conv1/filter", float, 3, 3, 1, 16>(he_normal<float, 3, 3, 1, 16>(1_c));
-constexpr auto bias1 = variable<"conv1/bias", float, 16>(zeros<float, 16>());
-constexpr auto filter2 = variable<"conv2/filter", float, 3, 3, 16, 32>(he_normal<float, 3, 3, 16, 32>(2_c));
-constexpr auto bias2 = variable<"conv2/bias", float, 32>(zeros<float, 32>());
-constexpr auto weights3 = variable<"dense/weights", float, 512, 64>(he_normal<float, 512, 64>(3_c));
-constexpr auto bias3 = variable<"dense/bias", float, 64>(zeros<float, 64>());
-constexpr auto weights4 = variable<"scores/weights", float, 64, 10>(glorot_normal<float, 64, 10>(4_c));
-constexpr auto bias4 = variable<"scores/bias", float, 10>(zeros<float, 10>());
-
-constexpr auto features() {
-  const auto image = expand_dims<-1>(cast<float>(x) * (1.0_c / 16.0_c));
-  const auto first = relu(conv2d<same>(image, filter1) + bias1);
-  const auto second = relu(conv2d<same>(first, filter2) + bias2);
-  return reshape<dyn, 512>(max_pool2d<window<2>>(second));
-}
-constexpr auto dense(const auto& e) { return relu(matmul(e, weights3) + bias3); }
-constexpr auto scores_of(const auto& e) { return matmul(e, weights4) + bias4; }
-
-constexpr auto guesses = argmax<1>(scores_of(dense(features())));
-constexpr auto loss = softmax_cross_entropy(scores_of(dropout(dense(features()), 0.3_c, 5_c)), y);
+constexpr auto features = digits::features(x, digits::as_they_are);
+constexpr auto guesses = argmax<1>(digits::scores_of(features, digits::as_they_are));
+constexpr auto loss = softmax_cross_entropy(digits::scores_of(dropout(features, 0.3_c, 5_c), digits::as_they_are), y);
 constexpr auto step = minimize<adam{.rate = 1e-3}>(loss);
 // [model]
 

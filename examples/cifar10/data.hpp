@@ -165,11 +165,12 @@ inline prepared central(const pictures& images) {
 }
 
 /// The tutorial's changes for training: a part of 24 by 24 anywhere, mirrored or not, up to 63 darker or brighter,
-/// contrast times 0.2 to 1.8; then mean 0 and variance 1. A function of the pictures, the seed and the batch's number.
-inline prepared augmented(const pictures& images, std::uint64_t seed, std::int64_t number) {
+/// contrast times 0.2 to 1.8; then mean 0 and variance 1. A function of the pictures, the seed, the batch's number and
+/// the place of the first of these pictures in it.
+inline prepared augmented(const pictures& images, std::uint64_t seed, std::int64_t number, int first = 0) {
   return detail::each(images, [&](int n) {
     const std::uint64_t key =
-        (seed << 40) + static_cast<std::uint64_t>(number) * 65536u + static_cast<std::uint64_t>(n);
+        (seed << 40) + static_cast<std::uint64_t>(number) * 65536u + static_cast<std::uint64_t>(first + n);
     detail::view_of_picture v;
     v.top = static_cast<int>(uniform(key, 0) * (side - crop + 1));
     v.left = static_cast<int>(uniform(key, 1) * (side - crop + 1));

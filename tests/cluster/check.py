@@ -45,10 +45,10 @@ class Mpi:
         self.failed += reason is not None
         print(f"ok: {self.name}: {what}" if reason is None else f"FAIL {self.name}: {what}: {reason}", flush=True)
 
-    def build(self, source):
+    def build(self, source, *flags):
         program = self.folder / f"{source.stem}.{self.name}"
         command = [f"mpicxx.{self.name}", "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
-                   f"-I{INCLUDE}", "-DONTO_COMPILED", source, self.runtime, "-o", program, "-pthread"]
+                   f"-I{INCLUDE}", "-DONTO_COMPILED", *flags, source, self.runtime, "-o", program, "-pthread"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             return program
@@ -255,9 +255,9 @@ def wrong_trace(file, tasks, runs=5):
 
 def check_examples(mpi, is_first):
     for source in sorted(EXAMPLES.glob("*.cpp")):
-        if source.stem == "digits_workers":
+        if source.stem.endswith("_workers"):
             if is_first:
-                check_workers(mpi, source)
+                TRAININGS[source.stem](mpi, source)
             continue
         program = mpi.build(source)
         if not program:
@@ -293,6 +293,55 @@ def check_workers(mpi, source):
     losses = [float(found[1]) if (found := re.search(r"step 50: loss (\d+\.\d+)", out)) else -1 for out in (expected, text)]
     good = min(losses) > 0 and abs(losses[0] - losses[1]) < 2e-4
     mpi.verdict("digits_workers: all learn the same", None if good else f"the losses are {losses}")
+
+
+def loss_of(out, step):
+    """What a training says of a step, or -1."""
+    found = re.search(rf"step {step}: loss (\d+\.\d+)", out)
+    return float(found[1]) if found else -1
+
+
+def check_convolution(mpi, source):
+    """One process, and from checkpoint to checkpoint two, one and two again: the same loss."""
+    program = mpi.build(source)
+    if not program:
+        return
+    file = mpi.folder / "convolution.safetensors"
+    expected = loss_of(mpi.run(0, program, "--workers=1", "--steps=30")[1], 30)
+    text = ""
+    for number, workers in enumerate((2, 1, 2)):
+        status, text, err, took = mpi.run(workers, program, f"--workers={workers}", "--threads=1", f"--steps={10 * number + 10}",
+                                          f"--checkpoint={file}")
+        reason = None if status == 0 else f"it ended with status {status}\n{indent(text + err)}"
+        if number and f"goes on after step {10 * number}\n" not in text:
+            reason = reason or f"it did not go on from the checkpoint\n{indent(text + err)}"
+        mpi.verdict(f"{source.stem}: {workers} workers ({took:.1f} s)", reason)
+    found = loss_of(text, 30)
+    good = expected > 0 and abs(expected - found) < 2e-4
+    mpi.verdict(f"{source.stem}: all learn the same", None if good else f"the losses are {expected} and {found}")
+    status, _, err, _ = mpi.run(0, program, "--workers=3")
+    good = status == 2 and "is not compiled for 3 workers; compile it with -DWORKERS=3" in err
+    mpi.verdict(f"{source.stem}: a number that it is not compiled for", None if good else f"status {status}\n{indent(err)}")
+
+
+def check_cifar10(mpi, source):
+    """Two processes, on small batches, beside the same program in one process, and on from where they ended."""
+    program = mpi.build(source, "-DBATCH=8", "-DWORKERS=2")
+    if not program:
+        return
+    file = mpi.folder / "cifar10.safetensors"
+    outs = [mpi.run(0, program, "--workers=2", "--threads=1", "--simulated", "--steps=4"),
+            mpi.run(2, program, "--workers=2", "--threads=1", "--steps=2", f"--checkpoint={file}"),
+            mpi.run(2, program, "--workers=2", "--threads=1", "--steps=4", f"--checkpoint={file}")]
+    bad = [o for o in outs if o[0] != 0]
+    losses = [loss_of(outs[k][1], 4) for k in (0, 2)]
+    reason = f"it ended with status {bad[0][0]}\n{indent(bad[0][1] + bad[0][2])}" if bad else None
+    if not reason and not (losses[0] > 0 and abs(losses[0] - losses[1]) < 2e-4):
+        reason = f"the losses are {losses}"
+    mpi.verdict(f"{source.stem}: two workers ({sum(o[3] for o in outs):.1f} s)", reason)
+
+
+TRAININGS = {"cifar10_workers": check_cifar10, "digits_convolution_workers": check_convolution, "digits_workers": check_workers}
 
 
 def check_cmake(mpi):

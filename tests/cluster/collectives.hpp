@@ -80,7 +80,7 @@ void check_shared_types(session& sess, rule_checker& r) {
   check_shared<float, 12, Tasks>(sess, r, "float");
   check_shared<double, 12, Tasks>(sess, r, "double");
   check_shared<std::int64_t, 13, Tasks>(sess, r, "int64");
-  check_shared<half, 50, Tasks>(sess, r, "half");
+  check_shared<onto::half, 50, Tasks>(sess, r, "half");
   check_shared<float, 300'001, Tasks>(sess, r, "many floats");
 }
 

@@ -22,6 +22,14 @@ namespace onto_test {
 
 using namespace onto;
 
+/// What the ways take beside the host's memory, as an MPI does that knows GPUs.
+struct memory_of_gpus {
+  bool (*has)(const void* data);
+  void (*copy)(void* to, const void* from, std::int64_t bytes);
+  std::atomic<int> sent{0}, received{0};
+};
+inline memory_of_gpus* taken_memory = nullptr;
+
 /// A way from a task to the others on which everything is late. What is to come is asked for later, whichever message
 /// the task looks at: so two tasks that each wait until their own message has left do not wait for ever.
 class unkind_transport final : public detail::transport {
@@ -31,15 +39,26 @@ class unkind_transport final : public detail::transport {
 
   int rank() const override { return way_.rank(); }
   int size() const override { return way_.size(); }
+  bool takes_cuda_memory() const override { return taken_memory != nullptr; }
   detail::ref<detail::pending_message> send(int to, int tag, const void* data, std::int64_t bytes) override {
-    return detail::ref<message>(new message(*this, way_.send(to, tag, data, bytes)));
+    if (!is_of_gpu(data)) return detail::ref<message>(new message(*this, way_.send(to, tag, data, bytes)));
+    ++taken_memory->sent;
+    // It is read some time before the message has left.
+    return later([this, to, tag, data, bytes](message& m) {
+      m.staged.resize(static_cast<std::size_t>(bytes));
+      taken_memory->copy(m.staged.data(), data, bytes);
+      return way_.send(to, tag, m.staged.data(), bytes);
+    });
   }
   detail::ref<detail::pending_message> receive(int from, int tag, void* data, std::int64_t most) override {
-    const detail::ref<message> m(new message(*this, {}));
-    m->ask = [this, from, tag, data, most] { return way_.receive(from, tag, data, most); };
-    to_ask_.push_back(m);
-    m->retain();
-    return detail::ref<message>(m.get());
+    const bool of_gpu = is_of_gpu(data);
+    if (of_gpu) ++taken_memory->received;
+    return later([this, from, tag, data, most, of_gpu](message& m) {
+      if (!of_gpu) return way_.receive(from, tag, data, most);
+      m.staged.resize(static_cast<std::size_t>(most));
+      m.to = data;
+      return way_.receive(from, tag, m.staged.data(), most);
+    });
   }
   bool probe(int from, int tag, int& source, std::int64_t& bytes) override {
     return way_.probe(from, tag, source, bytes);
@@ -54,7 +73,10 @@ class unkind_transport final : public detail::transport {
     message(unkind_transport& w, detail::ref<detail::pending_message> m) : ways(w), under_way(std::move(m)) {}
     bool is_done(std::int64_t& bytes) override {
       ways.go_on();
-      return under_way && !ways.is_late() && under_way->is_done(bytes);
+      if (!under_way || ways.is_late() || !under_way->is_done(bytes)) return false;
+      if (to && bytes > 0) taken_memory->copy(to, staged.data(), bytes);
+      to = nullptr;
+      return true;
     }
     void cancel() noexcept override {
       ask = {};
@@ -62,8 +84,20 @@ class unkind_transport final : public detail::transport {
     }
     unkind_transport& ways;
     detail::ref<detail::pending_message> under_way;
-    std::function<detail::ref<detail::pending_message>()> ask;  // until it was asked for
+    std::function<detail::ref<detail::pending_message>(message&)> ask;  // until it was asked for
+    std::vector<char> staged;                                           // of a message from or to a GPU
+    void* to = nullptr;                                                 // where it is to be
   };
+
+  static bool is_of_gpu(const void* data) { return taken_memory && data && taken_memory->has(data); }
+  template <class Ask>
+  detail::ref<detail::pending_message> later(const Ask& ask) {
+    const detail::ref<message> m(new message(*this, {}));
+    m->ask = ask;
+    to_ask_.push_back(m);
+    m->retain();
+    return detail::ref<message>(m.get());
+  }
 
   bool is_late() { return random_() % 3 != 0; }
 
@@ -75,7 +109,7 @@ class unkind_transport final : public detail::transport {
       if (m->ask && is_late()) {
         kept.push_back(m);
       } else if (m->ask) {
-        m->under_way = m->ask();
+        m->under_way = m->ask(*m);
         m->ask = {};
       }
     }

@@ -64,6 +64,8 @@ void forget_use(int ordinal);
 
 /// Objects that were made and not destroyed: streams, events, graphs, allocations of each kind.
 std::map<std::string, long> live_objects();
+/// Those that are there now may stay.
+void forget_objects();
 /// Of an allocation that was rounded up only so many bytes are used: what touches the rest is wrong.
 void use_only(void* memory, std::int64_t bytes);
 /// Bytes of pinned memory that is held.

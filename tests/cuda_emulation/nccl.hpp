@@ -7,8 +7,10 @@
 namespace cuda_emulation {
 
 struct nccl_counts {
-  long sums = 0;    // of one value on one GPU, done
-  long groups = 0;  // that had any
+  long sums = 0;      // of one value on one GPU, done
+  long copies = 0;    // the same of what all have in the end: side by side, or one's
+  long messages = 0;  // sent or received
+  long groups = 0;    // that had any
 };
 /// Those since the last call of this function.
 nccl_counts take_nccl_counts();

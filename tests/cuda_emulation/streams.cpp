@@ -222,6 +222,11 @@ cudaError_t spoil_capture(cudaStream_t stream) {
 
 void note_object(const char* kind, int change) { state().objects[kind] += change; }
 
+void forget_objects() {
+  const std::lock_guard<std::mutex> lock(lock_of_everything());
+  state().objects.clear();
+}
+
 std::map<std::string, long> live_objects() {
   const std::lock_guard<std::mutex> lock(lock_of_everything());
   std::map<std::string, long> live;

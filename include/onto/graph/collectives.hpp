@@ -4,6 +4,7 @@
 // is an all-gather. What follows from them alone is computed on each task, and is no message either.
 #pragma once
 
+#include <onto/graph/device_routes.hpp>
 #include <onto/graph/kernels.hpp>
 #include <onto/graph/partial_transfer.hpp>
 #include <onto/graph/placer.hpp>
@@ -19,14 +20,14 @@ class collectives {
  public:
   constexpr collectives(const graph_view& g, const kernel_partition& p, const extents* shapes,
                         const node_placement* where, const base_readers& readers, const fetch_targets& targets,
-                        const direct_sums& direct)
+                        const device_routes& routes)
       : g_(g),
         p_(p),
         shapes_(shapes),
         where_(where),
         readers_(readers),
         targets_(targets),
-        direct_(direct),
+        routes_(routes),
         facts_(targets.count > 0 ? g.count : 0) {
     if (targets_.count == 0) return;
     bool some = false;
@@ -42,6 +43,8 @@ class collectives {
     for (int n = 0; n < g_.count; ++n) any_ = any_ || facts_.get()[n].kind == together;
     for (int n = 0; n < g_.count; ++n)
       if (is_collective(n) && first_twin(n) == n) facts_.get()[n].scattered = is_scattered(n);
+    for (int n = 0; n < g_.count && routes_.any(); ++n)
+      if (is_collective(n) && first_twin(n) == n) facts_.get()[n].direct = find_direct(n);
   }
 
   constexpr bool any() const { return any_; }
@@ -101,8 +104,10 @@ class collectives {
     });
     return first;
   }
-  /// Where a collective is on the task of `at`: on the device of its term, where it is an all-reduce and the devices of
-  /// all terms add up without the hosts; else in the host's memory.
+  /// Whether the GPUs of all terms do it among themselves.
+  constexpr bool is_direct(int root) const { return facts_.get()[first_twin(root)].direct; }
+  /// Where a collective is on the task of `at`: on the device of its term, where it is direct; else in the host's
+  /// memory.
   constexpr place place_of(int root, const place& at) const {
     return is_direct(root) ? where_[term_at(root, at)].where : host_of(at);
   }
@@ -114,35 +119,37 @@ class collectives {
   }
 
  private:
-  /// Each term is on a device that adds up, no two on one.
-  constexpr bool is_direct(int root) const {
-    if (!direct_.hardware || kind(root) != step_kind::all_reduce) return false;
+  /// Each term is on a GPU, no two on one, and these have what it takes: the sum, or the parts of a concatenation one
+  /// after the other.
+  constexpr bool find_direct(int root) const {
     int terms = 0;
-    bool good = true;
+    bool good = true, adds = true;
     for_each_term(root, [&](int term) {
-      const std::uint64_t own = hardware_of(where_[term].where);
+      const place& own = where_[term].where;
+      const device_links links = routes_.of(own);
       int before = 0;
       ++terms;
-      good = good && own != 0;
+      good = good && links.hardware != 0;
+      adds = adds && links.adds;
       for_each_term(root, [&](int other) {
-        if (++before < terms && hardware_of(where_[other].where) == own) good = false;
+        if (++before < terms && !routes_.are_direct(where_[other].where, own)) good = false;
       });
     });
-    return good && direct_.adds(g_[root].type, terms);
-  }
-  constexpr std::uint64_t hardware_of(const place& p) const {
-    for (int d = 0; d < targets_.count; ++d)
-      if (targets_.devices[d] == p) return direct_.hardware[d];
-    return 0;
+    if (kind(root) != step_kind::all_gather) return good && adds && adds_on_gpus(g_[root].type, terms);
+    const extents& shape = shapes_[root];
+    for (int k = 0; k < normalize_axis(static_cast<int>(g_[root].op->attribute[0]), shape.rank); ++k)
+      good = good && shape.dims[k] == 1;
+    return good;
   }
 
   enum kinds : std::uint8_t { unknown, plain, repeated, together };
   struct facts {
     kinds kind = unknown;
     bool candidate = false;
-    bool scattered = false;  // of a first twin
-    int source = -1;         // of what is repeated: a collective that it reads
-    int first = -1;          // of twins
+    bool scattered = false;  // of a first twin, as the next
+    bool direct = false;
+    int source = -1;  // of what is repeated: a collective that it reads
+    int first = -1;   // of twins
     int next = -1;
   };
 
@@ -343,7 +350,7 @@ class collectives {
   const node_placement* where_;
   const base_readers& readers_;
   fetch_targets targets_;
-  direct_sums direct_;
+  device_routes routes_;
   scratch_array<facts> facts_;
   bool any_ = false;
 };

@@ -37,16 +37,17 @@ constexpr std::string_view name_of(step_kind k) {
 /// One step.
 struct plan_step {
   step_kind kind = step_kind::kernel;
-  int node = -1;      // whose value it makes
-  place at{};         // where
-  place from{};       // of a transfer
-  int value = -1;     // the value it writes; -1 for a fetch_copy, and where a broadcast begins
-  int more = 0;       // of a merged kernel and a collective: as many further values follow that one
-  int source = -1;    // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
-  int fetch = -1;     // of a fetch_copy: which fetch
-  int batched = 1;    // so many kernels are one launch
-  int bucket = -1;    // of a collective: its number among its kind; a step for each task, one after the other
-  bool whole = true;  // the fused kernel; false: one operation of it, or what was a kernel before it was merged
+  int node = -1;        // whose value it makes
+  place at{};           // where
+  place from{};         // of a transfer
+  int value = -1;       // the value it writes; -1 for a fetch_copy, and where a broadcast begins
+  int more = 0;         // of a merged kernel and a collective: as many further values follow that one
+  int source = -1;      // the value a transfer or a broadcast reads; -1 where it is a feed or a constant
+  int fetch = -1;       // of a fetch_copy: which fetch
+  int batched = 1;      // so many kernels are one launch
+  int bucket = -1;      // of a collective: its number among its kind; a step for each task, one after the other
+  bool whole = true;    // the fused kernel; false: one operation of it, or what was a kernel before it was merged
+  bool direct = false;  // of a message and a collective: GPUs do it among themselves, in their streams
 };
 
 /// A node's result, or rows of it, in the memory of one device.
@@ -68,6 +69,9 @@ struct plan_value {
 };
 
 namespace detail {
+
+/// Whether a step copies a value from one task to another.
+constexpr bool is_message(const plan_step& s) { return s.kind == step_kind::transfer && !same_task(s.at, s.from); }
 
 /// Room for a schedule. Steps and values: `schedule_capacity`; the rest one entry a node.
 struct schedule_scratch {
@@ -91,6 +95,8 @@ struct schedule_counts {
     int count = 0;
     std::int64_t bytes = 0;  // of what is added up, put side by side or sent, once; -1: not known
   };
+  int direct = 0;                 // of messages and collectives, those that GPUs do among themselves
+  std::int64_t direct_bytes = 0;  // -1: not known
   collective all_reduces, reduce_scatters, all_gathers, broadcasts;
   std::int64_t flops = 0;  // -1: not known
 
@@ -126,10 +132,11 @@ struct fetch_targets {
   const place* requests = nullptr;  // per node: a fetch that asks for a task arrives there alone
 };
 
-/// Which devices add up values with those of other tasks without the hosts.
-struct direct_sums {
-  const std::uint64_t* hardware = nullptr;  // per device of `fetch_targets`: which it is, or 0; null: none of them does
-  bool (*adds)(element type, int tasks) = nullptr;
+/// What a device does with those of other tasks without the hosts' memory.
+struct device_links {
+  std::uint64_t hardware = 0;  // which GPU it is among those that copy and add up in their streams; 0: it is none
+  bool adds = false;           // its sums may be in any order
+  bool in_messages = false;    // messages begin and end in its memory
 };
 
 /// What is scheduled: a graph with its kernels, before some were merged too, its shapes and places.
@@ -141,7 +148,7 @@ struct schedule_input {
   const node_placement* where;
   schedule_scratch scratch;
   fetch_targets targets{};
-  direct_sums sums{};
+  const device_links* links = nullptr;  // per device of `targets`; null: all goes through the hosts
 };
 
 class device_list;

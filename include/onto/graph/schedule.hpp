@@ -33,7 +33,7 @@ template <class Shared>
 class basic_scheduler : collective_steps {
  public:
   constexpr explicit basic_scheduler(const schedule_input& in)
-      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared(in.sums)) {}
+      : collective_steps(in), whole_(in.whole), parts_(in.parts), shared_(make_shared()) {}
 
   /// Runs over the units in order. `split`, per root or null, names kernels that must run one operation at a time.
   /// *Complexity* edges * places.
@@ -45,7 +45,7 @@ class basic_scheduler : collective_steps {
     // kept to the end.
     for (int k = 0; k < c_.steps; ++k) {
       const plan_step& s = r_.steps[k];
-      if (s.source >= 0 && (s.kind == step_kind::transfer ? s.from.kind == device_kind::cpu : is_collective(s.kind)))
+      if (s.source >= 0 && (s.kind == step_kind::transfer ? is_read_by_host(s) : is_collective(s.kind)))
         r_.values[s.source].death = c_.steps;
       for (int v = s.value; v >= 0 && is_collective(s.kind) && v <= s.value + s.more; ++v)
         if (const int term = r_.values[v].term; term >= 0)
@@ -58,11 +58,15 @@ class basic_scheduler : collective_steps {
  private:
   static constexpr bool shares = std::is_same_v<Shared, shared_values>;
 
-  constexpr Shared make_shared([[maybe_unused]] const direct_sums& sums) {
+  constexpr Shared make_shared() {
     if constexpr (shares)
-      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, sums), collective_buckets(g_.count)};
+      return {collectives(g_, whole_, shapes_, where_, readers_, targets_, routes_), collective_buckets(g_.count)};
     else
       return {};
+  }
+  /// Whether a transfer's source is read when no stream of a device knows.
+  static constexpr bool is_read_by_host(const plan_step& s) {
+    return s.from.kind == device_kind::cpu || (!same_task(s.from, s.at) && !s.direct);
   }
   constexpr bool is_together(int root) const {
     if constexpr (shares) return shared_.all.is_collective(root);
@@ -186,23 +190,14 @@ class basic_scheduler : collective_steps {
     if (same_task(from, at)) {
       share = partial_transfer_of(g_, units_, where_, readers_, o, at);
       if (const int v = find_value(share, at); v >= 0) return v;
-    } else {
-      // Between processes go messages from host memory to host memory.
-      if (from.kind != device_kind::cpu) {
-        from = host_of(from);
-        add_transfer(base, from);
-      }
-      if (at.kind != device_kind::cpu) {
-        from = host_of(at);
-        add_transfer(base, from);
-      }
     }
     if constexpr (shares) {
-      if (!same_task(from, at)) broadcast(shared_.all, base, from);
+      if (!same_task(from, at)) from = bring_near(base, from, at);
       if (const int v = find_value(base, at); v >= 0) return v;
     }
     plan_step s;
     s.kind = step_kind::transfer;
+    s.direct = !same_task(from, at) && routes_.are_direct(from, at);
     s.node = share;
     s.at = at;
     s.from = from;
@@ -219,9 +214,35 @@ class basic_scheduler : collective_steps {
     if (!same_task(from, at)) {
       c_.message_bytes = known_sum(c_.message_bytes, bytes);
       ++c_.messages;
+      if (s.direct) count_direct(bytes);
     }
     r_.steps[c_.steps++] = s;
     return s.value;
+  }
+
+  /// A value of another task, from where it is copied to `at`: from where that task has it already, or from GPU to GPU
+  /// where these do that among themselves; else from host memory to host memory, or the memory of GPUs that messages
+  /// begin and end in.
+  constexpr place bring_near(int base, place from, const place& at) {
+    if (const place there = place_in_task(base, at); there.is_set()) return there;
+    if (is_for_many(shared_.all, base, from)) {
+      if (!is_direct_for_many(shared_.all, base, from) && from.kind != device_kind::cpu) {
+        from = host_of(from);
+        add_transfer(base, from);
+      }
+      broadcast(shared_.all, base, from);
+      if (const place there = place_in_task(base, at); there.is_set()) return there;
+    }
+    if (routes_.are_direct(from, at)) return from;
+    if (const place end = routes_.end_of_message(from); !(from == end)) {
+      from = end;
+      add_transfer(base, from);
+    }
+    if (const place end = routes_.end_of_message(at); !(at == end)) {
+      from = end;
+      add_transfer(base, from);
+    }
+    return from;
   }
 
   /// Copies what a unit reads from elsewhere to where it runs; `between_gpus`: what other GPUs made, to a GPU alone.

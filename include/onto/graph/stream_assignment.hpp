@@ -162,7 +162,9 @@ class stream_assigner {
   constexpr int stream_of(const plan_step& s) const {
     if (is_elsewhere(s, in_.here)) return 0;
     const bool on_host = is_host(s.at);
-    if (is_collective(s.kind)) return on_host ? compute_stream(another_task()) : out_stream(device_of(s.at));
+    if (s.direct) return out_stream(device_of(same_task(s.at, in_.here) ? s.at : s.from));
+    if (is_collective(s.kind)) return compute_stream(another_task());
+    if (is_message(s)) return same_task(s.from, in_.here) ? in_stream(device_of(s.at)) : out_stream(device_of(s.from));
     if (s.kind != step_kind::transfer) return on_host ? 0 : compute_stream(device_of(s.at));
     if (in_.peer_groups && !on_host && !is_host(s.from) &&
         in_.peer_groups[device_of(s.at)] != in_.peer_groups[device_of(s.from)])

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/plan/cost_model.hpp>
+#include <onto/plan/note_tree.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -21,9 +22,11 @@ struct cluster_model {
   double node_latency = 0;       ///< seconds that a message inside a node takes however small it is
   double network_bandwidth = 0;  ///< bytes per second from a task to those of other nodes, each way
   double network_latency = 0;    ///< seconds that a message between nodes takes however small it is
-  double note = 0;      ///< seconds that the first process takes for a note from or to another one, twice at each run
+  double note = 0;               ///< seconds that a process takes for a note from or to another one, twice at each run
   bool direct = false;  ///< messages go from GPU to GPU (NCCL, MPI that reads a GPU's memory), not through the hosts
-  bool host_moves = false;  ///< messages move while the host waits for them, as in shared memory, not beside kernels
+  /// Messages move while the host waits for them, as in shared memory, not beside kernels; and a core copies what comes
+  /// and what goes one after the other, where tasks send each other something at the same time.
+  bool host_moves = false;
 
   /// All-reduces of up to so many tasks are messages of each to each; of more, what MPI and NCCL do.
   static constexpr int most_by_messages = 8;
@@ -76,11 +79,25 @@ struct cluster_model {
     return rounds_of(tasks) * message(bytes, tasks <= tasks_per_node);
   }
 
-  /// Seconds in which `tasks` processes hear that all of them can begin a run, or have ended it: a note from each to
-  /// the first one, and its answer.
+  /// The same for what GPUs do among themselves: inside a node by the links between them.
+  constexpr cluster_model between_gpus() const {
+    cluster_model m = *this;
+    m.direct = true;
+    m.node_bandwidth = device.link_bandwidth;
+    return m;
+  }
+
+  /// Seconds in which `tasks` processes hear that all of them can begin a run, or have ended it. Notes go up a tree to
+  /// the first one, where each task hears up to seven others at a level (`detail::note_tree`), and the answer down.
   constexpr double agreement(int tasks) const {
-    if (tasks <= 1) return 0;
-    return 2 * (tasks > tasks_per_node ? longer(network_latency, node_latency) : node_latency) + 2 * (tasks - 1) * note;
+    double up = 0;
+    for (std::int64_t width = 1; width < tasks; width *= detail::note_tree::fan_out) {
+      const std::int64_t most = detail::note_tree::fan_out - 1, there = (tasks - 1) / width;
+      const std::int64_t children = there < most ? there : most;
+      up += (children * width >= tasks_per_node ? longer(network_latency, node_latency) : node_latency) +
+            static_cast<double>(children) * note;
+    }
+    return 2 * up;
   }
 
   /// Seconds in which values are put together in memory, or taken apart.
@@ -95,10 +112,11 @@ struct cluster_model {
     while ((std::int64_t{1} << rounds) < n) ++rounds;
     return rounds;
   }
-  /// Both links of a task are used at once.
+  /// Both links of a task are used at once, each both ways but where a core copies.
   constexpr double each_to_each(double share, int tasks) const {
     const int near = (tasks < tasks_per_node ? tasks : tasks_per_node) - 1, far = tasks - 1 - near;
-    return longer(near > 0 ? node_latency + at(near * share, node_bandwidth) : 0,
+    const int copies = host_moves ? 2 : 1;
+    return longer(near > 0 ? node_latency + at(copies * near * share, node_bandwidth) : 0,
                   far > 0 ? network_latency + at(far * share, network_bandwidth) : 0);
   }
   constexpr double adding(double bytes) const {

@@ -32,6 +32,7 @@ class cluster_timer {
   constexpr cluster_timer(const order_input& in, const extents* shapes, const cluster_model& model, int towers)
       : in_(in),
         model_(model),
+        between_gpus_(model.between_gpus()),
         alone_(in, shapes, model.device),
         count_(count_tasks()),
         towers_(towers > 0 ? towers : count_),
@@ -112,9 +113,6 @@ class cluster_timer {
     return (before + p.task->task) / model_.tasks_per_node;
   }
 
-  constexpr bool is_message(const plan_step& s) const {
-    return s.kind == step_kind::transfer && !same_task(s.at, s.from);
-  }
   constexpr bool is_together(int k) const { return is_collective(in_.steps[k].kind) || is_message(in_.steps[k]); }
   /// A collective has a step for each of its tasks, one after the other.
   constexpr bool is_part_of(int first, int k) const {
@@ -143,20 +141,25 @@ class cluster_timer {
     // No GPU knows when a message has come: the host waits, and then issues.
     if (!model_.direct)
       own.for_each_wait(k, [&](int other) {
-        if (is_together(other)) own.wait_until(steps[other].end);
+        if (is_together(other) && !in_.steps[other].direct) own.wait_until(steps[other].end);
       });
     alone_.perform(k, own, free_.get()[k] ? 0 : alone_.seconds_of(k), steps, devices);
   }
 
-  /// When a task can begin what others have a part in. The host waits for what it gives.
+  /// When a task can begin what others have a part in. The host waits for what it gives, unless it is a GPU that does.
   constexpr double ready(int task, int k, const timed_step* steps) const {
     step_clock& own = clock(task);
-    if (!model_.direct) own.for_each_wait(k, [&](int other) { own.wait_until(steps[other].end); });
+    if (!model_.direct && !in_.steps[k].direct)
+      own.for_each_wait(k, [&](int other) { own.wait_until(steps[other].end); });
     return own.begin_of(k, steps);
   }
   constexpr void end(int task, int k, double time, device_time* devices, double seconds) {
     step_clock& own = clock(task);
     own.end(k, time);
+    if (in_.steps[k].direct) {
+      devices[(own.order(k).stream - 1) / 3].copying += seconds;
+      return;
+    }
     if (model_.host_moves) own.wait_until(time);
     for (int d = 0; d < in_.device_count; ++d)
       if (task_of_device_.get()[d] == task && in_.devices[d] == host_of(in_.devices[d])) devices[d].copying += seconds;
@@ -165,44 +168,52 @@ class cluster_timer {
   constexpr void perform_together(int first, int last, timed_step* steps, device_time* devices) {
     const plan_step& s = in_.steps[first];
     const std::int64_t bytes = alone_.bytes_of_step(first);
+    const cluster_model& model = s.direct ? between_gpus_ : model_;
     if (is_message(s)) {
       const int from = task_of(s.from), to = task_of(s.at);
       double begin = ready(from, first, steps);
-      for (const double other : {ready(to, first, steps), sending_.get()[from], receiving_.get()[to]})
-        step_clock::raise(begin, other);
-      const double seconds = model_.message(bytes, node_of(s.from) == node_of(s.at)), over = begin + seconds;
+      step_clock::raise(begin, ready(to, first, steps));
+      if (!s.direct) {  // GPUs have links of their own
+        step_clock::raise(begin, sending_.get()[from]);
+        step_clock::raise(begin, receiving_.get()[to]);
+      }
+      const double seconds = model.message(bytes, node_of(s.from) == node_of(s.at)), over = begin + seconds;
       end(from, first, over, devices, seconds);
       end(to, first, over, devices, seconds);
-      sending_.get()[from] = receiving_.get()[to] = over;
+      if (!s.direct) sending_.get()[from] = receiving_.get()[to] = over;
       steps[first] = {s, clock(from).order(first).stream, begin, over};
       return;
     }
     double begin = 0;
     for (int k = first; k < last; ++k) {
       const int task = task_of(in_.steps[k].at);
-      for (const double other : {ready(task, k, steps), sending_.get()[task], receiving_.get()[task]})
-        step_clock::raise(begin, other);
+      step_clock::raise(begin, ready(task, k, steps));
+      if (s.direct) continue;
+      step_clock::raise(begin, sending_.get()[task]);
+      step_clock::raise(begin, receiving_.get()[task]);
     }
-    // Several values go as one.
+    // Several values go as one, by the hosts in one piece.
     const int tasks = towers_ > count_ ? towers_ : last - first;
-    const double seconds = together(s.kind, bytes, tasks) + (s.more > 0 ? 2 * model_.collecting(bytes) : 0);
+    const double seconds =
+        together(model, s.kind, bytes, tasks) + (s.more > 0 && !s.direct ? 2 * model_.collecting(bytes) : 0);
     for (int k = first; k < last; ++k) {
       const int task = task_of(in_.steps[k].at);
       end(task, k, begin + seconds, devices, seconds);
-      sending_.get()[task] = receiving_.get()[task] = begin + seconds;
-      steps[k] = {in_.steps[k], 0, begin, begin + seconds};
+      if (!s.direct) sending_.get()[task] = receiving_.get()[task] = begin + seconds;
+      steps[k] = {in_.steps[k], s.direct ? clock(task).order(k).stream : 0, begin, begin + seconds};
     }
   }
 
-  constexpr double together(step_kind kind, std::int64_t bytes, int tasks) const {
-    if (kind == step_kind::all_reduce) return model_.all_reduce(bytes, tasks);
-    if (kind == step_kind::reduce_scatter) return model_.reduce_scatter(bytes, tasks);
-    if (kind == step_kind::all_gather) return model_.all_gather(bytes, tasks);
-    return model_.broadcast(bytes, tasks);
+  static constexpr double together(const cluster_model& model, step_kind kind, std::int64_t bytes, int tasks) {
+    if (kind == step_kind::all_reduce) return model.all_reduce(bytes, tasks);
+    if (kind == step_kind::reduce_scatter) return model.reduce_scatter(bytes, tasks);
+    if (kind == step_kind::all_gather) return model.all_gather(bytes, tasks);
+    return model.broadcast(bytes, tasks);
   }
 
   const order_input& in_;
   const cluster_model& model_;
+  cluster_model between_gpus_;
   step_timer alone_;
   int count_;
   int towers_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/device/world.hpp>
+#include <onto/graph/device_routes.hpp>
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/memory.hpp>
 #include <onto/graph/passes.hpp>
@@ -34,8 +35,10 @@ struct plan {
   std::int64_t all_gather_bytes = 0;      ///< of the results, as one task has them
   int broadcasts = 0;                     ///< values that go from one task to three others or more
   std::int64_t broadcast_bytes = 0;       ///< of these values, once
-  std::int64_t flops = 0;                 ///< floating-point operations
-  bool placeable = true;                  ///< whether every operation has a device, softly placed where need be
+  int direct = 0;  ///< of messages and these calls, those that GPUs do among themselves, not by the hosts
+  std::int64_t direct_bytes = 0;  ///< their bytes
+  std::int64_t flops = 0;         ///< floating-point operations
+  bool placeable = true;          ///< whether every operation has a device, softly placed where need be
   /// Whether expressions of equal types hold unnamed scalars or constants: they are counted as one, and are more where
   /// these differ. `session::placement` tells.
   bool depends_on_values = false;
@@ -223,6 +226,9 @@ struct planned {
     int value_of[nodes > 0 ? nodes : 1]{};
     bool done[nodes > 0 ? nodes : 1]{};
     bool broken[nodes > 0 ? nodes : 1]{};
+    device_links links[device_count + 1]{};
+    for (int d = 0; d < device_count && tasks > 1; ++d)
+      if (p.devices[d].kind == device_kind::gpu) links[d] = {static_cast<std::uint64_t>(d) + 1, true, false};
     using scheduler_of_world = std::conditional_t<(tasks > 1), scheduler_over_tasks, scheduler>;
     scheduler_of_world s(schedule_input{Graph::view,
                                         fused<Graph>::value,
@@ -230,7 +236,8 @@ struct planned {
                                         shapes,
                                         p.placement,
                                         {p.steps, p.values, p.units.arrays(), value_of, done, broken},
-                                        {p.devices, tasks > 0 ? device_count : 0, requests}});
+                                        {p.devices, tasks > 0 ? device_count : 0, requests},
+                                        tasks > 1 && gpus_are_direct ? links : nullptr});
     const schedule_counts c = s.run(nullptr);
     p.step_count = c.steps;
     p.value_count = c.values;
@@ -247,6 +254,8 @@ struct planned {
     p.all_gather_bytes = c.all_gathers.bytes;
     p.broadcasts = c.broadcasts.count;
     p.broadcast_bytes = c.broadcasts.bytes;
+    p.direct = c.direct;
+    p.direct_bytes = c.direct_bytes;
     p.flops = c.flops;
     const kernel_partition units = p.units.view();
     const workspace_finder workspace(Graph::view, units, shapes);

@@ -118,7 +118,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       write_members(m, p, s.node);
       if (fetch >= 0 && s.more == 0) m << ", result " << fetch;
     }
-    m << "\n";
+    m << (s.direct ? ", direct\n" : "\n");
   }
   return m.text();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Devices of several tasks that add up values without the hosts. A backend answers by deriving.
+// Devices of several tasks that copy values to each other and add them up without the hosts. A backend answers by
+// deriving.
 #pragma once
 
-#include <onto/core/element.hpp>
 #include <onto/core/ref.hpp>
 #include <onto/runtime/process_group.hpp>
 
@@ -10,12 +10,19 @@
 
 namespace onto::detail {
 
+/// What some tasks do together, as one of their devices has it.
+struct direct_part {
+  const collective_part& what;  // a transfer: the first task sends, the second receives
+  const int* rank;              // in the communicator; per task of `what`
+  int own;                      // which of these tasks has the device
+};
+
 /// One device of each of some tasks. All of them make the same calls in the same order, and nothing blocks. *Throws*
 /// `internal_error` where the library or the device fails: then it is over.
 class communicator : public counted {
  public:
-  /// Adds up what all devices give, in the stream `out`, whether the run has failed or not: the values are one call.
-  virtual void all_reduce(const work& w, element type, const shared_value* values, int count) = 0;
+  /// Does a part in the stream `out`, whether the run has failed or not: its values are one call.
+  virtual void begin(const work& w, const direct_part& part) = 0;
   /// Whether what was called before is in the stream, or has been set up: nothing else is called until then.
   virtual bool is_ready() = 0;
   /// Remembers the end of the stream. *Preconditions* it is ready.
@@ -28,8 +35,6 @@ class communicator : public counted {
 
 /// What a device has to make one.
 struct communicators {
-  /// Whether it adds up elements of a type over so many tasks as well as the hosts do.
-  bool (*adds)(element type, int tasks);
   /// The words by which the device is known on its machine, whatever process asks.
   std::string (*hardware)(const device& d);
   /// What the first task says to the others, `id_bytes` of it.

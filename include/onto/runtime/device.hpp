@@ -3,6 +3,7 @@
 // named here.
 #pragma once
 
+#include <onto/graph/plan_step.hpp>
 #include <onto/runtime/fault_hook.hpp>
 #include <onto/runtime/kernel.hpp>
 #include <onto/runtime/memory.hpp>
@@ -146,14 +147,17 @@ class device {
     return {};
   }
 
-  /// How it adds up values with devices of other tasks, without the hosts; null where it does not.
-  virtual const communicators* sums_with_others() const { return nullptr; }
+  /// What it copies and adds up values with, together with devices of other tasks and without the hosts; null where it
+  /// does not.
+  virtual const communicators* direct_communicators() const { return nullptr; }
+  /// Whether its memory is CUDA's, which some MPIs read and write.
+  virtual bool has_cuda_memory() const { return false; }
 
   /// Why a device does nothing any more, or null.
   const char* lost() const { return lost_.load(std::memory_order_acquire); }
 
   fault_hook fault{};
-  std::uint64_t shared_hardware = 0;  // which it is among those that add up with others; 0: it does not
+  device_links links{};  // to those of other tasks
   device_counters counters;
 
  protected:

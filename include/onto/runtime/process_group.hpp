@@ -40,7 +40,7 @@ struct shared_value {
 
 /// One process's part in a collective.
 struct collective_part {
-  step_kind kind = step_kind::all_reduce;
+  step_kind kind = step_kind::all_reduce;  // a transfer: the first task sends a value to the second, from GPU to GPU
   element type = element::float32;
   const shared_value* values = nullptr;  // several are one call; of a broadcast there is one
   int count = 0;

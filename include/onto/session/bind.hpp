@@ -80,9 +80,8 @@ class binder {
     for (int k = 0; k < b_.counts.steps; ++k) {
       bound_step& made = b_.steps[k];
       made.elsewhere = is_elsewhere(steps[k], here_);
-      made.is_message = is_collective(steps[k].kind) ||
-                        (steps[k].kind == step_kind::transfer && !same_task(steps[k].at, steps[k].from));
-      made.is_direct = steps[k].kind == step_kind::all_reduce && steps[k].at.kind != device_kind::cpu;
+      made.is_message = is_collective(steps[k].kind) || is_message(steps[k]);
+      made.is_direct = steps[k].direct;
       if (made.is_message && g_[steps[k].node].type == element::text) refuse_text(steps[k].node);
       if (made.elsewhere)
         made.step = steps[k];

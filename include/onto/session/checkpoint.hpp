@@ -5,6 +5,7 @@
 
 #include <onto/session/carry_values.hpp>
 #include <onto/session/core.hpp>
+#include <onto/session/replica_names.hpp>
 #include <onto/session/restored_values.hpp>
 #include <onto/tensor/safetensors_file.hpp>
 
@@ -162,6 +163,7 @@ class checkpoint : value_carrier {
     restored_values::value* waiting = nullptr;
     extents shape{};
     device_block* block = nullptr;  // of the variable
+    bool is_copy = false;           // of the tensor of which the variable is a replica
     restored* next = nullptr;
   };
 
@@ -182,9 +184,10 @@ class checkpoint : value_carrier {
                                          << other->shape << "; give each a name of its own, or save one alone");
           add(v->name, v->type, v->shape, v->value);
         }
+      // Not those of a tower that this session does not have: they would be older than the tower that it has.
       if (auto* waiting = static_cast<restored_values*>(core_.variables_.waiting))
         for (const restored_values::value* v = waiting->first; v; v = v->next)
-          if (filter_.has(v->name, nullptr) && !find_saved(v->name))
+          if (filter_.has(v->name, nullptr) && !find_saved(v->name) && !has_original(core_.variables_.first(), v->name))
             add(kept_text(v->name, memory_), v->type, v->shape, v->block);
     }
     filter_.each([&](const graph_node& n) {
@@ -226,7 +229,9 @@ class checkpoint : value_carrier {
     const safetensors_header& header = file.header();
     message missing;
     const auto expect = [&](std::string_view name, element type, const extents& declared) {
-      if (const stored_tensor* t = header.find(name))
+      const stored_tensor* t = header.find(name);
+      if (!t) t = header.find(original_of(name));
+      if (t)
         header.expect(*t, type, declared, "the variable of that name is");
       else
         write_quoted(missing << (missing.empty() ? "" : ", "), name);
@@ -244,8 +249,13 @@ class checkpoint : value_carrier {
     for (variable* v = core_.variables_.first(); v; v = v->next) {
       if (!v->value || !filter_.has(v->name, &v->id)) continue;
       expect(v->name, v->type, v->declared);
+      const stored_tensor* const own = header.find(v->name);
+      if (const stored_tensor* t = own ? nullptr : header.find(original_of(v->name))) {
+        add_copy(*v, *t, header.shape_of(*t));
+        continue;
+      }
       for (restored* r = restored_; r; r = r->next)
-        if (r->from->name == v->name) {
+        if (!r->is_copy && r->from->name == v->name) {
           if (r->to)
             fail<invalid_argument_error>(message("[onto.checkpoint] ")
                                          << file.path() << ": two variables of the session are named '" << v->name
@@ -257,6 +267,19 @@ class checkpoint : value_carrier {
       fail<invalid_argument_error>(message("[onto.checkpoint] ")
                                    << file.path() << ": it has no tensor for the session's " << missing.text()
                                    << "; restore the variables that it has alone: restore(path, variables...)");
+  }
+
+  /// A session has more towers than the one that has saved.
+  void add_copy(variable& v, const stored_tensor& original, const extents& shape) {
+    auto* r = memory_.make<restored>(1);
+    r->from = &original;
+    r->shape = shape;
+    r->to = &v;
+    r->is_copy = true;
+    restored** at = &restored_;  // by name: all processes have one order
+    while (*at && (*at)->is_copy && (*at)->to->name < v.name) at = &(*at)->next;
+    r->next = *at;
+    *at = r;
   }
 
   /// Takes the memory that a tensor of the file needs in this process.
@@ -317,16 +340,6 @@ class checkpoint : value_carrier {
       v->next = waiting->first;
       waiting->first = v;
     }
-  }
-
-  void expect_fit(const graph_node& n, const restored_values::value& from) const {
-    bool fits = n.type == from.type && n.shape.rank == from.shape.rank;
-    for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape[k] == dyn || n.shape[k] == from.shape[k];
-    if (!fits)
-      fail<invalid_argument_error>(message("[onto.checkpoint] variable '")
-                                   << n.name << "' is " << name_of(n.type) << n.shape << ", and the tensor '" << n.name
-                                   << "' of " << from.file << ", which was restored, is " << name_of(from.type)
-                                   << from.shape << "; use that type and shape, or initialize the variable");
   }
 
   bool has_value(const graph_node& n) const {

@@ -5,6 +5,7 @@
 #include <onto/runtime/process_group.hpp>
 #include <onto/session/bind.hpp>
 #include <onto/session/call_addresses.hpp>
+#include <onto/session/pin_host_block.hpp>
 
 #include <exception>
 
@@ -42,6 +43,7 @@ class execution {
       for (int v = 0; v < b_.counts.values; ++v)
         if (b_.values[v].at == devices_[d].where()) b_.address[v].data = block + b_.values[v].offset;
     }
+    if (group_ && b_.kept && b_.runs == 0) pin_host_block(b_, devices_, 0, b_.counts.steps);
   }
 
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
@@ -188,7 +190,7 @@ class execution {
           each.graph->adapt())
         r = &each;
     if (!r) {
-      pin_host_block(origin);
+      pin_host_block(b_, devices_, b_.replay_first, b_.replay_end);
       ref<device_graph> graph = origin.record_graph(
           [](void* self) {
             auto& e = *static_cast<execution*>(self);
@@ -214,20 +216,6 @@ class execution {
     if (b_.progress.failed()) return true;
     for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
     return true;
-  }
-
-  /// Pins what the program has in host memory between its steps, if it is worth it and copies go there.
-  void pin_host_block(device& origin) {
-    constexpr std::int64_t worth_pinning = std::int64_t{1} << 20;
-    if (b_.pinning) return;
-    for (int k = b_.replay_first; k < b_.replay_end; ++k) {
-      const bound_step& s = b_.steps[k];
-      if (s.step.kind != step_kind::transfer || !devices_[s.device].is_host()) continue;
-      if (s.step.value < 0 || b_.values[s.step.value].fetch >= 0) continue;
-      const device_block* const block = b_.blocks[s.device];
-      if (block && block->bytes() >= worth_pinning) b_.pinning = origin.pin(block->data(), block->bytes()).release();
-      return;
-    }
   }
 
   // ---- issuing --------------------------------------------------------------------------------------------
@@ -290,8 +278,9 @@ class execution {
   void perform(const bound_step& s) {
     device& at = devices_[s.device];
     if (group_) group_->progress();
-    if (is_collective(s.step.kind))
-      group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps), at);
+    if (is_collective(s.step.kind) || s.is_direct)
+      group_->run_collective(*group_, b_, static_cast<int>(&s - b_.steps),
+                             s.is_direct ? devices_[(s.stream - 1) / stream_kinds] : at);
     else if (s.step.kind == step_kind::transfer)
       transfer(s, at);
     else if (s.step.kind == step_kind::fetch_copy)
@@ -316,9 +305,10 @@ class execution {
     const host_slot& target = b_.address[s.step.value];
     const std::int64_t bytes = b_.values[s.step.value].bytes;
     if (group_ && (from.is_host() || to.is_host())) group_->settle();  // the copy may block behind what they do
-    if (from.is_host())
+    // A message may begin or end in a GPU's memory.
+    if (from.is_host() || (s.is_message && s.stream == in_stream(s.device)))
       to.copy_in(w, target.data, source, bytes);
-    else if (to.is_host())
+    else if (to.is_host() || s.is_message)
       from.copy_out(w, target, source.data, bytes);
     else if (s.stream != 0)
       from.copy_to(w, to, target.data, source.data, bytes);

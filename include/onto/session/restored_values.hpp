@@ -72,6 +72,17 @@ struct variable_filter {
   }
 };
 
+/// *Throws* `invalid_argument_error` where a variable cannot have a value that was restored.
+ONTO_COLD ONTO_NOINLINE inline void expect_fit(const graph_node& n, const restored_values::value& from) {
+  bool fits = n.type == from.type && n.shape.rank == from.shape.rank;
+  for (int k = 0; fits && k < n.shape.rank; ++k) fits = n.shape[k] == dyn || n.shape[k] == from.shape[k];
+  if (!fits)
+    fail<invalid_argument_error>(message("[onto.checkpoint] variable '")
+                                 << n.name << "' is " << name_of(n.type) << n.shape << ", and the tensor '" << n.name
+                                 << "' of " << from.file << ", which was restored, is " << name_of(from.type)
+                                 << from.shape << "; use that type and shape, or initialize the variable");
+}
+
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

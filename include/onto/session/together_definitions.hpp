@@ -102,9 +102,13 @@ class together {
   }
 
   /// Keeps a program until the process ends: messages of a process that was given up may still be under way in its
-  /// memory. What it has of GPUs, which are at rest, goes.
+  /// memory. What it has of GPUs, which are at rest, goes, but for memory that messages begin and end in: a pool that
+  /// is destroyed keeps what is not freed. *Source* CUDA Runtime API, cudaMemPoolDestroy.
   ONTO_COLD static void keep(const session_core& s, bound_program* b) {
     const auto is_gpu = [&](const place& p) { return p.kind != device_kind::cpu && same_task(p, s.devices_.here()); };
+    const auto goes = [&](const place& p) {
+      return is_gpu(p) && !s.devices_[s.devices_.index_of(p)].links.in_messages;
+    };
     const auto drop = [](auto*& held) {
       if (held) held->drop();
       held = nullptr;
@@ -117,50 +121,56 @@ class together {
     for (int q = 0; q < stream_count(b->devices); ++q)
       if (is_of_gpu(q)) drop(b->rest[q]);
     for (int k = 0; k < b->leaf_count; ++k)
-      if (const int n = b->leaves[k]; is_gpu(b->where[n].where)) drop(b->variable[n]);
+      if (const int n = b->leaves[k]; goes(b->where[n].where)) drop(b->variable[n]);
     for (int v = 0; v < b->counts.values; ++v) {
-      if (!is_gpu(b->values[v].at)) continue;
+      if (!goes(b->values[v].at)) continue;
       drop(b->written[v]);
       drop(b->spare[v]);
     }
     for (int d = 0; d < b->devices; ++d) {
       if (!is_gpu(s.devices_[d].where())) continue;
-      drop(b->blocks[d]);
+      if (goes(s.devices_[d].where())) drop(b->blocks[d]);
       drop(b->workspaces[d]);
     }
     static std::atomic<bound_program*> kept{nullptr};
     b->next = kept.exchange(b);
   }
 
-  /// Values that devices add up with those of other tasks do not leave them.
+  /// With what devices do with those of other tasks themselves.
   static schedule_counts schedule(schedule_input in, const device_list& devices, const bool* split) {
-    std::vector<std::uint64_t> hardware;
+    std::vector<device_links> links;
+    bool any = false;
     for (int d = 0; d < devices.count(); ++d) {
-      hardware.push_back(devices[d].shared_hardware);
-      const communicators* const own = devices[d].sums_with_others();
-      if (hardware.back() != 0 && own) in.sums = {nullptr, own->adds};
+      links.push_back(devices[d].links);
+      any = any || links.back().hardware != 0 || links.back().in_messages;
     }
-    if (in.sums.adds) in.sums.hardware = hardware.data();
+    if (any) in.links = links.data();
     return scheduler_over_tasks(in).run(split);
   }
 
-  /// This task's part in a collective.
+  /// This task's part in a collective, or in a message from GPU to GPU.
   static void run_collective(process_group& group, bound_program& b, int step, device& at) {
     const graph_view& g = b.program->graph;
     const plan_step& s = b.steps[step].step;
     int first = step, end = step;  // the parts of all tasks follow each other
     const auto is_part = [&](int k) { return b.steps[k].step.kind == s.kind && b.steps[k].step.bucket == s.bucket; };
-    while (first > 0 && is_part(first - 1)) --first;
-    while (end < b.counts.steps && is_part(end)) ++end;
+    const bool message = s.kind == step_kind::transfer;
+    while (!message && first > 0 && is_part(first - 1)) --first;
+    while (end < b.counts.steps && (message ? end == step : is_part(end))) ++end;
     std::vector<place> tasks;
+    if (message) tasks.push_back(s.from);
     for (int k = first; k < end; ++k) tasks.push_back(b.steps[k].step.at);
     std::vector<shared_value> values;
     std::vector<element_range> ranges(tasks.size() * static_cast<std::size_t>(s.more + 1));
-    if (s.kind == step_kind::broadcast) {
+    if (message) {
+      const bool sends = same_task(s.from, at.where());
+      values.push_back({sends ? (s.source >= 0 ? b.address[s.source] : b.leaf[s.node]).data : nullptr,
+                        sends ? nullptr : b.address[s.value].data, b.shapes[s.node].size()});
+    } else if (s.kind == step_kind::broadcast) {
       const void* const from = step > first ? nullptr : (s.source >= 0 ? b.address[s.source] : b.leaf[s.node]).data;
       values.push_back({from, s.value < 0 ? nullptr : b.address[s.value].data, b.shapes[s.node].size()});
     }
-    for (int v = s.value; s.kind != step_kind::broadcast && v <= s.value + s.more; ++v) {
+    for (int v = s.value; !message && s.kind != step_kind::broadcast && v <= s.value + s.more; ++v) {
       const plan_value& x = b.values[v];
       int given = 0;
       while (given < b.counts.values && !(b.values[given].node == x.term && b.values[given].at == s.at)) ++given;

@@ -73,6 +73,16 @@ static_assert(equal(seconds(plan_of(on_gpus), pairs_direct), 4 + 2 + 2 + 2 + 4))
 // Processes come together before a run and after it.
 constexpr cluster_model noted{.network_latency = 1, .note = 0.25};
 static_assert(equal(noted.agreement(5), 2 + 2) && noted.agreement(1) == 0);
+static_assert(equal(noted.agreement(9), 4 + 4) && equal(noted.agreement(1024), 2 * (4 + (7 + 7 + 7 + 1) * 0.25)));
+// A core that copies what comes and what goes does one after the other.
+constexpr cluster_model by_cores{.tasks_per_node = 8, .node_bandwidth = 100, .host_moves = true};
+constexpr cluster_model by_links{.tasks_per_node = 8, .node_bandwidth = 100};
+static_assert(equal(by_cores.all_reduce(1 << 20, 2), 2 * by_links.all_reduce(1 << 20, 2)));
+static_assert(equal(by_cores.message(1 << 20, true), by_links.message(1 << 20, true)));
+// Eight tasks of a node agree among themselves first.
+constexpr cluster_model in_nodes{.tasks_per_node = 8, .node_latency = 1, .network_latency = 10};
+static_assert(equal(in_nodes.agreement(8), 2) && equal(in_nodes.agreement(9), 22) && equal(in_nodes.agreement(64), 22));
+static_assert(equal(in_nodes.agreement(65), 42));
 static_assert(equal(estimate(plan_of(hop), noted).seconds, 2 * (2 + 0.5) + 1));
 
 // ---- sums -------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ struct matrix {
 template <class T>
 void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k,
            int addend, bool relu, bool transposed_a, bool transposed_b, rng& r) {
-  const matrix<T> a(m, k, transposed_a, r), b(k, n, transposed_b, r), bias(1, n, false, r);
+  const matrix<T> a(m, k, transposed_a, r), b(k, n, transposed_b, r), bias(1, n, false, r), more(m, n, true, r);
   const std::int64_t margin = 5;
   // What is not read may be NaN; what is not written stays it.
   std::vector<T> c(static_cast<std::size_t>(m * (n + margin)), std::numeric_limits<T>::quiet_NaN());
@@ -49,6 +49,7 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
   gemm_target<T> to{c.data(), n + margin, T{2}, T{3}, {nullptr, 0, 0}, relu};
   if (addend == 1) to.addend = {bias.view.data, 0, 1};
   if (addend == 2) to.addend = {c.data(), n + margin, 1};
+  if (addend == 3) to.addend = more.view;
   if (pool.size() == 1)
     gemm_with(kernels, m, n, k, a.view, b.view, to);
   else
@@ -69,6 +70,7 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
       }
       if (addend == 1) expected += 3 * bias.at(0, j);
       if (addend == 2) expected += 3 * static_cast<double>(before[at]);
+      if (addend == 3) expected += 3 * more.at(i, j);
       if (relu && expected < 0) expected = 0;
       const double allowed = std::numeric_limits<T>::epsilon() * (8 + std::sqrt(static_cast<double>(k))) * magnitude;
       if (!(std::abs(static_cast<double>(c[at]) - expected) <= allowed)) good = false;
@@ -81,7 +83,7 @@ void check(const gemm_kernels<T>& kernels, thread_pool& pool, std::int64_t m, st
 
 template <class T>
 void check_random(int bytes, thread_pool& pool, rng& r, int m, int n, int k) {
-  check<T>(gemm_kernels_for<T>(bytes), pool, m, n, k, pick(r, 0, 2), pick(r, 0, 1) == 1, pick(r, 0, 1) == 1,
+  check<T>(gemm_kernels_for<T>(bytes), pool, m, n, k, pick(r, 0, 3), pick(r, 0, 1) == 1, pick(r, 0, 1) == 1,
            pick(r, 0, 1) == 1, r);
 }
 

@@ -131,6 +131,8 @@ struct explored {
   int states = 0;
   int messages = 0;
   int parts[4] = {};  // of collectives, by kind
+  int direct = 0;     // steps that GPUs do among themselves
+  int in_gpus = 0;    // other messages that begin or end in the memory of a GPU
 };
 
 /// One random placement of a graph on a random cluster.
@@ -142,11 +144,16 @@ explored check_placement(unsigned seed) {
   const int tasks = 2 + number(3);
   std::vector<task_name> names;
   for (int t = 0; t < tasks; ++t) names.push_back({"w", t, detail::task_id("w", t)});
+  const unsigned ways = seed % 3;
   std::vector<place> devices;
   for (const task_name& n : names) {
-    if (number(2)) devices.push_back({device_kind::gpu, 0, true, &n});
+    if (ways > 0 || number(2)) devices.push_back({device_kind::gpu, 0, true, &n});
     devices.push_back({device_kind::cpu, 0, true, &n});
   }
+  // GPUs do things among themselves, or messages begin and end in their memory, or neither.
+  std::vector<detail::device_links> links(devices.size());
+  for (std::size_t d = 0; d < devices.size() && ways > 0; ++d)
+    if (devices[d].kind == device_kind::gpu) links[d] = {ways == 1 ? d + 1 : 0, true, ways == 2};
   std::vector<node_placement> where(static_cast<std::size_t>(g.count));
   for (node_placement& w : where) w.where = devices[random() % devices.size()];
   // Kernels stay whole as often as not.
@@ -175,7 +182,8 @@ explored check_placement(unsigned seed) {
                                                         where.data(),
                                                         {steps.data(), values.data(), units, memory.make<int>(g.count),
                                                          memory.make<bool>(g.count), memory.make<bool>(g.count)},
-                                                        {devices.data(), static_cast<int>(devices.size()), nullptr}});
+                                                        {devices.data(), static_cast<int>(devices.size()), nullptr},
+                                                        ways > 0 ? links.data() : nullptr});
   const detail::schedule_counts counts = s.run(nullptr);
   REQUIRE(static_cast<std::size_t>(counts.steps) <= capacity);
   for (const place& d : devices) detail::assign_offsets(values.data(), counts.values, d);
@@ -192,10 +200,15 @@ explored check_placement(unsigned seed) {
     m.task_of.push_back(together ? task_of(step.at) : -1);
     if (together) ++e.parts[kind];
     m.messages.push_back(crosses ? model::message{task_of(step.from), task_of(step.at)} : model::message{});
-    if (crosses) {
-      ++e.messages;
-      CHECK((step.at.kind == device_kind::cpu && step.from.kind == device_kind::cpu));
-    }
+    const auto ends_well = [&](const place& p) {
+      return p.kind == device_kind::cpu || (step.direct ? ways == 1 : crosses && ways == 2);
+    };
+    CHECK((ends_well(step.at) || !(crosses || together)));
+    CHECK((ends_well(step.from) || !crosses));
+    e.direct += step.direct ? 1 : 0;
+    if (!crosses) continue;
+    ++e.messages;
+    if (!step.direct && (step.at.kind == device_kind::gpu || step.from.kind == device_kind::gpu)) ++e.in_gpus;
   }
   CHECK(e.messages == counts.messages);
   std::vector<int> groups;  // as those of a session: each device is one
@@ -225,20 +238,39 @@ explored check_placement(unsigned seed) {
       if (detail::is_elsewhere(steps[static_cast<std::size_t>(k)], here)) continue;
       const detail::step_order& o = orders[static_cast<std::size_t>(k)];
       task_step mine{k, {}};
+      // What GPUs do among themselves is over when its stream comes to what is behind it, for which the host does not
+      // wait: here it does, where that is again something of several tasks.
+      const auto is_direct_of = [&](int n, int stream) {
+        const plan_step& other = steps[static_cast<std::size_t>(n)];
+        return other.direct && !detail::is_elsewhere(other, here) &&
+               orders[static_cast<std::size_t>(n)].stream == stream;
+      };
+      std::vector<bool> behind(static_cast<std::size_t>(counts.steps), false);
+      for (int before = 0; before < k; ++before) {
+        if (!is_direct_of(before, o.stream)) continue;
+        behind[static_cast<std::size_t>(before)] = true;
+        if (steps[static_cast<std::size_t>(k)].direct) mine.waits.push_back(before);
+      }
       for (int w = 0; w < o.count; ++w) {
         const int step = waits[static_cast<std::size_t>(o.first + w)];
         CHECK_FALSE(detail::is_elsewhere(steps[static_cast<std::size_t>(step)], here));
+        for (int before = 0; before <= step; ++before)
+          if (is_direct_of(before, orders[static_cast<std::size_t>(step)].stream))
+            waited[static_cast<std::size_t>(before)] = true;
         if (m.messages[static_cast<std::size_t>(step)].from < 0 && m.buckets[static_cast<std::size_t>(step)] < 0)
           continue;  // done by this process alone
         mine.waits.push_back(step);
         // Messages in one direction end in order.
+        const auto is_direct = [&](int n) { return steps[static_cast<std::size_t>(n)].direct; };
         for (int before = 0; before <= step; ++before)
-          if ((m.buckets[static_cast<std::size_t>(before)] < 0) == (m.buckets[static_cast<std::size_t>(step)] < 0) &&
+          if (!is_direct(before) && !is_direct(step) &&
+              (m.buckets[static_cast<std::size_t>(before)] < 0) == (m.buckets[static_cast<std::size_t>(step)] < 0) &&
               m.messages[static_cast<std::size_t>(before)].from == m.messages[static_cast<std::size_t>(step)].from &&
               m.messages[static_cast<std::size_t>(before)].to == m.messages[static_cast<std::size_t>(step)].to)
             waited[static_cast<std::size_t>(before)] = true;
       }
-      const std::string wrong = memory_watch{in, waited}.look(k, finder);
+      for (std::size_t n = 0; n < behind.size(); ++n) behind[n] = behind[n] || waited[n];
+      const std::string wrong = memory_watch{in, behind}.look(k, finder);
       INFO("task " << t);
       CHECK(wrong == "");
       own.push_back(mine);
@@ -259,14 +291,17 @@ void check_seed() {
   using graph = decltype(boost::hana::unpack(random_program<Seed, false>().expressions, [](const auto&... x) {
     return detail::graph_of<std::remove_cvref_t<decltype(x)>...>{};
   }));
-  int messages = 0;
+  int messages = 0, direct = 0, in_gpus = 0;
   for (unsigned k = 0; k < 60; ++k) {
     INFO("program " << Seed << ", placement " << k);
     const explored e = check_placement<graph>(1000 * Seed + k);
     CHECK(e.states > 0);
     messages += e.messages;
+    direct += e.direct;
+    in_gpus += e.in_gpus;
   }
   CHECK(messages > 100);
+  CHECK(direct + in_gpus > 20);
 }
 
 /// Several sums over tasks, written once and used everywhere, between other work.
@@ -291,13 +326,15 @@ TEST_CASE("processes that add up values of all do not get stuck, in any order", 
   constexpr auto first = on<task<"w", 0>>(tanh(p)) + on<task<"w", 1>>(tanh(q));
   constexpr auto second = on<task<"w", 1>>(exp(p)) + on<task<"w", 0>>(exp(q));
   constexpr auto third = on<task<"w", 0>>(sin(first * p)) + on<task<"w", 1>>(cos(second));
-  int sums = 0;
+  int sums = 0, direct = 0;
   for (unsigned k = 0; k < 200; ++k) {
     const explored e = check_sums(k, first, second * 0.5_c, third, on<task<"w", 1>>(exp(first)));
     CHECK(e.states > 0);
     sums += e.parts[0];
+    direct += e.direct;
   }
   CHECK(sums > 50);
+  CHECK(direct > 10);
 }
 
 TEST_CASE("processes that share values in all ways do not get stuck, in any order", "[cluster]") {
@@ -306,14 +343,16 @@ TEST_CASE("processes that share values in all ways do not get stuck, in any orde
   constexpr auto all = concat<0>(on<task<"w", 0>>(tanh(p)), on<task<"w", 1>>(tanh(q)), on<task<"w", 2>>(sin(q)));
   constexpr auto sum = on<task<"w", 0>>(exp(all)) + on<task<"w", 1>>(cos(all)) + on<task<"w", 2>>(sin(all));
   constexpr auto sent = on<task<"w", 1>>(tanh(exp(p) * q));
-  int parts[4] = {};
+  int parts[4] = {}, direct = 0;
   for (unsigned k = 0; k < 150; ++k) {
     const explored e = check_sums(k, all, on<task<"w", 0>>(exp(slice<0, 8>(sum))), sent * 0.5_c,
                                   on<task<"w", 1>>(exp(slice<8, 16>(sum)) * slice<0, 8>(all)),
                                   on<task<"w", 2>>(exp(slice<16, 24>(sum)) + sent));
     CHECK(e.states > 0);
     for (int kind = 0; kind < 4; ++kind) parts[kind] += e.parts[kind];
+    direct += e.direct;
   }
+  CHECK(direct > 100);
   for (const int kind : {1, 2, 3}) CHECK(parts[kind] > 20);  // reduce-scatters, all-gathers, broadcasts
 }
 

@@ -108,10 +108,11 @@ TEST_CASE("notes from another version and garbage are not read", "[cluster]") {
     return detail::read_devices(text, there, {}, found) ? found.count() : -1;
   };
   CHECK(devices("") == 0);
-  CHECK(devices("2 0 1 5 7 device: 0, name: x\n1 0 0 0 0 \n") == 2);
+  CHECK(devices("2 0 1 5 7 1 0 device: 0, name: x\n1 0 0 0 0 0 0 \n") == 2);
   for (const char* const garbage :
-       {"1 0 0 0 0 x", "1 0\n", "1 0 0 0\n", "1 0 0 0 0\n", "0 0 0 0 0 \n", "3 0 0 0 0 \n", "1 -1 0 0 0 \n", "a\n",
-        "1 0 0 0 -1 \n", "1 99999999999999999999 0 0 0 \n", "1 1048576 0 0 0 \n", "99999999999 0 0 0 0 \n"})
+       {"1 0 0 0 0 0 0 x", "1 0\n", "1 0 0 0 0 0\n", "1 0 0 0 0 0 0\n", "0 0 0 0 0 0 0 \n", "3 0 0 0 0 0 0 \n", "a\n",
+        "1 -1 0 0 0 0 0 \n", "1 0 0 0 0 0 -1 \n", "1 99999999999999999999 0 0 0 0 0 \n", "1 1048576 0 0 0 0 0 \n",
+        "99999999999 0 0 0 0 0 0 \n"})
     CHECK(devices(garbage) == -1);
 }
 

@@ -266,6 +266,55 @@ TEST_CASE("checkpoints of simulated tasks are those of one process", "[cluster][
   CHECK(all_are(others.run(on<first>(w) * 1.f), 2, 4));
 }
 
+namespace {
+
+/// A step of so many towers, which all see the same.
+template <int... Tower>
+constexpr auto step_of(std::integer_sequence<int, Tower...>) {
+  constexpr auto loss = [](auto place) {
+    const auto p = replica(place, variable<"p", float, 4>(fill<float, 4>(1_c)));
+    return mean(square(p * iota<float, 4>() - 0.5_c));
+  };
+  return minimize<sgd{.rate = 0.1, .momentum = 0.5}>(moving_average(0.5_c),
+                                                     towers(boost::hana::tuple_t<task<"worker", Tower>...>, loss));
+}
+
+/// Goes on from the file, if there is one, for some steps, and saves. *Returns* the last loss.
+template <int Towers>
+float learn(const std::string& path, bool goes_on, int steps) {
+  const auto step = step_of(std::make_integer_sequence<int, Towers>{});
+  session sess{{.simulated_tasks = {{"worker", Towers}}}};
+  sess.initialize(step);
+  if (goes_on) sess.restore(path);
+  float loss = 0;
+  for (int k = 0; k < steps; ++k) loss = sess.run(step * 1_c);
+  sess.save(path);
+  return loss;
+}
+
+}  // namespace
+
+TEST_CASE("a training with replicas goes on with another number of towers", "[cluster][threads]") {
+  const file all(".all"), parts(".parts");
+  const float expected = learn<1>(all.path, false, 9);
+  learn<1>(parts.path, false, 2);
+  // More towers have the values of the first; then fewer leave theirs behind, and they do not come back.
+  learn<3>(parts.path, true, 2);
+  learn<1>(parts.path, true, 2);
+  CHECK(learn<2>(parts.path, true, 3) == expected);
+  session alone;
+  alone.restore(parts.path);
+  const auto p = alone.run(variable<"p", float, 4> * 1_c), other = alone.run(variable<"p/replica_1", float, 4> * 1_c);
+  const auto average = alone.run(variable<"p/replica_1/average", float, 4> * 1_c);
+  session first;
+  first.restore(all.path);
+  CHECK(p == first.run(variable<"p", float, 4> * 1_c));
+  CHECK(other == p);
+  CHECK(average == first.run(variable<"p/average", float, 4> * 1_c));
+  CHECK(alone.run(variable<"step/replica_1", std::int64_t> * 1) == 9);
+  CHECK_THROWS_AS(alone.run(variable<"p/replica_2", float, 4> * 1_c), failed_precondition_error);
+}
+
 TEST_CASE("messages through memory are in order, of a tag and a sender, and fit", "[cluster]") {
   const detail::ref<detail::memory_network> net(new detail::memory_network(3));
   detail::memory_transport one(net, 0), other(net, 1);

@@ -5,7 +5,7 @@
 #include <onto/backend/cluster/all_gathering.hpp>
 #include <onto/backend/cluster/all_reduction.hpp>
 #include <onto/backend/cluster/broadcasting.hpp>
-#include <onto/backend/cluster/direct_reductions.hpp>
+#include <onto/backend/cluster/direct_collectives.hpp>
 #include <onto/backend/cluster/group.hpp>
 #include <onto/backend/cluster/scattered_reduction.hpp>
 
@@ -115,7 +115,7 @@ class collective_stream final : public shared_stream {
   std::deque<entry> open_;
   std::vector<std::uint64_t> begun_;  // per task, those that it has a part in
   std::uint64_t started_ = 0;
-  direct_reductions direct_;
+  direct_collectives direct_;
 };
 
 }  // namespace onto::detail

@@ -178,8 +178,9 @@ class cluster_device final : public device {
 ONTO_COLD inline void write_devices(message& m, const device_list& devices) {
   for (int d = 0; d < devices.count(); ++d)
     m << static_cast<int>(devices[d].where().kind) << " " << devices[d].where().index << " " << devices[d].slot() << " "
-      << static_cast<int>(devices[d].shared_hardware >> 44) << " "
-      << static_cast<int>(devices[d].shared_hardware >> 24 & 0xfffff) << " " << devices[d].description() << "\n";
+      << static_cast<int>(devices[d].links.hardware >> 44) << " "
+      << static_cast<int>(devices[d].links.hardware >> 24 & 0xfffff) << " " << (devices[d].links.adds ? 1 : 0) << " "
+      << (devices[d].links.in_messages ? 1 : 0) << " " << devices[d].description() << "\n";
 }
 
 /// Reads digits and the space behind them. *Returns* whether they are there, and below 2^20.
@@ -202,14 +203,15 @@ ONTO_COLD inline bool read_devices(std::string_view text, const task_name& task,
     if (end == std::string_view::npos) return false;
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
-    int kind = 0, index = 0, slot = 0, hardware[2] = {};
+    int kind = 0, index = 0, slot = 0, hardware[2] = {}, adds = 0, in_messages = 0;
     if (!read_number(line, kind) || !read_number(line, index) || !read_number(line, slot) ||
-        !read_number(line, hardware[0]) || !read_number(line, hardware[1]))
+        !read_number(line, hardware[0]) || !read_number(line, hardware[1]) || !read_number(line, adds) ||
+        !read_number(line, in_messages))
       return false;
     if (kind != static_cast<int>(device_kind::gpu) && kind != static_cast<int>(device_kind::cpu)) return false;
     out.add(new cluster_device({static_cast<device_kind>(kind), index, true, &task},
                                slot < kernel_entry::slots ? slot : kernel_entry::host, std::string(line), streams));
-    out[out.count() - 1].shared_hardware = hardware_number(hardware[0], hardware[1]);
+    out[out.count() - 1].links = {hardware_number(hardware[0], hardware[1]), adds != 0, in_messages != 0};
   }
   return true;
 }
@@ -221,8 +223,10 @@ ONTO_COLD inline device_list cluster_group::meet(device_list&& own, std::excepti
     << "\n";
   for (int d = 0; d < own.count(); ++d) {
     own[d].join(tasks_->name(rank()));
-    // Their libraries add up in an order that is not known.
-    if (!deterministic && ways_->size() > 1) own[d].shared_hardware = shared_hardware_of(own[d]);
+    if (ways_->size() == 1) continue;
+    // The libraries add up in an order that is not known. A GPU that has one needs no MPI, which might block behind it.
+    own[d].links = {shared_hardware_of(own[d]), !deterministic, false};
+    own[d].links.in_messages = own[d].links.hardware == 0 && own[d].has_cuda_memory() && ways_->takes_cuda_memory();
   }
   write_devices(m, own);
   m << std::string_view("\0", 1);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // The processes of a cluster as one session has them: they come together, hear of each other's failures, and give up
-// who does not come. The first one collects what all say, and answers.
+// who does not come. What all say goes up a tree to the first one, and its answer down.
 #pragma once
 
-#include <onto/backend/cluster/note.hpp>
-#include <onto/backend/cluster/patience.hpp>
+#include <onto/backend/cluster/note_box.hpp>
 #include <onto/backend/cluster/tasks.hpp>
-#include <onto/backend/cluster/transport.hpp>
+#include <onto/plan/note_tree.hpp>
 #include <onto/runtime/process_group.hpp>
 
 #include <atomic>
@@ -29,6 +28,7 @@ class cluster_group final : public process_group {
         tasks_(static_cast<ref<cluster_tasks>&&>(tasks)),
         end_(static_cast<ref<cluster_end>&&>(end)),
         timeout_(timeout),
+        box_(*ways_),
         heard_(static_cast<std::size_t>(ways_->size())),
         has_come_(static_cast<std::size_t>(ways_->size())) {}
   ~cluster_group() override { leave(); }
@@ -49,15 +49,22 @@ class cluster_group final : public process_group {
 
   std::string agree(const program_identity& program, std::exception_ptr failure, std::string_view said) override {
     expect_whole();
+    ++round_;
+    hear_farewell();
     process_note own;
-    own.round = ++round_;
+    own.round = round_;
     own.program = program.hash;
     own.nodes = program.nodes;
     own.operation = program.operation;
     own.said = said;
-    if (failure) describe_failure(failure, own);
-    const process_note verdict = rank() == 0 ? collect(own) : ask(own);
-    if (verdict.fatal) break_off(verdict.text);
+    if (failure) {
+      describe_failure(failure, own);
+      own.origin = rank();
+    }
+    process_note all = own;
+    collect(all);
+    const process_note verdict = rank() == 0 ? judge(all) : ask(all);
+    pass_on(verdict);
     if (verdict.failure == failure_kind::none) return verdict.said;
     if (failure && verdict.same_failure(own)) std::rethrow_exception(failure);
     throw_failure(verdict);
@@ -71,7 +78,7 @@ class cluster_group final : public process_group {
     while (!is_done()) {
       expect_whole();
       progress();  // another process may wait for it
-      listen();
+      listen(from);
       if (p.is_over()) give_up(from);
       p.pause();
     }
@@ -80,9 +87,7 @@ class cluster_group final : public process_group {
   /// Something has failed here without which no process can go on: the session ends in all of them. *Throws*
   /// `failed_precondition_error`.
   [[noreturn]] ONTO_COLD void end_session(const std::string& why) {
-    process_note n;
-    n.fatal = true;
-    n.failure = failure_kind::failed_precondition;
+    process_note n = fatal_note(note_kind::end);
     n.text = why + "; in " + tasks_->text(rank());
     give_up(n);
   }
@@ -97,60 +102,44 @@ class cluster_group final : public process_group {
   static constexpr int verdict_tag = 1;
 
  private:
-  static constexpr double grace = 1;  // seconds for those who waited, too, to say for whom
+  static constexpr double grace = 1;            // seconds for those who wait, too, to say for whom
+  static constexpr std::size_t at_once = 4096;  // bytes that leave though nobody looks
 
-  // ---- the first process ----------------------------------------------------------------------------------
+  // ---- agreements -----------------------------------------------------------------------------------------
 
-  process_note collect(const process_note& own) {
-    heard_[0] = own;
-    has_come_[0] = true;
+  int parent() const { return note_tree::parent(rank()); }
+
+  /// Adds what those below say.
+  void collect(process_note& all) {
     patience p(timeout_);
-    for (int missing = 1; missing < ways_->size();) {
-      if (fatal_note(missing)) end_all(missing);
-      if (has_come_[static_cast<std::size_t>(missing)]) {
-        ++missing;
-        continue;
+    note_tree::for_each_child(rank(), ways_->size(), [&](int child) {
+      for (; !has_come_[static_cast<std::size_t>(child)]; p.pause()) {
+        listen(child);
+        if (has_come_[static_cast<std::size_t>(child)]) break;
+        if (p.is_over()) give_up(child);
       }
-      listen();
-      if (p.is_over()) give_up(missing);
-      p.pause();
-    }
-    const process_note verdict = judge();
-    for (int r = 0; r < ways_->size(); ++r) has_come_[static_cast<std::size_t>(r)] = false;
-    tell_all(verdict);
-    return verdict;
+      has_come_[static_cast<std::size_t>(child)] = false;
+      all.add(heard_[static_cast<std::size_t>(child)], child);
+    });
   }
 
-  process_note judge() const {
+  /// The first process: what comes of what all say.
+  process_note judge(const process_note& all) const {
+    if (all.other >= 0) return refuse(all);
     process_note verdict;
-    for (const process_note& n : heard_)
-      if (n.program != heard_[0].program || n.round != heard_[0].round) return refuse(n);
-    bool all_the_same = true;
-    for (const process_note& n : heard_) {
-      all_the_same = all_the_same && n.same_failure(heard_[0]);
-      const bool is_worse = verdict.failure == failure_kind::none || verdict.failure == failure_kind::elsewhere;
-      if (is_worse && n.failure != failure_kind::none) {
-        verdict.failure = n.failure;
-        verdict.text = n.text;
-        verdict.origin = static_cast<std::int32_t>(&n - heard_.data());
-      }
-      verdict.said += n.said;
-    }
-    if (verdict.origin >= 0 && !all_the_same && verdict.text.find(tasks_->text(verdict.origin)) == std::string::npos)
-      verdict.text += "; in " + tasks_->text(verdict.origin);
+    verdict.failure = all.failure;
+    verdict.text = all.text;
+    verdict.said = all.said;
+    if (all.origin >= 0 && !all.alike && all.text.find(tasks_->text(all.origin)) == std::string::npos)
+      verdict.text += "; in " + tasks_->text(all.origin);
     return verdict;
   }
 
   /// The programs differ.
-  process_note refuse(const process_note& other) const {
+  process_note refuse(const process_note& all) const {
     message m("[onto.cluster] ");
-    const auto side = [&](const process_note& n) {
-      tasks_->write(m, static_cast<int>(&n - heard_.data()))
-          << " runs '" << n.operation << "' of " << n.nodes << " nodes";
-    };
-    side(heard_[0]);
-    m << ", and ";
-    side(other);
+    tasks_->write(m, 0) << " runs '" << all.operation << "' of " << all.nodes << " nodes, and ";
+    tasks_->write(m, all.other) << " runs '" << all.other_operation << "' of " << all.other_nodes << " nodes";
     process_note verdict;
     verdict.failure = failure_kind::failed_precondition;
     verdict.text =
@@ -158,124 +147,166 @@ class cluster_group final : public process_group {
     return verdict;
   }
 
-  void tell_all(const process_note& verdict) {
-    const std::string bytes = write_note(verdict);
-    for (int r = 1; r < ways_->size(); ++r) post(r, verdict_tag, bytes);
-  }
-
-  // ---- the others -----------------------------------------------------------------------------------------
-
-  process_note ask(const process_note& own) {
-    post(0, note_tag, write_note(own));
-    // The first process gives up who does not come; it is given up itself a little later.
+  /// Another process: says what it and those below say. *Returns* the answer.
+  process_note ask(const process_note& all) {
+    box_.post(parent(), note_tag, write_note(all));
+    // Who waits for one that has said nothing gives it up first.
     patience p(timeout_ + 2 * grace);
     process_note verdict;
-    while (!hear_verdict(verdict)) {
-      if (p.is_over()) give_up(0);
+    while (!hear_verdict(verdict, parent(), true)) {
+      if (p.is_over()) give_up(parent());
       p.pause();
     }
+    if (verdict.is_fatal()) break_off(verdict.text);
     return verdict;
   }
 
-  bool hear_verdict(process_note& verdict) {
-    int from = 0;
-    std::int64_t bytes = 0;
-    sweep();
-    if (!ways_->probe(0, verdict_tag, from, bytes)) return false;
-    take(0, verdict_tag, bytes, verdict);
-    return true;
+  /// Tells those below the answer; who has most below it first.
+  void pass_on(const process_note& verdict) {
+    std::vector<int> children;
+    note_tree::for_each_child(rank(), ways_->size(), [&](int child) { children.push_back(child); });
+    if (children.empty()) return;
+    const std::string bytes = write_note(verdict);
+    while (!children.empty()) {
+      box_.post(children.back(), verdict_tag, bytes);
+      children.pop_back();
+    }
+    if (bytes.size() > at_once) box_.sweep_for(timeout_);
   }
 
-  // ---- both -----------------------------------------------------------------------------------------------
+  // ---- what is heard meanwhile ----------------------------------------------------------------------------
 
-  /// Hears what other processes say meanwhile. *Throws* where one has given up, or has ended.
-  void listen() {
-    sweep();
-    if (rank() != 0) {
-      process_note verdict;
-      if (!hear_verdict(verdict)) return;
-      break_off(verdict.text);
+  /// Hears what other processes say while this one waits for `waited`. *Throws* where one has given up, or has ended.
+  void listen(int waited) {
+    box_.sweep();
+    process_note n;
+    if (rank() == 0) {
+      if (const int gone = hear_notes(); gone >= 0) end_all(gone, waited);
+      return;
     }
-    if (const int gone = collect_notes(); gone >= 0) end_all(gone);
+    hear_farewell();
+    if (hear_verdict(n, waited, false)) break_off(n.text);
+    hear_notes();
+  }
+
+  /// An answer, or that nothing can be run any more. `asks`: there is an answer to come.
+  bool hear_verdict(process_note& verdict, int waited, bool asks) {
+    box_.sweep();
+    for (int from : {parent(), 0}) {
+      process_note n;
+      if (!take(from, verdict_tag, n)) continue;
+      if (n.kind == note_kind::question) {
+        box_.post(0, note_tag, write_note(note_of_wait(waited)));
+      } else if (n.kind == note_kind::farewell && asks && n.round >= round_) {
+        farewell_ = n.text;  // it has overtaken the answer
+      } else if (n.is_fatal() || asks) {
+        verdict = static_cast<process_note&&>(n);
+        return true;
+      }
+    }
+    return false;
+  }
+  void hear_farewell() {
+    if (!farewell_.empty()) break_off(farewell_);
   }
 
   /// Takes notes that are there. *Returns* who has given up or ended, or -1.
-  int collect_notes() {
-    int from = 0, gone = -1;
-    std::int64_t bytes = 0;
-    while (ways_->probe(-1, note_tag, from, bytes)) {
-      process_note& n = heard_[static_cast<std::size_t>(from)];
-      take(from, note_tag, bytes, n);
+  int hear_notes() {
+    int gone = -1;
+    process_note n;
+    for (int from = -1; take(from, note_tag, n); from = -1) {
+      if (n.is_fatal()) gone = from;
       has_come_[static_cast<std::size_t>(from)] = true;
-      if (n.fatal) gone = from;
+      heard_[static_cast<std::size_t>(from)] = static_cast<process_note&&>(n);
     }
     return gone;
   }
 
-  /// The first process: a process has given up. Hears for whom the others wait, and tells all.
-  [[noreturn]] void end_all(int gone) {
-    patience p(grace / 2);
-    while (!p.is_over()) {
-      collect_notes();
-      p.pause();
+  /// Reads a note that is there. `from` -1: of anyone.
+  bool take(int& from, int tag, process_note& out) {
+    const auto state = box_.take(from, tag, timeout_, out);
+    if (state == note_box::post_state::taken) return true;
+    if (state == note_box::post_state::none || is_ending_) return false;
+    process_note n = fatal_note(note_kind::end);
+    n.text = state == note_box::post_state::late ? late(from) : garbled(from);
+    give_up(n);
+  }
+
+  // ---- the end --------------------------------------------------------------------------------------------
+
+  process_note fatal_note(note_kind kind) const {
+    process_note n;
+    n.kind = kind;
+    n.round = round_;
+    n.failure = failure_kind::failed_precondition;
+    return n;
+  }
+  process_note note_of_wait(int waited) const {
+    process_note n = fatal_note(note_kind::end);
+    n.waited = waited;
+    n.text = late(waited);
+    return n;
+  }
+
+  /// The first process, which waits for `waited`: one has given up. Asks all for whom they wait, and tells them who it
+  /// is that others wait for and that waits for nobody: it has not come, or does something else.
+  [[noreturn]] void end_all(int gone, int waited) {
+    is_ending_ = true;
+    if (!has_ended(0)) hear(0, note_of_wait(waited));
+    if (waits_for(gone) != -1) {
+      tell_all(fatal_note(note_kind::question));
+      for (patience p(grace); !p.is_over() && silent(0) != 0; p.pause()) {
+        hear_notes();
+        box_.sweep();
+      }
     }
-    int who = gone;  // that another one waits for who waits for nobody
-    for (int k = 0; k < ways_->size() && waits_for(who) != -1; ++k)
+    int who = gone, here = who == 0;
+    for (int k = 0; k < ways_->size() && waits_for(who) != -1 && here < 2; ++k) {
       who = waits_for(who) >= 0 ? waits_for(who) : silent(who);
-    process_note verdict;
-    verdict.fatal = true;
-    verdict.failure = failure_kind::failed_precondition;
-    verdict.text = fatal_note(who) ? heard_[static_cast<std::size_t>(who)].text : late(who);
-    tell_and_break(verdict);
+      here += who == 0;
+    }
+    process_note verdict = fatal_note(note_kind::end);
+    // Where others wait for this process, it has come too late.
+    verdict.text = has_ended(who) && here < 2 ? heard_[static_cast<std::size_t>(who)].text : late(who);
+    tell_all(verdict);
+    box_.sweep_for(grace);
+    break_off(verdict.text);
   }
-  bool fatal_note(int r) const {
-    return has_come_[static_cast<std::size_t>(r)] && heard_[static_cast<std::size_t>(r)].fatal;
+  void hear(int from, const process_note& n) {
+    heard_[static_cast<std::size_t>(from)] = n;
+    has_come_[static_cast<std::size_t>(from)] = true;
   }
-  /// Who has said nothing, where task `r` waits for any.
+  bool has_ended(int r) const {
+    return has_come_[static_cast<std::size_t>(r)] && heard_[static_cast<std::size_t>(r)].is_fatal();
+  }
+  /// Who has not said for whom it waits, where task `r` waits for any.
   int silent(int r) const {
     for (int s = 1; s < ways_->size(); ++s)
-      if (!has_come_[static_cast<std::size_t>(s)]) return s;
+      if (!has_ended(s)) return s;
     return r;
   }
-  int waits_for(int r) const { return fatal_note(r) ? heard_[static_cast<std::size_t>(r)].waited : -1; }
+  int waits_for(int r) const { return has_ended(r) ? heard_[static_cast<std::size_t>(r)].waited : -1; }
 
-  [[noreturn]] void tell_and_break(const process_note& verdict) {
-    tell_all(verdict);
-    patience p(grace);
-    while (!outbox_.empty() && !p.is_over()) {
-      sweep();
-      p.pause();
-    }
-    break_off(verdict.text);
+  void tell_all(const process_note& n) {
+    const std::string bytes = write_note(n);
+    for (int r = 1; r < ways_->size(); ++r) box_.post(r, verdict_tag, bytes);
   }
 
   /// A task has not come in time.
-  [[noreturn]] ONTO_COLD void give_up(int task) {
-    process_note n;
-    n.fatal = true;
-    n.failure = failure_kind::failed_precondition;
-    n.waited = task;
-    n.text = late(task);
-    give_up(n);
-  }
+  [[noreturn]] ONTO_COLD void give_up(int task) { give_up(note_of_wait(task)); }
   [[noreturn]] ONTO_COLD void give_up(const process_note& n) {
     if (rank() == 0) {
-      heard_[0] = n;
-      has_come_[0] = true;
-      end_all(0);
+      hear(0, n);
+      end_all(0, n.waited);
     }
-    process_note verdict = n;
-    if (n.waited != 0) {
-      post(0, note_tag, write_note(n));
-      patience p(2 * grace);
-      bool heard = false;
-      while (!p.is_over() && !heard) {
-        heard = hear_verdict(verdict);
-        p.pause();
-      }
-      if (!heard && n.waited == all_of_them) verdict.text = late(0);
-    }
-    break_off(verdict.text);
+    is_ending_ = true;
+    box_.post(0, note_tag, write_note(n));
+    process_note verdict;
+    for (patience p(3 * grace); !p.is_over(); p.pause())
+      if (hear_verdict(verdict, n.waited, false)) break_off(verdict.text);
+    // The first process is late itself, unless it has ended well.
+    const bool waits_for_first = n.waited == all_of_them || n.waited == parent();
+    break_off(waits_for_first && farewell_.empty() ? late(0) : n.text);
   }
 
   std::string late(int task) const {
@@ -304,9 +335,7 @@ class cluster_group final : public process_group {
   void leave() noexcept {
     try {
       if (is_broken() || ways_->size() == 1) return;
-      process_note n;
-      n.fatal = true;
-      n.failure = failure_kind::failed_precondition;
+      process_note n = fatal_note(note_kind::farewell);
       message m("[onto.cluster] ");
       n.text = (tasks_->write(m, rank()) << " has ended its session, and another process runs a program; every process "
                                             "is to run the same programs in the same order")
@@ -314,56 +343,12 @@ class cluster_group final : public process_group {
       if (rank() == 0)
         tell_all(n);
       else
-        post(0, note_tag, write_note(n));
-      patience p(grace);
-      while (!outbox_.empty() && !p.is_over()) {
-        sweep();
-        p.pause();
-      }
+        box_.post(0, note_tag, write_note(n));
+      box_.sweep_for(grace);
     } catch (...) {  // nobody hears of it
     }
   }
 
-  struct letter {
-    std::string bytes;
-    ref<pending_message> message;
-  };
-
-  void post(int to, int tag, const std::string& bytes) {
-    outbox_.push_back(new letter{bytes, {}});
-    letter& l = *outbox_.back();
-    l.message = ways_->send(to, tag, l.bytes.data(), static_cast<std::int64_t>(l.bytes.size()));
-  }
-  /// Throws away what has left.
-  void sweep() {
-    std::int64_t bytes = 0;
-    std::size_t kept = 0;
-    for (letter* l : outbox_) {
-      if (l->message && l->message->is_done(bytes))
-        delete l;
-      else
-        outbox_[kept++] = l;
-    }
-    outbox_.resize(kept);
-  }
-
-  /// Reads a note that is there.
-  void take(int from, int tag, std::int64_t bytes, process_note& out) {
-    std::string data(static_cast<std::size_t>(bytes), '\0');
-    const ref<pending_message> m = ways_->receive(from, tag, data.data(), bytes);
-    patience p(timeout_);
-    std::int64_t came = 0;
-    while (!m->is_done(came)) {
-      if (p.is_over()) {
-        m->cancel();
-        break_off(late(from));
-      }
-      p.pause();
-    }
-    process_note n;
-    if (came != bytes || !read_note(data, n)) break_off(garbled(from));
-    out = n;
-  }
   std::string garbled(int from) const {
     message m("[onto.cluster] ");
     return (tasks_->write(m, from) << " says what this version of onto does not understand; build every process from "
@@ -375,10 +360,12 @@ class cluster_group final : public process_group {
   ref<cluster_tasks> tasks_;
   ref<cluster_end> end_;
   double timeout_;
-  std::uint64_t round_ = 0;
-  std::vector<process_note> heard_;  // in the first process: the last note of each
+  note_box box_;
+  std::uint64_t round_ = 0;          // how often the processes have come together
+  std::vector<process_note> heard_;  // the last note of each that is below; in the first process, of any that has ended
   std::vector<bool> has_come_;
-  std::vector<letter*> outbox_;  // what never leaves stays: its memory may be read
+  std::string farewell_;  // of the first process, which has come before its last answer
+  bool is_ending_ = false;
   std::string why_;
   collective_stream* collectives_ = nullptr;  // the devices of others hold it
   std::atomic<bool> broken_{false};

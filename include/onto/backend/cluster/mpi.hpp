@@ -14,6 +14,9 @@
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <vector>
 
@@ -121,6 +124,16 @@ inline MPI_Datatype mpi_number(element type) {
   }
 }
 
+/// Whether MPI sends from the memory of GPUs of CUDA's, and receives into it, as it was built and is set up. *Source*
+/// "CUDA-aware support" in Open MPI's documentation; MPICH has the same function from version 4.0 on.
+inline bool mpi_takes_cuda_memory() {
+#if defined(MPIX_CUDA_AWARE_SUPPORT) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
 class mpi_transport final : public transport {
  public:
   /// `piece`: the most bytes of one message of MPI's.
@@ -132,6 +145,7 @@ class mpi_transport final : public transport {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  bool takes_cuda_memory() const override { return mpi_takes_cuda_memory(); }
 
   ref<pending_message> send(int to, int tag, const void* data, std::int64_t bytes) override {
     return pieces(false, bytes, [&](std::int64_t at, int count, MPI_Request* r) {

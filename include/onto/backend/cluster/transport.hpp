@@ -32,6 +32,8 @@ class transport : public counted {
   virtual ref<pending_message> receive(int from, int tag, void* data, std::int64_t most) = 0;
   /// Whether a message of that tag is there that nobody has asked for, and from whom. `from` -1: from anyone.
   virtual bool probe(int from, int tag, int& source, std::int64_t& bytes) = 0;
+  /// Whether `send` and `receive` take the memory of GPUs of CUDA's. What was issued to these must be done before.
+  virtual bool takes_cuda_memory() const { return false; }
 
   // What all processes do together, where the system has something of its own for that; all call these in one order.
   // They return null where it has not: it is made of messages then.

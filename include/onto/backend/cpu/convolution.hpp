@@ -150,8 +150,8 @@ void convolve_image_gradient(thread_pool& pool, const convolution_form& f, const
           const std::int64_t pixel = lo / y.count * pixels + (lo % y.count * f.stride[0] + at_y) * f.image[1] + at_x;
           const T* from = part.data() + lo * x.count * in;
           if (epilogue.any()) {
-            best_gemm_kernels<T>().finish(epilogue.target(image, channels, pixel, k * in, f.stride[1]), x.count, in,
-                                          from, in);
+            best_gemm_epilogue<T>()(epilogue.target(image, channels, pixel, k * in, f.stride[1]), x.count, in, from,
+                                    in);
             continue;
           }
           T* to = image + pixel * channels + k * in;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// The built-in matrix product: blocks for the caches around the tiles of gemm_tile.hpp.
+// The built-in matrix product: blocks for the caches around the tiles of gemm_strip.hpp.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/gemm_partition.hpp>
-#include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/backend/cpu/gemm_strip.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
@@ -183,11 +183,11 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
             std::memset(static_cast<void*>(panel + p * width + columns), 0,
                         static_cast<std::size_t>(width - columns) * sizeof(T));
         } else {
-          kernels.pack(from, kc, columns, width, panel);
+          pack_panel(from, kc, columns, width, panel);
         }
       };
       gemm_panel<T> s{};
-      s.finish = kernels.finish;
+      if constexpr (!tiles_in_assembly<T>) s.finish = best_gemm_epilogue<T>();
       for (std::int64_t i0 = 0; i0 < m; i0 += high) {
         pack_block(kernels.heights, part_of(a, i0, p0), m - i0 < high ? m - i0 : high, kc, a_stands, buffer, s);
         for (std::int64_t j = 0; j < nc; j += w) {

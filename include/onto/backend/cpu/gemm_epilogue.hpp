@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // The epilogue of a matrix product: a factor, an addend or a bias, relu. Compiled for an instruction set
-// by the function it is inlined in, as the tiles of gemm_tile.hpp are.
+// by the function it is inlined in, as strips of products are.
 #pragma once
 
 #include <onto/backend/cpu/gemm_operands.hpp>
+#include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -65,6 +66,35 @@ ONTO_INLINE void apply_epilogue(const gemm_target<T>& to, std::int64_t rows, std
       const T v = to.alpha * part[r * part_row + j] + to.beta * from.data[r * from.row + j * from.column];
       to.data[r * to.row + j] = to.relu ? relu_of(v) : v;
     }
+}
+
+template <class T>
+void apply_epilogue_128(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                        std::int64_t part_row) {
+  apply_epilogue<T, 16>(to, rows, columns, part, part_row);
+}
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class T>
+ONTO_WITHIN_32 void apply_epilogue_256(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                                       std::int64_t part_row) {
+  apply_epilogue<T, 32>(to, rows, columns, part, part_row);
+}
+template <class T>
+ONTO_WITHIN_64 void apply_epilogue_512(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
+                                       std::int64_t part_row) {
+  apply_epilogue<T, 64>(to, rows, columns, part, part_row);
+}
+#endif
+
+/// The epilogue for the vectors that were chosen.
+template <class T>
+gemm_epilogue<T> best_gemm_epilogue() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  const int bytes = chosen_vectors();
+  if (bytes == 64) return &apply_epilogue_512<T>;
+  if (bytes == 32) return &apply_epilogue_256<T>;
+#endif
+  return &apply_epilogue_128<T>;
 }
 
 }  // namespace onto::detail

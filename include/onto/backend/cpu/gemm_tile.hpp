@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// The inner part of the built-in matrix product: a tile of the result kept in registers, compiled for several
-// instruction sets whatever the program's flags say; the machine's best is taken at run time.
+// A tile of the built-in matrix product, kept in registers, in C++: of types, and for machines and sanitizers, that
+// gemm_assembly.hpp has none for.
 #pragma once
 
 #include <onto/backend/cpu/gemm_epilogue.hpp>
 #include <onto/backend/cpu/gemm_operands.hpp>
-#include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -16,52 +15,23 @@
 
 namespace onto::detail {
 
-// A run of T as long as a register: GNU C++, which g++, clang and nvcc know without a header. For g++ the fused
-// instructions are spelled: what it makes of a * b + c depends on the program's flags, and <immintrin.h> is long. clang
-// takes such an asm only where the function itself is for that instruction set, and fuses a * b + c by default.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define ONTO_X86 1
-#else
-#define ONTO_X86 0
-#endif
-
+// A run of T as long as a register: GNU C++, which g++, clang and nvcc know without a header.
 template <class T, int Bytes>
 struct lanes_of {
   typedef T type __attribute__((vector_size(Bytes)));
   static constexpr int width = Bytes / static_cast<int>(sizeof(T));
-  static constexpr bool fused = ONTO_X86 && Bytes > 16 && std::is_floating_point_v<T>;
 
   ONTO_INLINE static void load(type& x, const T* from) { std::memcpy(&x, from, sizeof x); }
 
   /// x = *(base + Scale * distance) in every lane.
   template <int Scale>
   ONTO_INLINE static void spread(type& x, const char* base, std::int64_t distance) {
-#if ONTO_X86
-    if constexpr (fused && sizeof(T) == 4) {
-      asm("vbroadcastss (%1,%2,%c3), %0" : "=v"(x) : "r"(base), "r"(distance), "i"(Scale), "m"(*base));
-      return;
-    } else if constexpr (fused) {
-      asm("vbroadcastsd (%1,%2,%c3), %0" : "=v"(x) : "r"(base), "r"(distance), "i"(Scale), "m"(*base));
-      return;
-    }
-#endif
     T value;
     std::memcpy(&value, base + Scale * distance, sizeof value);
     x = value - type{};
   }
 
-  ONTO_INLINE static void multiply_add(type& c, const type& a, const type& b) {
-#if ONTO_X86
-    if constexpr (fused && sizeof(T) == 4) {
-      asm("vfmadd231ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-      return;
-    } else if constexpr (fused) {
-      asm("vfmadd231pd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-      return;
-    }
-#endif
-    c += a * b;
-  }
+  ONTO_INLINE static void multiply_add(type& c, const type& a, const type& b) { c += a * b; }
 };
 
 /// The element of row `R` of a, in every lane. The multiples of a row's length that an address cannot hold by itself
@@ -231,120 +201,13 @@ ONTO_INLINE void multiply_tiles(const gemm_panel<T>& strip) {
   }
 }
 
+/// Multiplies a strip on vectors of `Bytes` bytes.
 template <class T, int Bytes, int Most, int Some, int Few>
 ONTO_INLINE void multiply_strip(const gemm_panel<T>& s) {
   if (s.columns > lanes_of<T, Bytes>::width)
     multiply_tiles<T, Bytes, 2, Most, Some, Few>(s);
   else
     multiply_tiles<T, Bytes, 1, Most, Some, Few>(s);
-}
-
-/// Packs `depth` × `columns` elements as rows of `width` next to each other, filled up with zeros.
-template <class T, int Bytes>
-ONTO_INLINE void pack_panel(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width,
-                            T* out) {
-  using ops = lanes_of<T, Bytes>;
-  const T* from = b.data;
-  if (b.column == 1 && columns == 2 * ops::width) {
-    for (std::int64_t p = 0; p < depth; ++p, from += b.row, out += width) {
-      typename ops::type left, right;
-      ops::load(left, from);
-      ops::load(right, from + ops::width);
-      std::memcpy(out, &left, sizeof left);
-      std::memcpy(out + ops::width, &right, sizeof right);
-    }
-    return;
-  }
-  for (std::int64_t p = 0; p < depth; ++p, from += b.row, out += width) {
-    std::int64_t j = 0;
-    for (; j < columns; ++j) out[j] = from[j * b.column];
-    for (; j < width; ++j) out[j] = 0;
-  }
-}
-
-// Where there are wider vectors, a machine without them gets one height.
-#if defined(__x86_64__) && defined(__GNUC__)
-inline constexpr tile_heights heights_128{6, 6, 6};
-#else
-inline constexpr tile_heights heights_128{6, 4, 2};
-#endif
-
-template <class T>
-void multiply_strip_128(const gemm_panel<T>& s) {
-  multiply_strip<T, 16, heights_128.most, heights_128.some, heights_128.few>(s);
-}
-template <class T>
-void pack_panel_128(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out) {
-  pack_panel<T, 16>(b, depth, columns, width, out);
-}
-template <class T>
-void apply_epilogue_128(const gemm_target<T>& to, std::int64_t rows, std::int64_t columns, const T* part,
-                        std::int64_t part_row) {
-  apply_epilogue<T, 16>(to, rows, columns, part, part_row);
-}
-#if defined(__x86_64__) && defined(__GNUC__)
-template <class T>
-__attribute__((target("avx2,fma"))) void multiply_strip_256(const gemm_panel<T>& s) {
-  multiply_strip<T, 32, 6, 4, 2>(s);
-}
-template <class T>
-__attribute__((target("avx2,fma"))) void pack_panel_256(const matrix_view<T>& b, std::int64_t depth,
-                                                        std::int64_t columns, std::int64_t width, T* out) {
-  pack_panel<T, 32>(b, depth, columns, width, out);
-}
-template <class T>
-__attribute__((target("avx2,fma"))) void apply_epilogue_256(const gemm_target<T>& to, std::int64_t rows,
-                                                            std::int64_t columns, const T* part,
-                                                            std::int64_t part_row) {
-  apply_epilogue<T, 32>(to, rows, columns, part, part_row);
-}
-template <class T>
-__attribute__((target("avx512f,avx512dq"))) void multiply_strip_512(const gemm_panel<T>& s) {
-  multiply_strip<T, 64, 14, 8, 4>(s);
-}
-template <class T>
-__attribute__((target("avx512f,avx512dq"))) void pack_panel_512(const matrix_view<T>& b, std::int64_t depth,
-                                                                std::int64_t columns, std::int64_t width, T* out) {
-  pack_panel<T, 64>(b, depth, columns, width, out);
-}
-template <class T>
-__attribute__((target("avx512f,avx512dq"))) void apply_epilogue_512(const gemm_target<T>& to, std::int64_t rows,
-                                                                    std::int64_t columns, const T* part,
-                                                                    std::int64_t part_row) {
-  apply_epilogue<T, 64>(to, rows, columns, part, part_row);
-}
-#endif
-#undef ONTO_X86
-
-/// The functions for one instruction set, and the extents of their tiles.
-template <class T>
-struct gemm_kernels {
-  tile_heights heights;
-  int columns;
-  void (*multiply)(const gemm_panel<T>&);
-  void (*pack)(const matrix_view<T>& b, std::int64_t depth, std::int64_t columns, std::int64_t width, T* out);
-  gemm_epilogue<T> finish;
-};
-
-/// The kernels for vectors of at most `bytes` bytes that this machine can run.
-template <class T>
-gemm_kernels<T> gemm_kernels_for(int bytes) {
-  constexpr auto columns = [](int vector) { return 2 * vector / static_cast<int>(sizeof(T)); };
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (bytes > machine_vectors()) bytes = machine_vectors();
-  if (bytes >= 64) return {{14, 8, 4}, columns(64), &multiply_strip_512<T>, &pack_panel_512<T>, &apply_epilogue_512<T>};
-  if (bytes >= 32) return {{6, 4, 2}, columns(32), &multiply_strip_256<T>, &pack_panel_256<T>, &apply_epilogue_256<T>};
-#else
-  static_cast<void>(bytes);
-#endif
-  return {heights_128, columns(16), &multiply_strip_128<T>, &pack_panel_128<T>, &apply_epilogue_128<T>};
-}
-
-/// The kernels for the vectors that were chosen.
-template <class T>
-const gemm_kernels<T>& best_gemm_kernels() {
-  static const gemm_kernels<T> best = gemm_kernels_for<T>(chosen_vectors());
-  return best;
 }
 
 }  // namespace onto::detail

@@ -2,7 +2,7 @@
 // The epilogue of a convolution on the CPU: that of the built-in product, whose rows are pixels and columns channels.
 #pragma once
 
-#include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/backend/cpu/gemm_epilogue.hpp>
 #include <onto/backend/cpu/images.hpp>
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct image_epilogue {
   /// Finishes `pixels` pixels of all channels from `pixel` on, which are at `made`: where the result is, or elsewhere.
   void finish(T* data, std::int64_t channels, std::int64_t pixel, std::int64_t pixels, const T* made,
               std::int64_t made_row) const {
-    best_gemm_kernels<T>().finish(target(data, channels, pixel), pixels, channels, made, made_row);
+    best_gemm_epilogue<T>()(target(data, channels, pixel), pixels, channels, made, made_row);
   }
 };
 

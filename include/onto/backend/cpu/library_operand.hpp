@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
-#include <onto/backend/cpu/gemm_tile.hpp>
+#include <onto/backend/cpu/gemm_operands.hpp>
 #include <onto/kernel/matrix_form.hpp>
 
 #include <cstdint>

@@ -74,8 +74,7 @@ void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, st
 #endif
     if (in_place) part.addend.data = nullptr;
     part.alpha = 1;
-    if (part.addend.data != nullptr || part.relu)
-      best_gemm_kernels<T>().finish(part, rows, columns, part.data, part.row);
+    if (part.addend.data != nullptr || part.relu) best_gemm_epilogue<T>()(part, rows, columns, part.data, part.row);
   };
   if constexpr (Library == matmul_library::onednn)
     run_partitioned(pool, pool.size(), m, n, k, a, b, to, {5, 12},

@@ -203,13 +203,15 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   }
 
 #if defined(ONTO_HAS_NCCL)
-  const communicators* sums_with_others() const override;  // backend/cuda/nccl.hpp
+  const communicators* direct_communicators() const override;  // backend/cuda/nccl.hpp
 #endif
+  bool has_cuda_memory() const override { return true; }
   /// Has one of its communicators do something, with the GPU current and the stream `out`; of a run, or beside it.
+  /// `transfer`: the bytes that it copies to another GPU, or -1.
   template <class Work>
-  void communicate(const work* w, const Work& work) {
+  void communicate(const work* w, const Work& work, std::int64_t transfer = -1) {
     expect_alive();
-    if (w) before("all-reduce");
+    if (w) before("communicate");
     guarded([&] {
       mutex_lock lock(streams_.lock_of(stream_kind::out));
       const auto act = [&] {
@@ -218,6 +220,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
       };
       timed({trace_span::copy, where(), stream_kind::out, w ? &w->label : nullptr}, w ? w->run.trace : nullptr, act);
     });
+    if (transfer >= 0) count_transfer(transfer);
   }
   void keep(const ref<communicator>& c) { communicators_.push_back(c); }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums of values of several tasks' GPUs by NCCL, in programs that define ONTO_HAS_NCCL and link it.
+// What GPUs of several tasks do among themselves, by NCCL: collectives, and copies from one to another. In programs
+// that define ONTO_HAS_NCCL and link it.
 #pragma once
 
 #include <onto/backend/cuda/device.hpp>
+#include <onto/graph/device_routes.hpp>
 #include <onto/runtime/communicator.hpp>
 
 #if defined(ONTO_HAS_NCCL)
@@ -46,6 +48,16 @@ constexpr bool nccl_type(element type, ncclDataType_t& out) {
   }
 }
 
+/// What plans count on.
+constexpr bool nccl_has_what_is_added() {
+  for (int t = 0; t <= static_cast<int>(element::text); ++t) {
+    ncclDataType_t nccl{};
+    if (adds_on_gpus(static_cast<element>(t), 2) != nccl_type(static_cast<element>(t), nccl)) return false;
+  }
+  return true;
+}
+static_assert(nccl_has_what_is_added());
+
 class nccl_communicator final : public communicator {
  public:
   explicit nccl_communicator(cuda_device& d) : device_(d), gpu_(d.ordinal()) {}
@@ -63,21 +75,23 @@ class nccl_communicator final : public communicator {
       cuda_check(cudaEventCreateWithFlags(&end_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
     });
   }
-  void all_reduce(const work& w, element type, const shared_value* values, int count) override {
-    ncclDataType_t nccl{};
-    if (!nccl_type(type, nccl)) fail<internal_error>(message("[onto.cuda] NCCL has no such element type"));
-    device_.communicate(&w, [&](cudaStream_t stream) {
+  void begin(const work& w, const direct_part& part) override {
+    ncclDataType_t type{};
+    const bool adds = part.what.kind == step_kind::all_reduce || part.what.kind == step_kind::reduce_scatter;
+    if (adds && !nccl_type(part.what.type, type))
+      fail<internal_error>(message("[onto.cuda] NCCL has no such element type"));
+    const bool sends = part.what.kind == step_kind::transfer && part.own == 0;
+    const std::int64_t sent = sends ? part.what.values[0].count * size_of(part.what.type) : -1;
+    const auto issue = [&](cudaStream_t stream) {
       check(ncclGroupStart(), "ncclGroupStart");
-      ncclResult_t result = ncclSuccess;
-      for (int k = 0; k < count && (result == ncclSuccess || result == ncclInProgress); ++k)
-        if (values[k].count > 0)
-          result = ncclAllReduce(values[k].from, values[k].to, static_cast<std::size_t>(values[k].count), nccl, ncclSum,
-                                 all_, stream);
+      calls made{*this, part, type, stream};
+      for (int k = 0; k < part.what.count; ++k) made.add(part.what.values[k]);
       // What was begun must end before the failure is told, or every later call would be part of it.
       const ncclResult_t ended = ncclGroupEnd();
-      check(result, "ncclAllReduce");
+      check(made.result, made.last);
       check(ended, "ncclGroupEnd");
-    });
+    };
+    device_.communicate(&w, issue, sent);
   }
 
   bool is_ready() override {
@@ -85,7 +99,7 @@ class nccl_communicator final : public communicator {
     ncclResult_t state = ncclSuccess;
     device_.communicate(nullptr, [&](cudaStream_t) {
       check(ncclCommGetAsyncError(all_, &state), "ncclCommGetAsyncError");
-      check(state, "a sum over GPUs of several tasks");
+      check(state, "what GPUs of several tasks do together");
     });
     return state == ncclSuccess;
   }
@@ -122,9 +136,87 @@ class nccl_communicator final : public communicator {
   }
 
  private:
+  /// Those between the beginning and the end of a group.
+  struct calls {
+    const nccl_communicator& with;
+    const direct_part& part;
+    ncclDataType_t type;
+    cudaStream_t stream;
+    ncclResult_t result = ncclSuccess;
+    const char* last = "";
+
+    void add(const shared_value& v) {
+      if (v.count == 0) return;
+      switch (part.what.kind) {
+        case step_kind::all_reduce:
+          return call("ncclAllReduce", [&] {
+            return ncclAllReduce(v.from, v.to, static_cast<std::size_t>(v.count), type, ncclSum, with.all_, stream);
+          });
+        case step_kind::reduce_scatter: return scatter(v);
+        case step_kind::all_gather: return gather(v);
+        case step_kind::broadcast: return send(0, v.from, v.to ? v.to : const_cast<void*>(v.from), v.count);
+        default: break;
+      }
+      if (part.own == 0)
+        call("ncclSend", [&] { return ncclSend(v.from, bytes(v.count), ncclUint8, part.rank[1], with.all_, stream); });
+      else
+        call("ncclRecv", [&] { return ncclRecv(v.to, bytes(v.count), ncclUint8, part.rank[0], with.all_, stream); });
+    }
+
+   private:
+    /// Nothing, once a call has failed.
+    template <class Call>
+    void call(const char* name, const Call& nccl) {
+      if (result != ncclSuccess && result != ncclInProgress) return;
+      last = name;
+      result = nccl();
+    }
+    std::int64_t size() const { return size_of(part.what.type); }
+    std::size_t bytes(std::int64_t count) const { return static_cast<std::size_t>(count * size()); }
+
+    /// Whether each task has as many elements as the others, in the order of the ranks: NCCL's own order.
+    bool is_even(const shared_value& v) const {
+      for (int t = 0; t < part.what.task_count; ++t) {
+        const element_range& r = v.ranges[t];
+        if (r.size() != v.ranges[0].size() || r.begin != part.rank[t] * r.size()) return false;
+      }
+      return true;
+    }
+    void scatter(const shared_value& v) {
+      if (is_even(v) && v.ranges[0].size() > 0)
+        return call("ncclReduceScatter", [&] {
+          return ncclReduceScatter(v.from, v.to, static_cast<std::size_t>(v.ranges[0].size()), type, ncclSum, with.all_,
+                                   stream);
+        });
+      for (int t = 0; t < part.what.task_count; ++t) {
+        const element_range& r = v.ranges[t];
+        if (r.size() == 0) continue;
+        const char* const from = static_cast<const char*>(v.from) + r.begin * size();
+        call("ncclReduce", [&] {
+          return ncclReduce(from, t == part.own ? v.to : nullptr, static_cast<std::size_t>(r.size()), type, ncclSum,
+                            part.rank[t], with.all_, stream);
+        });
+      }
+    }
+    void gather(const shared_value& v) {
+      if (is_even(v))
+        return call("ncclAllGather", [&] {
+          return ncclAllGather(v.from, v.to, bytes(v.ranges[0].size()), ncclUint8, with.all_, stream);
+        });
+      for (int t = 0; t < part.what.task_count; ++t)
+        send(t, v.from, static_cast<char*>(v.to) + v.ranges[t].begin * size(), v.ranges[t].size());
+    }
+    /// What task `t` has, to all.
+    void send(int t, const void* from, void* to, std::int64_t count) {
+      if (count == 0) return;
+      call("ncclBroadcast",
+           [&] { return ncclBroadcast(from, to, bytes(count), ncclUint8, part.rank[t], with.all_, stream); });
+    }
+  };
+
   void check(ncclResult_t result, const char* what) const { nccl_check(result, what, all_); }
   void expect_open() const {
-    if (!all_) fail<internal_error>(message("[onto.cuda] a sum over GPUs of several tasks was given up"));
+    if (!all_) fail<internal_error>(message("[onto.cuda] what GPUs of several tasks do together was given up"));
   }
 
   cuda_device& device_;
@@ -134,13 +226,7 @@ class nccl_communicator final : public communicator {
   bool marked_ = false;
 };
 
-struct nccl_sums {
-  /// Sums of half and bfloat16 are rounded after each addition: of two terms that is once, as everywhere.
-  static bool adds(element type, int tasks) {
-    ncclDataType_t nccl{};
-    const bool is_short = type == element::float16 || type == element::bfloat16;
-    return nccl_type(type, nccl) && (!is_short || tasks == 2);
-  }
+struct nccl_communicators {
   static std::string hardware(const device& d) { return static_cast<const cuda_device&>(d).facts().pci_bus_id; }
   static std::string make_id(device& d) {
     ncclUniqueId id;
@@ -156,10 +242,10 @@ struct nccl_sums {
     made->open(id, tasks, rank);
     return held;
   }
-  static constexpr communicators table{&adds, &hardware, &make_id, NCCL_UNIQUE_ID_BYTES, &join};
+  static constexpr communicators table{&hardware, &make_id, NCCL_UNIQUE_ID_BYTES, &join};
 };
 
-inline const communicators* cuda_device::sums_with_others() const { return &nccl_sums::table; }
+inline const communicators* cuda_device::direct_communicators() const { return &nccl_communicators::table; }
 
 }  // namespace onto::detail
 ONTO_END_RUNS_ONCE
