@@ -11,8 +11,10 @@
 
 #include "catch.hpp"
 #include "gpu.hpp"
+#include "unit/words_of.hpp"
 
 using namespace gpu_test;
+using onto_test::words_of;
 
 namespace {
 
@@ -71,16 +73,6 @@ std::string what_of(run_state& run) {
     return e.what();
   }
   return "";
-}
-
-template <class Error, class Work>
-std::string what_is_thrown(const Work& work) {
-  try {
-    work();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
@@ -260,7 +252,7 @@ TEST_CASE("freed memory is used again", "[cuda][memory]") {
 
 TEST_CASE("memory that is not there is refused, and the device stays usable", "[cuda][memory]") {
   bench b;
-  const std::string why = what_is_thrown<resource_exhausted_error>([&] {
+  const std::string why = words_of<resource_exhausted_error>([&] {
     (void)b.gpu.reserve({b.gpu.facts().memory * 2, "variable", "w"});
   });
   CHECK(has(why, "[onto.memory] /device:GPU:0 has no memory left for "));
@@ -327,7 +319,7 @@ TEST_CASE("memory grows, or is all taken when the device is first used", "[cuda]
 
 TEST_CASE("memory that cannot be held from the start is an error that says so", "[cuda][memory]") {
   bench b({std::int64_t{1} << 50, false});
-  const std::string why = what_is_thrown<resource_exhausted_error>([&] { (void)b.gpu.reserve({4, "test", "block"}); });
+  const std::string why = words_of<resource_exhausted_error>([&] { (void)b.gpu.reserve({4, "test", "block"}); });
   CHECK(has(why, "is to hold from the start"));
 }
 
@@ -660,7 +652,7 @@ TEST_CASE("a kernel that takes the GPU with it", "[.][cuda_lost]") {
   const ref<device_event> event = b.gpu.make_event();
   b.gpu.launch(work{b.run, b.label}, cuda_entry(&run_in_stream<&trap>), {});
   b.gpu.record(b.run, stream_kind::compute, *event);
-  const std::string why = what_is_thrown<internal_error>([&] {
+  const std::string why = words_of<internal_error>([&] {
     event->wait();
     b.run.rethrow();  // where it was found out before
   });

@@ -9,6 +9,7 @@
 #include "control.hpp"
 #include "nccl.hpp"
 #include "unit/session/properties.hpp"
+#include "unit/words_of.hpp"
 
 using namespace onto_test;
 using namespace onto_test::sums;
@@ -68,16 +69,6 @@ constexpr auto everything =
             on<worker<0>>(sum(slice<0, 5>(other_sum))), on<worker<1>>(sum(slice<20, 40>(other_sum))),
             on<worker<0>>(sum(two_parts)), on<worker<1>>(sum(two_parts)), on<worker<0>>(sum(odd_parts)),
             on<worker<1>>(sum(odd_parts)), on<worker<0>>(sum(on<worker<1>>(exp(numbers)))));
-
-template <class F>
-std::string words_of(const F& f) {
-  try {
-    f();
-  } catch (const error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 }  // namespace
 

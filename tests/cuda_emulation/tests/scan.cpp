@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is around CUB's scans: the workspace is that of the GPU, errors of others are left to them, and own ones told.
 #include <onto/scan.hpp>
-#include <onto/session/devices.hpp>
 
 #include <cstdint>
 #include <map>
@@ -10,6 +9,7 @@
 
 #include "catch.hpp"
 #include "control.hpp"
+#include "failing_calls.hpp"
 #include "gpu/gpu.hpp"
 
 using namespace gpu_test;
@@ -85,22 +85,7 @@ TEST_CASE("an earlier error of the program's own is not the scan's", "[gpu]") {
 
 TEST_CASE("each call of the CUDA runtime that a scan makes fails once, and is told of", "[gpu]") {
   session sess;
-  const auto run = [&] { return sess.run(on<gpu<1>>(cumsum(x)), x = values) == sums; };
-  REQUIRE(run());
-  for (const char* name : {"cudaGetDevice", "cudaLaunchKernelExC"}) {
-    cuda_emulation::reset_calls();
-    REQUIRE(run());
-    const long count = cuda_emulation::calls()[name];
-    INFO(name);
-    REQUIRE(count > 0);
-    for (long n = 1; n <= count; ++n) {
-      cuda_emulation::fail_call(name, n, cudaErrorInvalidValue);
-      CHECK_THROWS_AS(run(), internal_error);
-      CHECK(cuda_emulation::clear_faults() == 1);
-      CHECK(cudaGetLastError() == cudaSuccess);
-      CHECK(run());
-    }
-  }
+  emulated_test::check_failing_calls([&] { return sess.run(on<gpu<1>>(cumsum(x)), x = values) == sums; });
   CHECK(cuda_emulation::take_violations().empty());
 }
 

@@ -2,11 +2,11 @@
 // What is around CUB's sorts: the workspace is that of the GPU, errors of others are left to them, and own ones told.
 #include <onto/sort.hpp>
 
-#include <functional>
 #include <string>
 
 #include "catch.hpp"
 #include "control.hpp"
+#include "failing_calls.hpp"
 #include "gpu/gpu.hpp"
 
 using namespace gpu_test;
@@ -57,25 +57,8 @@ TEST_CASE("each call of the CUDA runtime that a sort makes fails once, and is to
   for (const int rows : {2, 20}) {
     const auto values = columns(rows);
     const auto places = sess.run(on<cpu<0>>(argsort(x)), x = values);
-    const std::function<bool()> sorts = [&] { return counts_up(sess.run(on<gpu<1>>(sort(x)), x = values)); };
-    const std::function<bool()> numbers = [&] { return sess.run(on<gpu<1>>(argsort(x)), x = values) == places; };
-    for (const auto& run : {sorts, numbers}) {
-      REQUIRE(run());
-      for (const char* name : {"cudaGetDevice", "cudaLaunchKernelExC"}) {
-        cuda_emulation::reset_calls();
-        REQUIRE(run());
-        const long count = cuda_emulation::calls()[name];
-        INFO(name);
-        REQUIRE(count > 0);
-        for (long n = 1; n <= count; ++n) {
-          cuda_emulation::fail_call(name, n, cudaErrorInvalidValue);
-          CHECK_THROWS_AS(run(), internal_error);
-          CHECK(cuda_emulation::clear_faults() == 1);
-          CHECK(cudaGetLastError() == cudaSuccess);
-          CHECK(run());
-        }
-      }
-    }
+    emulated_test::check_failing_calls([&] { return counts_up(sess.run(on<gpu<1>>(sort(x)), x = values)); });
+    emulated_test::check_failing_calls([&] { return sess.run(on<gpu<1>>(argsort(x)), x = values) == places; });
   }
   CHECK(cuda_emulation::take_violations().empty());
 }

@@ -154,10 +154,8 @@ outcome run(int tasks, unsigned seed, const std::function<void(process&)>& act, 
       const auto k = static_cast<std::size_t>(r);
       const ref<mortal_transport> ways(new mortal_transport(net, r));
       {
-        ways->retain();
-        ways->retain();
         const ref<cluster_group> group(
-            new cluster_group(ref<mortal_transport>(ways.get()), names, ref<cluster_end>(new cluster_end), timeout));
+            new cluster_group(ref<mortal_transport>(ways), names, ref<cluster_end>(new cluster_end), timeout));
         process p{*group, all, r};
         try {
           act(p);

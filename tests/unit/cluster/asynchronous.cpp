@@ -5,6 +5,7 @@
 
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
+#include "../words_of.hpp"
 
 #include <unistd.h>
 #include <algorithm>
@@ -26,15 +27,6 @@ inline constexpr auto y = placeholder<"y", float, 8, 1>;
 /// A moment, of any length up to 0.3 ms.
 void dawdle(std::mt19937& random) { usleep(static_cast<useconds_t>(random() % 300)); }
 
-template <class Error, class F>
-std::string words_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 const auto quarter = on<ps>(constant({{0.f, 1.f}, {-1.f, 0.f}}));

@@ -4,6 +4,7 @@
 
 #include "../../cluster/rules.hpp"
 #include "../catch.hpp"
+#include "../words_of.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -23,15 +24,6 @@ const tensor<float, dyn, dyn> open_ones(std::vector<float>(4, 1.f), {2, 2});
 /// A `ps` and two workers.
 session_options three_tasks() { return {.simulated_tasks = {{"ps", 1}, {"worker", 2}}, .timeout = 30}; }
 
-template <class Error, class F>
-std::string words_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// A name that is nobody else's, and is gone at the end.

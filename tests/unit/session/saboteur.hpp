@@ -3,6 +3,8 @@
 // makes them late.
 #pragma once
 
+#include "../words_of.hpp"
+
 #include <onto/onto.hpp>
 
 #include <unistd.h>
@@ -69,18 +71,5 @@ class injected {
  private:
   session& sess_;
 };
-
-/// What an exception says that is thrown by `call`, which must be an `Error`.
-template <class Error, class F>
-std::string words_of(F call) {
-  try {
-    call();
-  } catch (const Error& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    return std::string("another exception: ") + e.what();
-  }
-  return "nothing was thrown";
-}
 
 }  // namespace onto_test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // .npy files: NumPy's are read as they are, ours are NumPy's byte for byte, and wrong ones are refused with a sentence.
 #include "../catch.hpp"
+#include "../words_of.hpp"
 
 #include <onto/tensor/npy.hpp>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 using namespace onto;
+using onto_test::words_of;
 
 namespace {
 
@@ -47,17 +49,6 @@ struct folder {
   }
 };
 
-/// What an error of type `Error` says, or why there was none.
-template <class Error, class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
-
 /// A file in memory: the magic, a version, a header of the length it has or claims, and values.
 std::string npy(const std::string& header, const std::string& values = "", int version = 1, std::uint32_t claims = 0) {
   std::string s = "\x93NUMPY";
@@ -75,7 +66,7 @@ tensor<T, Dims...> parsed(const std::string& bytes) {
 
 /// What is said about a header that is to be a 2 by 2 matrix of float with 16 bytes of values.
 std::string said(const std::string& header, int version = 1, std::uint32_t claims = 0) {
-  return refusal<invalid_argument_error>(
+  return words_of<invalid_argument_error>(
       [&] { parsed<float, dyn, dyn>(npy(header, std::string(16, '\0'), version, claims)); });
 }
 
@@ -192,12 +183,13 @@ TEST_CASE("what follows the values is ignored, as NumPy does", "[npy]") {
 TEST_CASE("files that are not there are not found", "[npy]") {
   const folder temporary;
   const std::string missing = temporary.file("missing.npy");
-  CHECK(refusal<not_found_error>([&] { load_npy<float, dyn>(missing); }) ==
+  CHECK(words_of<not_found_error>([&] { load_npy<float, dyn>(missing); }) ==
         "[onto.npy] " + missing + ": the file cannot be opened: No such file or directory; check the path");
   CHECK_THROWS_AS((load_npy<float, dyn>(temporary.file("no/folder.npy"))), not_found_error);
   CHECK_THROWS_AS(save_npy(temporary.file("no/folder.npy"), halves), not_found_error);
-  CHECK(has(refusal<invalid_argument_error>([&] { load_npy<float, dyn>(temporary.path.string()); }), "cannot be read"));
-  CHECK(has(refusal<invalid_argument_error>([&] { save_npy(temporary.path.string(), halves); }), "cannot be created"));
+  CHECK(
+      has(words_of<invalid_argument_error>([&] { load_npy<float, dyn>(temporary.path.string()); }), "cannot be read"));
+  CHECK(has(words_of<invalid_argument_error>([&] { save_npy(temporary.path.string(), halves); }), "cannot be created"));
 }
 
 TEST_CASE("writing that fails is an error", "[npy]") {
@@ -205,36 +197,36 @@ TEST_CASE("writing that fails is an error", "[npy]") {
     WARN("skipped: the device that is always full is Linux's");
     return;
   }
-  CHECK(has(refusal<internal_error>([] { save_npy("/dev/full", halves); }), "writing failed"));
+  CHECK(has(words_of<internal_error>([] { save_npy("/dev/full", halves); }), "writing failed"));
   const tensor<double, dyn> large({100000});
-  CHECK(has(refusal<internal_error>([&] { save_npy("/dev/full", large); }), "the file is not complete"));
+  CHECK(has(words_of<internal_error>([&] { save_npy("/dev/full", large); }), "the file is not complete"));
 }
 
 TEST_CASE("element types must be those of the file", "[npy]") {
   const std::string f4 = data("f4.npy");
-  CHECK(refusal<invalid_argument_error>([&] { load_npy<double, dyn, dyn>(f4); }) ==
+  CHECK(words_of<invalid_argument_error>([&] { load_npy<double, dyn, dyn>(f4); }) ==
         "[onto.npy] " + f4 +
             ": the elements are float ('<f4') where double was asked for; ask for float, or convert the array with "
             "astype");
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<std::int64_t, dyn, dyn>(data("i4.npy")); }),
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<std::int64_t, dyn, dyn>(data("i4.npy")); }),
             "int32 ('<i4') where int64"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<std::uint16_t, dyn>(data("i2.npy")); }),
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<std::uint16_t, dyn>(data("i2.npy")); }),
             "int16 ('<i2') where uint16"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("complex.npy")); }),
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<float, dyn>(data("complex.npy")); }),
             "'<c8', and these can be read: f4, f8, i4, i8, b1, f2, i1, u1, i2, u2, u4, u8; convert"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("text.npy")); }), "'<U2'"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("object.npy")); }), "Python objects"));
-  CHECK(has(refusal<invalid_argument_error>([] { load_npy<float, dyn>(data("structure.npy")); }), "structures"));
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<float, dyn>(data("text.npy")); }), "'<U2'"));
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<float, dyn>(data("object.npy")); }), "Python objects"));
+  CHECK(has(words_of<invalid_argument_error>([] { load_npy<float, dyn>(data("structure.npy")); }), "structures"));
 }
 
 TEST_CASE("ranks and extents must be those of the file", "[npy]") {
   const std::string f4 = data("f4.npy");
-  CHECK(refusal<invalid_argument_error>([&] { load_npy<float, 2, 2>(f4); }) ==
+  CHECK(words_of<invalid_argument_error>([&] { load_npy<float, 2, 2>(f4); }) ==
         "[onto.npy] " + f4 +
             ": the array has shape [2, 3] where shape [2, 2] was asked for; ask for the shape of the file, or dyn "
             "where an "
             "extent varies");
-  CHECK(has(refusal<invalid_argument_error>([&] { load_npy<float, dyn>(f4); }), "[2, 3] where shape [?]"));
+  CHECK(has(words_of<invalid_argument_error>([&] { load_npy<float, dyn>(f4); }), "[2, 3] where shape [?]"));
   CHECK_THROWS_AS(load_npy<float>(f4), invalid_argument_error);
   CHECK_THROWS_AS((load_npy<float, dyn, dyn, dyn>(f4)), invalid_argument_error);
 }
@@ -243,7 +235,7 @@ TEST_CASE("what is no .npy file is refused", "[npy]") {
   const folder temporary;
   const auto refused = [&](const std::string& bytes) {
     const std::string path = temporary.file("wrong.npy", bytes);
-    return refusal<invalid_argument_error>([&] { load_npy<float, dyn, dyn>(path); });
+    return words_of<invalid_argument_error>([&] { load_npy<float, dyn, dyn>(path); });
   };
   CHECK(has(refused(""), "not an .npy file"));
   CHECK(has(refused("1, 2, 3\n"), "not an .npy file"));
@@ -264,7 +256,7 @@ TEST_CASE("a file that is cut off anywhere is refused", "[npy]") {
                       invalid_argument_error);
   }
   const std::string path = temporary.file("cut.npy", whole.substr(0, whole.size() - 1));
-  CHECK(refusal<invalid_argument_error>([&] { load_npy<float, dyn, dyn>(path); }) ==
+  CHECK(words_of<invalid_argument_error>([&] { load_npy<float, dyn, dyn>(path); }) ==
         "[onto.npy] " + path +
             ": the file is cut off: shape [2, 3] of float needs more than the 23 bytes that follow the "
             "header");

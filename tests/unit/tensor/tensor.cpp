@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Tensors: how they are made, read, copied, moved and compared, and what they refuse.
 #include "../catch.hpp"
+#include "../words_of.hpp"
 
 #include <onto/tensor/npy.hpp>
 #include <onto/tensor/print.hpp>
@@ -18,19 +19,9 @@
 #include <vector>
 
 using namespace onto;
+using onto_test::words_of;
 
 namespace {
-
-/// What an error of type `Error` says, or why there was none.
-template <class Error, class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
-}
 
 template <class T>
 bool all_zero(const T& t) {
@@ -116,8 +107,8 @@ TEST_CASE("a list of one value is a list", "[tensor]") {
   CHECK(tensor<float, dyn>{5}.size() == 1);
   CHECK_FALSE(std::is_convertible_v<int, tensor<float, dyn>>);
   CHECK_FALSE(std::is_convertible_v<float, tensor<float, dyn>>);
-  CHECK(refusal<invalid_argument_error>([] { tensor<float, 3> three = {1}; }) != "nothing was thrown");
-  CHECK(refusal<invalid_argument_error>([] { tensor<std::int32_t, dyn> large = {std::int64_t{1} << 40}; }) !=
+  CHECK(words_of<invalid_argument_error>([] { tensor<float, 3> three = {1}; }) != "nothing was thrown");
+  CHECK(words_of<invalid_argument_error>([] { tensor<std::int32_t, dyn> large = {std::int64_t{1} << 40}; }) !=
         "nothing was thrown");
 }
 
@@ -174,7 +165,7 @@ TEST_CASE("vectors and spans are copied", "[tensor]") {
   CHECK(spanned(0, 0) == 3.0f);
   CHECK(tensor<bool, dyn>(std::vector<bool>{true, false}) == tensor<bool, 2>{true, false});
 
-  CHECK(refusal<invalid_argument_error>([&] { tensor<float, 2, 2> t(six); }) ==
+  CHECK(words_of<invalid_argument_error>([&] { tensor<float, 2, 2> t(six); }) ==
         "[onto.tensor] 6 values were given for shape [2, 2], which has 4; give exactly one value per element");
   CHECK_THROWS_AS((tensor<float, dyn, dyn>(six, {2, 2})), invalid_argument_error);
   CHECK_THROWS_AS((tensor<float, 5>(six)), invalid_argument_error);
@@ -182,7 +173,7 @@ TEST_CASE("vectors and spans are copied", "[tensor]") {
 
 TEST_CASE("ragged lists are refused", "[tensor]") {
   using matrix = tensor<float, dyn, dyn>;
-  CHECK(refusal<invalid_argument_error>([] {
+  CHECK(words_of<invalid_argument_error>([] {
           matrix t{{1, 2}, {3}};
         }) ==
         "[onto.tensor] the nested lists are ragged: on axis 1 one list has 2 entries and another has 1; give all lists "
@@ -194,23 +185,23 @@ TEST_CASE("ragged lists are refused", "[tensor]") {
 
 TEST_CASE("extents that the type fixes must agree", "[tensor]") {
   CHECK(
-      refusal<invalid_argument_error>([] {
+      words_of<invalid_argument_error>([] {
         tensor<float, 2, 2> t{{1, 2, 3}, {4, 5, 6}};
       }) ==
       "[onto.tensor] shape [2, 3] does not fit a tensor of type shape [2, 2]; change the shape, or make the extent dyn "
       "in the type");
-  CHECK(refusal<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[2, 3]") != std::string::npos);
-  CHECK(refusal<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[?, 4]") != std::string::npos);
+  CHECK(words_of<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[2, 3]") != std::string::npos);
+  CHECK(words_of<invalid_argument_error>([] { tensor<float, dyn, 4> t({2, 3}); }).find("[?, 4]") != std::string::npos);
   CHECK_THROWS_AS((tensor<float, 4>{1, 2, 3}), invalid_argument_error);
   CHECK_NOTHROW(tensor<float, 2, 3>({2, 3}));
 }
 
 TEST_CASE("shapes that cannot be are refused", "[tensor]") {
-  CHECK(refusal<invalid_argument_error>([] {
+  CHECK(words_of<invalid_argument_error>([] {
           tensor<float, dyn, dyn> t({2, -1});
         }) == "[onto.tensor] axis 1 was given extent -1; an extent is 0 or positive");
   constexpr int most = std::numeric_limits<int>::max();
-  CHECK(refusal<invalid_argument_error>([] {
+  CHECK(words_of<invalid_argument_error>([] {
           tensor<double, dyn, dyn, dyn> t({most, most, most});
         }).find("[2147483647, 2147483647, 2147483647]") != std::string::npos);
   CHECK_NOTHROW(tensor<double, dyn, dyn, dyn>({most, most, 0}));
@@ -243,7 +234,7 @@ TEST_CASE("elements are found by their indices", "[tensor]") {
   CHECK(t.values()[5] == 50);
   CHECK(std::accumulate(t.begin(), t.end(), 0) == 23 * 12 + 45 + 54);
 
-  CHECK(refusal<invalid_argument_error>([&] { t.at(0, 3, 0); }) ==
+  CHECK(words_of<invalid_argument_error>([&] { t.at(0, 3, 0); }) ==
         "[onto.tensor] index (0, 3, 0) is outside a tensor of shape [2, 3, 4]; an index goes from 0 to its extent less "
         "one");
   CHECK_THROWS_AS(t.at(0, 0, -1), invalid_argument_error);
@@ -304,7 +295,7 @@ TEST_CASE("a tensor that was moved from has no values, and its shape says so", "
   CHECK(a.size() == 0);
   CHECK(a.data() == nullptr);
   CHECK(a.shape() == std::array{0, 0});
-  CHECK(refusal<invalid_argument_error>([&] { a.at(0, 0); }).find("[onto.tensor] index (0, 0) is outside") == 0);
+  CHECK(words_of<invalid_argument_error>([&] { a.at(0, 0); }).find("[onto.tensor] index (0, 0) is outside") == 0);
   CHECK_FALSE(a == b);
   const tensor<float, 2, 3> copy = a;
   CHECK(copy == a);
@@ -326,7 +317,7 @@ TEST_CASE("a tensor that was moved from has no values, and its shape says so", "
 TEST_CASE("a number that was moved from is not read", "[tensor]") {
   const std::string sentence =
       "[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used";
-  const auto refused = [](auto f) { return refusal<failed_precondition_error>(f); };
+  const auto refused = [](auto f) { return words_of<failed_precondition_error>(f); };
   tensor<float> a = 2.0f;
   tensor<float> b = std::move(a);
   CHECK(b == tensor<float>(2.0f));
@@ -351,7 +342,7 @@ TEST_CASE("tensors that know their extents become dyn without a check, and back 
   const tensor<float, dyn, 2> half(open);
   CHECK(half == fixed);
   CHECK(
-      refusal<invalid_argument_error>([&] { tensor<float, 3, 2> t(open); }) ==
+      words_of<invalid_argument_error>([&] { tensor<float, 3, 2> t(open); }) ==
       "[onto.tensor] shape [2, 2] does not fit a tensor of type shape [3, 2]; change the shape, or make the extent dyn "
       "in the type");
   const float* data = fixed.data();
