@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COUNTS = HERE / "counts.json"
 KERNELS = ("map", "exp", "tanh", "gelu", "sum", "argmax", "column sums", "softmax", "layer norm", "broadcast", "transposed",
-           "matmul", "matmul, bias, relu", "prepared run", "session run", "indexing")
+           "matmul", "matmul, bias, relu", "prepared run", "session run", "indexing", "training step")
 # valgrind knows AVX2, and no later instructions.
 FLAGS = ("-std=c++20", "-O2", "-DNDEBUG", "-march=x86-64-v3")
 SLACK = 0.05

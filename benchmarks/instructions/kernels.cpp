@@ -19,6 +19,16 @@ inline constexpr auto n = placeholder<"n", float, dyn, dyn>;
 inline constexpr auto row = placeholder<"row", float, dyn>;
 inline constexpr auto tiny = placeholder<"tiny", float, 8>;
 
+// Layers of 2, 8 and 1, a batch of 4: what a step of training costs beside its arithmetic.
+inline constexpr auto examples = placeholder<"examples", float, 4, 2>;
+inline constexpr auto answers = placeholder<"answers", float, 4, 1>;
+constexpr auto w1 = variable<"w1", float, 2, 8>(zeros<float, 2, 8>());
+constexpr auto b1 = variable<"b1", float, 8>(zeros<float, 8>());
+constexpr auto w2 = variable<"w2", float, 8, 1>(zeros<float, 8, 1>());
+constexpr auto b2 = variable<"b2", float, 1>(zeros<float, 1>());
+constexpr auto guess = sigmoid(matmul(tanh(matmul(examples, w1) + b1), w2) + b2);
+constexpr auto learn = minimize<sgd{.rate = 0.01}>(mean(square(guess - answers)));
+
 tensor<float, dyn> values(int count, float first) {
   tensor<float, dyn> t({count});
   for (int k = 0; k < count; ++k) t(k) = first + static_cast<float>(k % 17) / 16;
@@ -75,6 +85,15 @@ int run(std::string_view name, int runs) {
   if (name == "session run") {
     session sess{{.cpu_threads = 1}};
     for (int k = 0; k < runs; ++k) sess.run(tiny * tiny + tiny, tiny = TINY);
+    return 0;
+  }
+  if (name == "training step") {
+    session sess{{.cpu_threads = 1}};
+    sess.initialize(learn);
+    const auto step = sess.prepare(learn);
+    const tensor<float, 4, 2> in{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+    const tensor<float, 4, 1> out{{0}, {1}, {1}, {0}};
+    for (int k = 0; k < runs; ++k) step(examples = in, answers = out);
     return 0;
   }
   if (name == "indexing") return indexing(runs);

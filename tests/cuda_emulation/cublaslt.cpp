@@ -548,6 +548,12 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
     results[k].wavesCount = 1;
     ++*count;
   }
+  // Of results whose status is no success nothing else is valid.
+  if (*count < wanted) {
+    results[*count] = {};
+    results[*count].state = CUBLAS_STATUS_NOT_SUPPORTED;
+    ++*count;
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -97,6 +97,7 @@ TEST_CASE("convolutions on the GPU are those of the CPU", "[gpu][convolution]") 
   check<float>(sess, plain, {2, 9, 8, 3}, {3, 3, 3, 70});  // tiles, two of them beside each other
   check<float>(sess, plain, {1, 5, 6, 20}, {3, 2, 20, 9});
   check<double>(sess, plain, {2, 5, 4, 9}, {2, 3, 9, 12});
+  check<float>(sess, plain, {1, 2, 3, 130}, {3, 3, 130, 9});  // sums of more than 1024 terms, in tiles
   check<onto::half>(sess, plain, {2, 5, 4, 3}, {3, 3, 3, 9});
   check<bfloat16>(sess, plain, {1, 4, 4, 3}, {3, 3, 3, 9});
   check<float>(sess, plain, {2, 50, 45, 1}, {3, 3, 1, 2});  // sums of 4096 terms and more: a block for each

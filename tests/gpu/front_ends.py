@@ -5,6 +5,7 @@
 # emulated GPUs.
 """usage: front_ends.py"""
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -27,6 +28,9 @@ def sources():
 def main():
     (nvcc,), _ = compilers(["nvcc"])
     memory = Memory("gpu-front-ends")
+    # A quarter less of nvcc's time; what its optimizer makes of kernels is the stage sass's.
+    release = re.search(r"release (\d+)", nvcc.version)
+    quicker = ["--Ofast-compile=max"] if release and int(release[1]) >= 13 else []
     tests = "\0".join(p.read_text() for p in sorted((ROOT / "tests").rglob("*.hpp")))
     tests += "\0".join(p.read_text() for p in sorted((ROOT / "benchmarks" / "gpu").glob("*.hpp")))
 
@@ -34,7 +38,7 @@ def main():
         key = memory.key(nvcc.version, file, file.read_text(), tests)
         if memory.knows(key):
             return None
-        good, said = nvcc.check(file, *FLAGS)
+        good, said = nvcc.check(file, *FLAGS, *quicker)
         if good:
             memory.passed(key)
             return None

@@ -125,6 +125,20 @@ TEST_CASE("folds over the last, the first, a middle and scattered axes", "[cuda]
     }
 }
 
+TEST_CASE("the greatest of a row is found wherever it is", "[cuda][reduce]") {
+  constexpr int rows = 128, length = 2048;
+  const extents space = shape_of({rows, length});
+  std::vector<float> x(rows * length, -1);
+  std::vector<std::int64_t> places(rows);
+  for (int r = 0; r < rows; ++r) {
+    const int place = r * 1031 % length;
+    x[static_cast<std::size_t>(r * length + place)] = 1;
+    places[static_cast<std::size_t>(r)] = place;
+  }
+  const operand_view in = contiguous_view(nullptr, element::float32, space);
+  CHECK(folded<bare<element::float32>, fold::argmax>(x, in, space, {0, 0, 1, 1}, rows) == places);
+}
+
 TEST_CASE("folds of integers, NaN and nothing", "[cuda][reduce]") {
   const extents four = shape_of({4});
   const operand_view in = contiguous_view(nullptr, element::int32, four);

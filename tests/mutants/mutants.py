@@ -8,10 +8,12 @@ test case comes by which change; with a change made only those are run, each in 
 does not end. Changes that survive with a reason are in survivors.txt, those that make no sense in skipped.txt; both say it
 by file, kind, the line's text and the reason, with a tab between them.
 
-What a change met with is kept in build/mutants/results.json for as long as its file is as it was. The changes come in an
-order that is spread evenly over their kinds, so that a run that is cut off is a sample. docs/measurements/mutants.md is
-written once all are known, or with --page from what is, and says how much that is. What survives the programs of --tests
-counts as a survivor until more of them notice it (--survivors); the page names the programs that were left out.
+What a change met with is kept in build/mutants/results.json for as long as its line is as it was; the page says of how many
+other lines of their files have changed since.
+The changes come in an order that is spread evenly over their kinds, so that a run that is cut off is a sample.
+docs/measurements/mutants.md is written once all are known, or with --page from what is, and says how much that is. What
+survives the programs of --tests counts as a survivor until more of them notice it (--survivors); the page names the programs
+that were left out.
 """
 import argparse
 import collections
@@ -229,12 +231,17 @@ def digests(texts):
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
-def known_results(files):
-    """What is known of changes to files that are as they were, by the changes' names; and the programs that this was
-    found without."""
-    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"files": {}, "results": {}}
-    return {name: result for name, result in kept["results"].items()
-            if kept["files"].get(name.split("\t")[0]) == files.get(name.split("\t")[0])}, kept.get("without", [])
+def is_of_now(name, files, file):
+    """Whether the file of a change is as it was when its digest was this."""
+    return files.get(name.split("\t")[0]) == file
+
+
+def known_results(names):
+    """What is known of changes to lines that are as they were, by the changes' names: a result, and the digest of the
+    file that it was found with. And the programs that this was found without."""
+    kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"results": {}}
+    return {name: (result, file) for name, (result, file) in kept["results"].items()
+            if name in names}, kept.get("without", [])
 
 
 def spread(mutants):
@@ -247,14 +254,15 @@ def spread(mutants):
     return [m for _, _, m in sorted(places)]
 
 
-def page(mutants, results, reasons, without):
-    """What is known, as a page."""
+def page(mutants, results, reasons, without, earlier):
+    """What is known, as a page; `earlier` of it was found before other lines of the file changed."""
     made = [m for m in mutants if m.number in results]
     survivors = [m for m in made if results[m.number] is None]
     died = len(made) - len(survivors)
     all_of = f"All {len(mutants)} single changes" if len(made) == len(mutants) else \
         f"{len(made)} of {len(mutants)} single changes, spread evenly over the kinds,"
     explained = sum(bool(reasons[m.number]) for m in survivors)
+    before = f" {earlier} of them were made before other lines of their file changed." if earlier else ""
     rest = f"; the {len(mutants) - len(made)} others were not" if len(made) < len(mutants) else ""
     lines = [
         "<!-- SPDX-License-Identifier: BSL-1.0 -->", "# The CUDA backend, broken on purpose", "",
@@ -265,7 +273,7 @@ def page(mutants, results, reasons, without):
         " and those of the backend's plain arithmetic. Each change ran with the test cases "
         "that come by it. Indices of arrays were checked (`-fsanitize=bounds`), as they are in these tests' own stages. Written by "
         f"`./run mutants` on {datetime.date.today()}; the rules are in `tests/mutants/rules.py`, what makes no sense to change "
-        "is in `tests/mutants/skipped.txt`.", "",
+        f"is in `tests/mutants/skipped.txt`.{before}", "",
         "| kind | what is changed | there are | made | noticed | survived |", "|---|---|---|---|---|---|"]
     for kind, what in KINDS.items():
         of_kind = [m for m in made if m.kind == kind]
@@ -301,14 +309,14 @@ def main():
 
     mutants, texts = all_mutants()
     names, files = keys(mutants), digests(texts)
-    known, without = known_results(files)
+    known, without = known_results(set(names.values()))
     listed = table("survivors.txt")
     reasons = {m.number: reason_of(listed, m) for m in mutants}
     chosen = [m for m in mutants if not options.only or re.search(options.only, f"{m.path} {m.kind} {m.text}")]
     if options.survivors:
-        chosen = [m for m in chosen if known.get(names[m.number], ()) is None]
+        chosen = [m for m in chosen if known.get(names[m.number], [True])[0] is None]
     if options.resume:
-        chosen = [m for m in chosen if not known.get(names[m.number])]
+        chosen = [m for m in chosen if not known.get(names[m.number], [None])[0]]
     if options.most:
         for kind in KINDS:
             of_kind = [m for m in chosen if m.kind == kind]
@@ -333,9 +341,9 @@ def main():
             for done in concurrent.futures.as_completed(waiting):
                 m = waiting[done]
                 result = done.result()
-                if result or not known.get(names[m.number]):
-                    known[names[m.number]] = result
-                    RESULTS.write_text(json.dumps({"files": files, "without": without, "results": known}, indent=1))
+                if result or not known.get(names[m.number], [None])[0]:
+                    known[names[m.number]] = result, files[m.path]
+                    RESULTS.write_text(json.dumps({"without": without, "results": known}, indent=1))
                 if result:
                     verdict = f"{result[0]}, {result[1]}: {result[2]}"
                 else:
@@ -343,10 +351,11 @@ def main():
                               (f" ({reasons[m.number]})" if reasons[m.number] else "")
                 print(f"{m.number}: {m.path}:{m.line}: {m.kind}: {m.code[:100]}: {verdict}", flush=True)
 
-    results = {m.number: known[names[m.number]] for m in mutants if names[m.number] in known}
+    results = {m.number: known[names[m.number]][0] for m in mutants if names[m.number] in known}
     unknown = [m for m in mutants if m.number in results and results[m.number] is None and not reasons[m.number]]
     if results and (options.page or len(results) == len(mutants)):
-        page(mutants, results, reasons, without)
+        earlier = sum(not is_of_now(name, files, file) for name, (_, file) in known.items())
+        page(mutants, results, reasons, without, earlier)
     for path, kind, text in listed:
         like = [results.get(m.number) for m in mutants if reason_of({(path, kind, text): "listed"}, m)]
         if all(like):

@@ -144,6 +144,16 @@ inline constexpr std::uint64_t element_sizes = digits_of(&element_row::size),
 ONTO_INLINE constexpr int digit(std::uint64_t column, element e) {
   return static_cast<int>(column >> 4 * static_cast<unsigned>(e) & 15u);
 }
+/// The bits of the types that are stored in 16 bits and computed in float: kernels ask of each operand in each run.
+constexpr unsigned find_half_precision() {
+  unsigned set = 0;
+  for (int k = 0; k < element_count; ++k) {
+    const element_row& r = element_table::rows[k];
+    set |= (r.kind == element_kind::floating && r.computed != r.type ? 1u : 0u) << k;
+  }
+  return set;
+}
+inline constexpr unsigned half_precision_types = find_half_precision();
 static_assert(element_count <= 16, "[onto.element] a column has room for 16 element types");
 
 }  // namespace detail
@@ -165,7 +175,9 @@ ONTO_INLINE constexpr element computed_as(element e) {
 }
 
 /// Whether elements are stored in 16 bits and computed in float.
-ONTO_INLINE constexpr bool is_half_precision(element e) { return is_floating(e) && computed_as(e) != e; }
+ONTO_INLINE constexpr bool is_half_precision(element e) {
+  return (detail::half_precision_types >> static_cast<unsigned>(e) & 1u) != 0;
+}
 
 /// The type that kernels see: half and bfloat16 as they are stored.
 ONTO_INLINE constexpr element seen_by_kernels(element e) { return is_text(e) ? computed_as(e) : e; }

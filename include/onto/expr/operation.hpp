@@ -120,6 +120,7 @@ struct op_info {
   bool has_flops = false;      // otherwise: `cost` an element
   bool uniform = false;        // of a generator: all elements are one value
   bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
+  bool never_throws = false;   // an element's computation; one of a program's own may
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
 };
 
@@ -148,6 +149,11 @@ concept counts_flops = requires(const extents* operands) {
 template <class Op>
 concept uniform_operation = requires {
   requires Op::uniform;
+};
+
+template <class Op>
+concept never_throwing_operation = requires {
+  requires Op::never_throws;
 };
 
 template <class Op>
@@ -180,6 +186,7 @@ constexpr op_info describe() {
     o.has_flops = true;
   }
   o.has_epilogue = product_operation<Op>;
+  o.never_throws = never_throwing_operation<Op>;
   return o;
 }
 

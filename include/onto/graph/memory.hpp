@@ -149,12 +149,12 @@ constexpr std::int64_t assign_offsets(plan_value* values, int count, const place
   return memory_packer(values, count, at).run();
 }
 
-/// Bytes of the new values of variables on a device, which a run makes beside the old ones; -1 where an extent is not
+/// Bytes of the new values of variables on a device that a run makes beside the old ones; -1 where an extent is not
 /// known.
 constexpr std::int64_t variable_bytes(const plan_value* values, int count, const place& at) {
   std::int64_t sum = 0;
   for (int v = 0; v < count; ++v) {
-    if (!(values[v].at == at) || !values[v].variable) continue;
+    if (!(values[v].at == at) || !values[v].variable || values[v].in_place) continue;
     if (values[v].bytes < 0) return -1;
     sum = plus(sum, rounded(values[v].bytes));
   }

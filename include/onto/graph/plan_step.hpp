@@ -61,6 +61,7 @@ struct plan_value {
   int end = 0;              // to this one: a copy may still read beside the kernel after
   int fetch = -1;           // written straight into this fetch's result
   bool variable = false;    // the new value of a variable: kept after the run
+  bool in_place = false;    // where the old one is: updates_in_place
   bool copied = false;      // to another device
   int reuses = -1;          // the operand whose memory it takes over
   int term = -1;            // of a collective: the node whose value this task gives
@@ -88,6 +89,7 @@ struct schedule_counts {
   int steps = 0;
   int values = 0;
   int kernels = 0;
+  int in_place = 0;  // so many of the last steps write variables where they are
   int transfers = 0;
   std::int64_t transfer_bytes = 0;  // -1: not known
   int messages = 0;                 // of these transfers, those to another process

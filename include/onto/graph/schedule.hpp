@@ -14,6 +14,7 @@
 #include <onto/graph/plan_step.hpp>
 #include <onto/graph/ready.hpp>
 #include <onto/graph/split_units.hpp>
+#include <onto/graph/updates_in_place.hpp>
 
 #include <type_traits>
 
@@ -54,6 +55,7 @@ class basic_scheduler : collective_steps {
           if (const int given = find_value(term, s.at); given >= 0) r_.values[given].death = c_.steps;
     }
     value_lifetimes(g_, units_, shapes_, r_, c_).run();
+    if constexpr (!shares) updates_in_place(g_, whole_, units_, shapes_, r_, c_).find();
     return c_;
   }
 

@@ -50,22 +50,35 @@ ONTO_HD ONTO_INLINE T element_at(const indexed_operand& o, std::int64_t offset) 
   return Access::load(static_cast<const T*>(o.data) + offset);
 }
 
+/// A number as it is counted with: what no int64 holds is more than there ever is.
+template <class T>
+ONTO_HD ONTO_INLINE constexpr std::int64_t count_of(T n) {
+  if constexpr (std::is_same_v<T, std::uint64_t>)
+    return n >> 63 != 0 ? most_count : static_cast<std::int64_t>(n);
+  else
+    return std::int64_t{n};
+}
+
+/// Calls `f` with a zero of a type of integers.
+ONTO_HOST_DEVICE_EITHER
+template <class F>
+ONTO_HD ONTO_INLINE auto with_integer(element type, const F& f) {
+  switch (type) {
+    case element::int8: return f(std::int8_t{});
+    case element::uint8: return f(std::uint8_t{});
+    case element::int16: return f(std::int16_t{});
+    case element::uint16: return f(std::uint16_t{});
+    case element::int32: return f(std::int32_t{});
+    case element::uint32: return f(std::uint32_t{});
+    case element::uint64: return f(std::uint64_t{});
+    default: return f(std::int64_t{});
+  }
+}
+
 /// A number of an element, of any type of integers.
 template <class Access>
 ONTO_HD ONTO_INLINE std::int64_t number_at(const indexed_operand& o, std::int64_t offset) {
-  switch (o.type) {
-    case element::int8: return element_at<std::int8_t, Access>(o, offset);
-    case element::uint8: return element_at<std::uint8_t, Access>(o, offset);
-    case element::int16: return element_at<std::int16_t, Access>(o, offset);
-    case element::uint16: return element_at<std::uint16_t, Access>(o, offset);
-    case element::int32: return element_at<std::int32_t, Access>(o, offset);
-    case element::uint32: return element_at<std::uint32_t, Access>(o, offset);
-    case element::uint64: {
-      const auto n = element_at<std::uint64_t, Access>(o, offset);
-      return n >> 63 != 0 ? most_count : static_cast<std::int64_t>(n);
-    }
-    default: return element_at<std::int64_t, Access>(o, offset);
-  }
+  return with_integer(o.type, [&](auto zero) { return count_of(element_at<decltype(zero), Access>(o, offset)); });
 }
 
 /// Numbers below 0 count from the end.
@@ -214,12 +227,15 @@ struct scatter_rule<op::segment_sum<N>, T> : scatter_sum<T, element_t<summed_as(
   static constexpr bool wraps = false;
 };
 
+/// The row that a number is of, or -1.
+ONTO_HD ONTO_INLINE constexpr std::int64_t row_of(std::int64_t number, std::int64_t rows, bool wraps) {
+  const std::int64_t row = wraps ? from_end(number, rows) : number;
+  return row < rows && row >= 0 ? row : -1;
+}
 /// The row that number `k` is of, or -1.
 template <class Access>
 ONTO_HD ONTO_INLINE std::int64_t row_of(const indexed_operand& numbers, std::int64_t k, std::int64_t rows, bool wraps) {
-  const std::int64_t i = number_at<Access>(numbers, k * numbers.stride[0]);
-  const std::int64_t row = wraps ? from_end(i, rows) : i;
-  return row < rows && row >= 0 ? row : -1;
+  return row_of(number_at<Access>(numbers, k * numbers.stride[0]), rows, wraps);
 }
 
 /// From the first element of an operand's row to the one that belongs to a place of the result.
@@ -337,17 +353,16 @@ struct indexed_element<op::searchsorted<Right>> {
     std::int64_t offset = 0;
     for (int d = 0; d < c.rank; ++d) offset += p.at[d] * values.stride[d];
     const auto value = static_cast<number>(element_at<T, Access>(values, offset));
-    std::int64_t first = 0, count = sorted.shape.dims[0];
-    while (count > 0) {
-      const std::int64_t half = count / 2;
-      const auto there = static_cast<number>(element_at<T, Access>(sorted, (first + half) * sorted.stride[0]));
-      if (Right ? !comes_before(value, there) : comes_before(there, value)) {
-        first += half + 1;
-        count -= half + 1;
-      } else {
-        count = half;
-      }
-    }
+    const auto behind = [&](std::int64_t i) {
+      const auto there = static_cast<number>(element_at<T, Access>(sorted, i * sorted.stride[0]));
+      return Right ? !comes_before(value, there) : comes_before(there, value);
+    };
+    // What is compared does not depend on what was found, so that searches go side by side.
+    std::int64_t first = 0, left = sorted.shape.dims[0];
+    if (left == 0) return 0;
+    for (; left > 1; left -= left / 2)
+      if (behind(first + left / 2 - 1)) first += left / 2;
+    if (behind(first)) ++first;
     return first;
   }
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/shape_check.hpp>
+#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <cstddef>
@@ -52,14 +53,16 @@ struct list_of_operands {
 template <class... X>
 struct scans_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok, "[onto.include] cumsum, cumprod, cummax and cummin are in a header of their own: #include <onto/scan.hpp>");
+  static_assert(ok,
+                "[onto.include] cumsum, cumprod, cummax and cummin are in #include <onto/scan.hpp>; an axis stands in "
+                "<>: cumsum<0>(x)");
 };
 template <class... X>
 struct sorts_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok, "[onto.include] sort, argsort, top_k and unique are in a header of their own: #include <onto/sort.hpp>");
+  static_assert(ok,
+                "[onto.include] sort, argsort, top_k and unique are in #include <onto/sort.hpp>; numbers stand in <>: "
+                "sort<0>(x), top_k<5>(x), unique<16>(x)");
 };
 
 template <class I>
@@ -113,6 +116,22 @@ constexpr auto max(S, const E&) {
 }
 template <expression E, detail::operand X>
 constexpr auto mean(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <int... Axes, expression E, detail::operand X>
+constexpr auto var(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <int... Axes, expression E, detail::operand X>
+constexpr auto stddev(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <int... Axes, expression E, detail::operand X>
+constexpr auto norm(const E&, const X&) {
+  return typename detail::axis_is_an_argument<E, X>::result{};
+}
+template <int... Axes, expression E, detail::operand X>
+constexpr auto logsumexp(const E&, const X&) {
   return typename detail::axis_is_an_argument<E, X>::result{};
 }
 template <expression E, detail::operand X>
@@ -227,5 +246,15 @@ template <int... Capacity, expression E, class... More>
 constexpr auto unique(const E&, const More&...) {
   return typename detail::sorts_have_a_header<E, More...>::result{};
 }
+
+// Those of the headers themselves too.
+ONTO_TAKES_DATA(auto, cumsum)
+ONTO_TAKES_DATA(auto, cumprod)
+ONTO_TAKES_DATA(auto, cummax)
+ONTO_TAKES_DATA(auto, cummin)
+ONTO_TAKES_DATA(auto, sort)
+ONTO_TAKES_DATA(auto, argsort)
+ONTO_TAKES_DATA(auto, top_k)
+ONTO_TAKES_DATA(auto, unique)
 
 }  // namespace onto

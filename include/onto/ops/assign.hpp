@@ -19,6 +19,7 @@ struct writes_variable : detail::keeps_element<Accepted> {
   // As variables: int32 state stays in host memory.
   static constexpr kernel_set kernels{Accepted, static_cast<element_set>(Accepted & ~element_bit(element::int32))};
   static constexpr bool packs = true;
+  static constexpr bool never_throws = true;
 
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {

@@ -8,10 +8,17 @@
 #include <onto/ops/assign.hpp>
 #include <onto/ops/bitwise.hpp>
 #include <onto/ops/concat.hpp>
+#include <onto/ops/data_word.hpp>
+#include <onto/ops/losses.hpp>
 #include <onto/ops/matmul.hpp>
+#include <onto/ops/matrix.hpp>
+#include <onto/ops/normalization.hpp>
+#include <onto/ops/pad.hpp>
+#include <onto/ops/rearrange.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/rounding.hpp>
 #include <onto/ops/softmax.hpp>
+#include <onto/ops/statistics.hpp>
 #include <onto/ops/unary.hpp>
 #include <onto/ops/view.hpp>
 
@@ -161,136 +168,47 @@ constexpr auto operator!(X&& x) { return !detail::leaf_of(static_cast<X&&>(x)); 
 template <class X>
   requires(detail::data_alone<std::remove_cvref_t<X>>&& detail::own_type<std::remove_cvref_t<X>>)
 constexpr auto operator~(X&& x) { return ~detail::leaf_of(static_cast<X&&>(x)); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto neg(X&& x) { return neg(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto abs(X&& x) { return abs(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sign(X&& x) { return sign(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto square(X&& x) { return square(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sqrt(X&& x) { return sqrt(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto rsqrt(X&& x) { return rsqrt(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto exp(X&& x) { return exp(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto expm1(X&& x) { return expm1(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto log(X&& x) { return log(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto log1p(X&& x) { return log1p(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sin(X&& x) { return sin(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto cos(X&& x) { return cos(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto tan(X&& x) { return tan(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto asin(X&& x) { return asin(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto acos(X&& x) { return acos(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto atan(X&& x) { return atan(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sinh(X&& x) { return sinh(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto cosh(X&& x) { return cosh(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto tanh(X&& x) { return tanh(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto erf(X&& x) { return erf(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto floor(X&& x) { return floor(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto ceil(X&& x) { return ceil(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto round(X&& x) { return round(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto relu(X&& x) { return relu(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sigmoid(X&& x) { return sigmoid(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto gelu(X&& x) { return gelu(detail::leaf_of(static_cast<X&&>(x))); }
-template <class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto transpose(X&& x) { return transpose(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto sum(X&& x) { return sum<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto prod(X&& x) { return prod<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto min(X&& x) { return min<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto max(X&& x) { return max<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto mean(X&& x) { return mean<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto any(X&& x) { return any<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto all(X&& x) { return all<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto argmin(X&& x) { return argmin<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto argmax(X&& x) { return argmax<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto softmax(X&& x) { return softmax<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto log_softmax(X&& x) { return log_softmax<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto reshape(X&& x) { return reshape<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
-template <int... Arguments, class X>
-  requires detail::data_alone<std::remove_cvref_t<X>>
-constexpr auto permute(X&& x) { return permute<Arguments...>(detail::leaf_of(static_cast<X&&>(x))); }
+ONTO_TAKES_DATA_ALONE(neg)
+ONTO_TAKES_DATA_ALONE(abs)
+ONTO_TAKES_DATA_ALONE(sign)
+ONTO_TAKES_DATA_ALONE(square)
+ONTO_TAKES_DATA_ALONE(sqrt)
+ONTO_TAKES_DATA_ALONE(rsqrt)
+ONTO_TAKES_DATA_ALONE(exp)
+ONTO_TAKES_DATA_ALONE(expm1)
+ONTO_TAKES_DATA_ALONE(log)
+ONTO_TAKES_DATA_ALONE(log1p)
+ONTO_TAKES_DATA_ALONE(sin)
+ONTO_TAKES_DATA_ALONE(cos)
+ONTO_TAKES_DATA_ALONE(tan)
+ONTO_TAKES_DATA_ALONE(asin)
+ONTO_TAKES_DATA_ALONE(acos)
+ONTO_TAKES_DATA_ALONE(atan)
+ONTO_TAKES_DATA_ALONE(sinh)
+ONTO_TAKES_DATA_ALONE(cosh)
+ONTO_TAKES_DATA_ALONE(tanh)
+ONTO_TAKES_DATA_ALONE(erf)
+ONTO_TAKES_DATA_ALONE(floor)
+ONTO_TAKES_DATA_ALONE(ceil)
+ONTO_TAKES_DATA_ALONE(round)
+ONTO_TAKES_DATA_ALONE(relu)
+ONTO_TAKES_DATA_ALONE(sigmoid)
+ONTO_TAKES_DATA_ALONE(gelu)
+ONTO_TAKES_DATA_ALONE(transpose)
+ONTO_TAKES_DATA_ALONE(sum)
+ONTO_TAKES_DATA_ALONE(prod)
+ONTO_TAKES_DATA_ALONE(min)
+ONTO_TAKES_DATA_ALONE(max)
+ONTO_TAKES_DATA_ALONE(mean)
+ONTO_TAKES_DATA_ALONE(any)
+ONTO_TAKES_DATA_ALONE(all)
+ONTO_TAKES_DATA_ALONE(argmin)
+ONTO_TAKES_DATA_ALONE(argmax)
+ONTO_TAKES_DATA_ALONE(softmax)
+ONTO_TAKES_DATA_ALONE(log_softmax)
+ONTO_TAKES_DATA_ALONE(reshape)
+ONTO_TAKES_DATA_ALONE(permute)
 
-template <int... Axes, class X>
-  requires detail::data<std::remove_cvref_t<X>>
-constexpr auto sum(X&& x, keep_extents_t) { return sum<Axes...>(detail::leaf_of(static_cast<X&&>(x)), keep_extents); }
-template <int... Axes, class X>
-  requires detail::data<std::remove_cvref_t<X>>
-constexpr auto max(X&& x, keep_extents_t) { return max<Axes...>(detail::leaf_of(static_cast<X&&>(x)), keep_extents); }
-template <int... Axes, class X>
-  requires detail::data<std::remove_cvref_t<X>>
-constexpr auto mean(X&& x, keep_extents_t) { return mean<Axes...>(detail::leaf_of(static_cast<X&&>(x)), keep_extents); }
 template <tensor_element To, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto cast(X&& x) { return cast<To>(detail::leaf_of(static_cast<X&&>(x))); }
@@ -307,10 +225,32 @@ constexpr auto where(Condition&& condition, A&& a, B&& b) {
   return where(detail::leaf_of(static_cast<Condition&&>(condition)), detail::leaf_of(static_cast<A&&>(a)),
                detail::leaf_of(static_cast<B&&>(b)));
 }
-template <int Axis, class First, class Second>
-  requires(detail::data<std::remove_cvref_t<First>> || detail::data<std::remove_cvref_t<Second>>)
-constexpr auto concat(First&& first, Second&& second) {
-  return concat<Axis>(detail::leaf_of(static_cast<First&&>(first)), detail::leaf_of(static_cast<Second&&>(second)));
-}
+ONTO_TAKES_DATA(auto, concat)
+ONTO_TAKES_DATA(auto, softplus)
+ONTO_TAKES_DATA(auto, dot)
+ONTO_TAKES_DATA(auto, outer)
+ONTO_TAKES_DATA(auto, clip)
+ONTO_TAKES_DATA(auto, add_n)
+ONTO_TAKES_DATA(auto, squeeze)
+ONTO_TAKES_DATA(auto, expand_dims)
+ONTO_TAKES_DATA(auto, var)
+ONTO_TAKES_DATA(auto, stddev)
+ONTO_TAKES_DATA(auto, norm)
+ONTO_TAKES_DATA(auto, logsumexp)
+ONTO_TAKES_DATA(auto, repeat)
+ONTO_TAKES_DATA(auto, tile)
+ONTO_TAKES_DATA(auto, roll)
+ONTO_TAKES_DATA(auto, flip)
+ONTO_TAKES_DATA(auto, split)
+ONTO_TAKES_DATA(auto, stack)
+ONTO_TAKES_DATA(auto, broadcast_to)
+ONTO_TAKES_DATA(auto, tril)
+ONTO_TAKES_DATA(auto, triu)
+ONTO_TAKES_DATA(auto, layer_norm)
+ONTO_TAKES_DATA(auto, softmax_cross_entropy)
+ONTO_TAKES_DATA(auto, sigmoid_cross_entropy)
+ONTO_TAKES_DATA(auto, mean_squared_error)
+ONTO_TAKES_DATA(auto, huber)
+ONTO_TAKES_DATA(class, pad)
 
 }  // namespace onto

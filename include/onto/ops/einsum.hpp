@@ -3,6 +3,7 @@
 // views, sums, products element by element and matrix products of them, in the order of least multiplications.
 #pragma once
 
+#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <onto/ops/arithmetic.hpp>
@@ -213,5 +214,7 @@ constexpr auto einsum_of(const E&... x) {
 template <fixed_string Text, expression... E>
   requires(sizeof...(E) > 0)
 constexpr auto einsum(const E&... x) { return detail::einsum_of<text_of<Text>>(x...); }
+
+ONTO_TAKES_DATA(fixed_string, einsum)
 
 }  // namespace onto

@@ -5,6 +5,7 @@
 // the nearest there is where elements are read, and nothing where they are written: no program has undefined behaviour.
 #pragma once
 
+#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <onto/ops/arithmetic.hpp>
@@ -296,5 +297,18 @@ constexpr auto extent(const E& x) {
     return make<op::extent<detail::axis_in<Axis, E>>>(x);
   }
 }
+
+ONTO_TAKES_DATA(auto, take)
+ONTO_TAKES_DATA(auto, gather)
+ONTO_TAKES_DATA(auto, embedding)
+ONTO_TAKES_DATA(auto, take_along_axis)
+ONTO_TAKES_DATA(auto, dynamic_slice)
+ONTO_TAKES_DATA(auto, update_slice)
+ONTO_TAKES_DATA(auto, scatter)
+ONTO_TAKES_DATA(auto, scatter_add)
+ONTO_TAKES_DATA(auto, segment_sum)
+ONTO_TAKES_DATA(auto, bincount)
+ONTO_TAKES_DATA(auto, histogram)
+ONTO_TAKES_DATA(auto, searchsorted)
 
 }  // namespace onto

@@ -64,6 +64,7 @@ struct where : detail::packed_elementwise<elements_and_text> {
 template <tensor_element To>
 struct cast : elementwise<all_elements> {
   static constexpr std::string_view name = "Cast";
+  static constexpr bool never_throws = true;
 
   static constexpr element result(element) { return element_of<To>; }
 

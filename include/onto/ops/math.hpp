@@ -215,13 +215,27 @@ ONTO_HD constexpr bool is_minus_one(T b) {
     return false;
   }
 }
+/// The quotient cut off towards zero; `b` is neither 0 nor -1.
+template <std::integral T>
+ONTO_HD constexpr T quotient(T a, T b) {
+#if !defined(__CUDA_ARCH__)
+  // Processors have vectors for floating-point division alone; it is exact, since a quotient that is no integer is
+  // further from the next one than it is rounded.
+  if constexpr (sizeof(T) <= 4) {
+    using floating = std::conditional_t<sizeof(T) <= 2, float, double>;
+    return static_cast<T>(static_cast<floating>(a) / static_cast<floating>(b));
+  }
+#endif
+  return static_cast<T>(a / b);
+}
 /// *Returns* for integers the quotient cut off towards zero, and 0 where `b` is 0.
 template <class T>
 ONTO_HD constexpr T divide(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
-    if (b == 0) return 0;
-    if (is_minus_one(b)) return subtract(T{0}, a);  // the lowest integer has no negative
-    return static_cast<T>(a / b);
+    // Without a branch, so that compilers have vectors for it. By -1 the lowest has no quotient.
+    const T by = static_cast<int>(b == 0) | static_cast<int>(is_minus_one(b)) ? T{1} : b;
+    const T sign = static_cast<T>(static_cast<int>(b != 0) - 2 * static_cast<int>(is_minus_one(b)));
+    return multiply(quotient(a, by), sign);
   } else {
     return a / b;
   }
@@ -257,10 +271,10 @@ ONTO_HD constexpr T pow(T base, T exponent) {
 template <class T>
   requires std::is_arithmetic_v<T> ONTO_HD T mod(T a, T b) {
     if constexpr (std::is_integral_v<T>) {
-      if (b == 0 || is_minus_one(b)) return 0;
-      const T r = static_cast<T>(a % b);
+      const T by = static_cast<int>(b == 0) | static_cast<int>(is_minus_one(b)) ? T{1} : b;  // without a remainder
+      const T r = subtract(a, multiply(quotient(a, by), by));
       if constexpr (std::is_signed_v<T>) {
-        return r != 0 && (r < 0) != (b < 0) ? static_cast<T>(r + b) : r;
+        return static_cast<int>(r != 0) & static_cast<int>((r < 0) != (by < 0)) ? static_cast<T>(r + by) : r;
       } else {
         return r;
       }

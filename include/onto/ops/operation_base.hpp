@@ -62,6 +62,7 @@ namespace detail {
 template <element_set Accepted = numeric_elements, int Cost = 1>
 struct packed_elementwise : elementwise<Accepted, Cost> {
   static constexpr bool packs = true;
+  static constexpr bool never_throws = true;
 };
 
 /// The base of operations of one operand that take every element type and keep it.

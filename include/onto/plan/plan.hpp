@@ -14,6 +14,7 @@
 #include <boost/hana/tuple.hpp>
 
 #include <string>
+#include <tuple>
 
 namespace onto {
 
@@ -300,6 +301,11 @@ template <expression First, expression... More>
 constexpr fetch_list<First, More...> fetches(const boost::hana::tuple<First, More...>& list) {
   return {list};
 }
+/// The same for what makes several: `fetches(gradients(loss, w, b))`.
+template <expression First, expression... More>
+constexpr fetch_list<First, More...> fetches(const std::tuple<First, More...>& several) {
+  return {std::apply([](const auto&... e) { return boost::hana::tuple<First, More...>(e...); }, several)};
+}
 
 /// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.
 /// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
@@ -309,6 +315,10 @@ constexpr const auto& plan_of(const E&) {
 }
 template <class World = void, expression... E>
 constexpr const auto& plan_of(const fetch_list<E...>&) {
+  return detail::plan_or_nothing<detail::graph_of<E...>, World>();
+}
+template <class World = void, expression... E>
+constexpr const auto& plan_of(const std::tuple<E...>&) {
   return detail::plan_or_nothing<detail::graph_of<E...>, World>();
 }
 

@@ -117,6 +117,7 @@ ONTO_COLD ONTO_NOINLINE inline std::string plan_text(const plan_view& p) {
       m << " = ";
       write_members(m, p, s.node);
       if (fetch >= 0 && s.more == 0) m << ", result " << fetch;
+      if (p.values[s.value].in_place) m << ", in place";
     }
     m << (s.direct ? ", direct\n" : "\n");
   }

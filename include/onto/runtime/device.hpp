@@ -156,6 +156,12 @@ class device {
   /// Why a device does nothing any more, or null.
   const char* lost() const { return lost_.load(std::memory_order_acquire); }
 
+  /// *Throws* where a kernel that is launched now would fail before it begins.
+  ONTO_INLINE void expect_kernel() {
+    expect_alive();
+    before("kernel");
+  }
+
   fault_hook fault{};
   device_links links{};  // to those of other tasks
   device_counters counters;
@@ -179,9 +185,10 @@ class device {
     }
   }
   void lose(const char* why) { lost_.store(why, std::memory_order_release); }
-  ONTO_NOINLINE void expect_alive() const {
-    const char* why = lost();
-    if (!why) return;
+  ONTO_INLINE void expect_alive() const {
+    if (const char* why = lost()) throw_lost(why);
+  }
+  [[noreturn]] ONTO_COLD ONTO_NOINLINE void throw_lost(const char* why) const {
     message m("[onto.device] ");
     fail<internal_error>(write_short(m, where_)
                          << " was lost (" << why

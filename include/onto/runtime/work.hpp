@@ -62,14 +62,29 @@ class trace_sink {
 class run_state {
  public:
   trace_sink* trace = nullptr;
-  double now = 0;  // simulated seconds at the host
+  double now = 0;      // simulated seconds at the host
+  bool asked = false;  // whether the device may do what is issued from now on was asked before: it does
 
   bool failed() const { return failed_.load(std::memory_order_acquire); }
 
   /// Makes it ready for another run.
   void reset() {
+    asked = false;
     failed_.store(false, std::memory_order_relaxed);
     error_ = nullptr;
+  }
+
+  /// Counts one more of what the run's thread does; the counter has it when the run is over. A counter that threads
+  /// share costs as much as a kernel of a few elements.
+  void count(std::atomic<std::int64_t>& counter) {
+    if (counter_ != &counter) settle_counts();
+    counter_ = &counter;
+    ++counted_;
+  }
+  ONTO_INLINE void settle_counts() {
+    if (counter_) counter_->fetch_add(counted_, std::memory_order_relaxed);
+    counter_ = nullptr;
+    counted_ = 0;
   }
 
   ONTO_COLD ONTO_NOINLINE void fail(std::exception_ptr e) {
@@ -91,6 +106,8 @@ class run_state {
   std::atomic<bool> failed_{false};
   mutex mutex_;
   std::exception_ptr error_;
+  std::atomic<std::int64_t>* counter_ = nullptr;  // of a device
+  std::int64_t counted_ = 0;
 };
 
 /// A piece of work of a run.

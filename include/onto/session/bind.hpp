@@ -140,6 +140,7 @@ class binder {
       s.stream = orders[k].stream;
       s.waits = m_.copy(waits + orders[k].first, orders[k].count);
       s.wait_count = orders[k].count;
+      s.is_of_host = s.stream == 0 && s.kernel && s.wait_count == 0 && !s.is_message && !s.is_direct;
       if (orders[k].waited && s.stream > 0) s.event = devices_[(s.stream - 1) / stream_kinds].make_event().release();
       label_step(s, g_, units, names, costs.of(k), m_);
     }

@@ -29,6 +29,7 @@ struct bound_call {
   int scalar_count = 0;
   int first_value = 0;            // of a batch: its result is so many values after the step's
   std::uint64_t* bits = nullptr;  // of each, for this run
+  bool scalars_stand = false;     // of a product: set, and the same in every run
   double alpha_sign = 1;          // of a product
   double beta_sign = 0;           // 0: no addend
   std::int64_t out_offset = 0;    // bytes
@@ -52,6 +53,7 @@ struct bound_step {
   int wait_count = 0;
   bool elsewhere = false;         // another process does it
   bool is_message = false;        // to another process or from one
+  bool is_of_host = false;        // a kernel that nothing else waits for, nor it for anything
   bool is_direct = false;         // between devices, whose streams know when it is done
   device_event* event = nullptr;  // where another stream or the host waits for this step; owned
   work_label label;

@@ -55,6 +55,7 @@ struct bound_program {
   host_slot* address = nullptr;             // per value
   device_block** written = nullptr;         // per value: the new value of a variable
   run_state progress;
+  int deferred = 0;  // so many of the last steps are updates in place, when all else is done
 
   // Kept from run to run by a prepared program.
   bool kept = false;
@@ -93,6 +94,7 @@ struct bound_program {
 
   /// Lets go of what the run alone held.
   void end_run() {
+    progress.settle_counts();
     for (int k = 0; variable && k < leaf_count; ++k) {
       const int n = leaves[k];
       if (variable[n]) variable[n]->drop();

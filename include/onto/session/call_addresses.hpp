@@ -53,7 +53,7 @@ struct call_addresses {
     c.call.out.data = static_cast<char*>(results->data) + c.out_offset;
     for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = results[1 + i].data;
     c.call.continues = number > 0 && step.batched == 1;
-    set_scalars(c);
+    if (!c.scalars_stand) set_scalars(c);
   }
 
  private:
@@ -65,8 +65,11 @@ struct call_addresses {
     return factor_of(g[node].type, bits);
   }
 
+  bool is_fixed(int node) const { return node < 0 || (g[node].made < 0 && g[node].is_literal()); }
+
   void set_scalars(bound_call& c) const {
     if (c.call.op->has_epilogue) {
+      c.scalars_stand = c.scalar_count == 0 || (is_fixed(c.scalars[0]) && is_fixed(c.scalars[1]));
       c.call.form.alpha = c.alpha_sign * (c.scalar_count ? factor(c.scalars[0]) : 1);
       c.call.form.beta = c.beta_sign * (c.scalar_count ? factor(c.scalars[1]) : 1);
       return;

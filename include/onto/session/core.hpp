@@ -56,6 +56,7 @@ class session_core final : public session_runtime {
     }
     prepared_program::delete_all(idle);
     for (int d = 0; d < devices_.count(); ++d) devices_[d].trim();
+    trim_storage();
   }
 
   /// *Throws* `invalid_argument_error` where operations cannot be placed.
@@ -135,7 +136,15 @@ class session_core final : public session_runtime {
   friend class stored_variables;
   friend class together;
 
+  /// What the host keeps of the runs that set a program up would wait for nobody.
+  ONTO_INLINE void trim_host() {
+    for (int d = 0; d < devices_.count(); ++d)
+      if (devices_[d].is_host()) devices_[d].trim();
+    trim_storage();
+  }
+
   ONTO_COLD ref<prepared_program> prepared(const compiled_program& program, const state* const* states) {
+    trim_host();
     ref<prepared_program> p(new prepared_program);
     p->of = refined_.resolve(program, states, p->memory);
     const graph_view& g = p->of.program->graph;
@@ -187,10 +196,14 @@ class session_core final : public session_runtime {
       b->scalars = m.state.values;
       staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable, b->absent});
       begin(b->progress);
-      execution(*b, devices_).run(together);
-      end(b->progress);
+      // What is staged is not delivered yet when the updates run, and a trace is of all that runs.
+      b->deferred = group_ || trace_ || results.any() ? 0 : b->counts.in_place;
+      execution of_run(*b, devices_);
+      of_run.run(together);
+      if (b->deferred > 0) of_run.expect_updates();
       results.deliver();
-      if (writes) commit(g, *b, leaves);
+      if (writes) commit(g, *b, leaves, of_run);
+      end(b->progress);
     } catch (...) {
       if (group_ && group_->is_broken())
         group_->programs->keep(*this, b);
@@ -349,29 +362,11 @@ class session_core final : public session_runtime {
     delete dropped;
   }
 
-  void commit(const graph_view& g, bound_program& b, const run_leaves& leaves) {
+  /// Does the updates in place, and exchanges the values of other variables.
+  void commit(const graph_view& g, bound_program& b, const run_leaves& leaves, execution& of_run) {
     mutex_lock lock(mutex_);
-    for (int k = 0; k < b.moving_count; ++k) {
-      const int v = b.moving[k];
-      if (!b.values[v].variable || !b.written[v]) continue;
-      const int n = g.operand(b.values[v].node, 0);
-      variable& slot = *leaves.slots[n];
-      device_block* old = slot.value;
-      slot.value = b.written[v];
-      slot.where = b.values[v].at;
-      slot.shape = b.shapes[n];
-      b.written[v] = nullptr;
-      if (!old) continue;
-      if (b.variable[n] == old) {
-        old->drop();  // the run's own reference
-        b.variable[n] = nullptr;
-      }
-      // The next run of a prepared program writes where the value before this one was, if nobody reads it.
-      if (b.kept && old->is_unique() && old->bytes() == slot.value->bytes() && &old->owner() == &slot.value->owner())
-        b.spare[v] = old;
-      else
-        old->drop();
-    }
+    if (b.deferred > 0) of_run.update_in_place(leaves.slots);
+    exchange_values(g, b, leaves.slots);
   }
 
   static constexpr int remembered = 64;  // bound programs that wait for their next run

@@ -197,6 +197,11 @@ auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   });
 }
 
+template <expression... E, class... Symbols>
+auto evaluate(const std::tuple<E...>& several, const feed<Symbols>&... feeds) {
+  return evaluate(fetches(several), feeds...);
+}
+
 /// The same into memory of the caller's: a tensor, which takes the result's shape; or a `tensor_ref` of its shape; or a
 /// span, vector or array of as many elements. Several outputs are a tuple of references, `std::tie(a, b)`. An output
 /// may be read by the program. *Throws* as `evaluate`, and `invalid_argument_error` for an output of another size.

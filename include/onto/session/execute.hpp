@@ -5,17 +5,17 @@
 #include <onto/runtime/process_group.hpp>
 #include <onto/session/bind.hpp>
 #include <onto/session/call_addresses.hpp>
-#include <onto/session/pin_host_block.hpp>
+#include <onto/session/run_memory.hpp>
 
 #include <exception>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-class execution {
+class execution : run_memory {
  public:
   /// The program's leaves, results and scalars are filled in.
-  execution(bound_program& b, const device_list& devices) : b_(b), g_(b.program->graph), devices_(devices) {}
+  execution(bound_program& b, const device_list& devices) : run_memory(b, devices) {}
   execution(const execution&) = delete;
   execution& operator=(const execution&) = delete;
   ~execution() {
@@ -26,19 +26,7 @@ class execution {
     }
   }
 
-  /// Takes the memory that the program needs, as far as it does not hold it. *Throws* `resource_exhausted_error`.
-  ONTO_NOINLINE void reserve() {
-    for (int d = 0; d < b_.devices; ++d) {
-      if (b_.block_bytes[d] <= 0 || b_.blocks[d]) continue;
-      at_ = d;
-      b_.blocks[d] =
-          devices_[d].reserve({b_.block_bytes[d], "program", b_.title, &execution::explain_block, this}).release();
-      char* const block = static_cast<char*>(b_.blocks[d]->data());
-      for (int v = 0; v < b_.counts.values; ++v)
-        if (b_.values[v].at == devices_[d].where()) b_.address[v].data = block + b_.values[v].offset;
-    }
-    if (group_ && b_.kept && b_.runs == 0) pin_host_block(b_, devices_, 0, b_.counts.steps);
-  }
+  using run_memory::reserve;
 
   /// *Throws* the first failure, after every device has come to rest; then nothing has changed. With others in
   /// `together` it begins where all can, and ends where all are done.
@@ -66,61 +54,59 @@ class execution {
     if (group_) together.agree(nullptr);
   }
 
+  /// Asks what the updates in place could fail of. *Throws* where one would.
+  ONTO_NOINLINE void expect_updates() {
+    for (int k = b_.counts.steps - b_.deferred; k < b_.counts.steps; ++k) {
+      const bound_step& s = b_.steps[k];
+      try {
+        for (int c = s.one_launch ? 1 : s.call_count; c > 0; --c) devices_[s.device].expect_kernel();
+      } catch (...) {
+        std::rethrow_exception(named_failure(s.label, s.step.at));
+      }
+    }
+    b_.progress.asked = true;
+  }
+
+  /// Does the updates in place: over the value of `slots[n]` where the run and the session alone hold it, else beside
+  /// it. *Preconditions* the session is locked, so nobody begins to read; `expect_updates()`. *Throws*
+  /// `resource_exhausted_error`; then nothing has changed.
+  ONTO_NOINLINE void update_in_place(const variable* const* slots) {
+    for (int k = 0; k < b_.moving_count; ++k) {
+      const int v = b_.moving[k];
+      if (!b_.values[v].in_place) continue;
+      const int n = g_.operand(b_.values[v].node, 0);
+      const device_block*& old = b_.variable[n];
+      device_block* const value = slots[n]->value;
+      bool alone = false;
+      if (old && old == value) {
+        old->drop();
+        old = nullptr;
+        alone = value->is_unique() && value->bytes() == rounded(b_.values[v].bytes);
+      }
+      if (alone)
+        b_.address[v].data = value->data();
+      else
+        take_variable(v);
+    }
+    for (int k = b_.counts.steps - b_.deferred; k < b_.counts.steps; ++k)
+      launch(b_.steps[k], devices_[b_.steps[k].device], addresses());
+    if (b_.progress.failed()) b_.progress.rethrow();
+  }
+
  private:
-  bound_program& b_;
-  const graph_view& g_;
-  const device_list& devices_;
   char* staging_ = nullptr;  // a list of host blocks for copies between peer_groups
-  int at_ = 0;               // the device or step that memory is wanted for
   int next_message_ = 0;     // the step after the last message
-  process_group* group_ = nullptr;
 
   shared_variables* shared() const { return group_ ? group_->shared.get() : nullptr; }
-
-  /// Names the first value that does not fit.
-  static void explain_block(const void* self, message& m, std::int64_t free) {
-    const auto& e = *static_cast<const execution*>(self);
-    const bound_program& b = e.b_;
-    const plan_value* first = nullptr;
-    for (int v = 0; v < b.counts.values; ++v) {
-      const plan_value& x = b.values[v];
-      if (!(x.at == e.devices_[e.at_].where()) || x.fetch >= 0 || x.variable) continue;
-      if (!first ||
-          (first->offset + rounded(first->bytes) <= free && x.offset + x.bytes > first->offset + first->bytes))
-        first = &x;
-    }
-    if (b.value_bytes[e.at_] <= free && b.value_bytes[e.at_] < b.block_bytes[e.at_])
-      m << "; what does not fit is what its kernels work in";
-    else if (first)
-      e.name_value(m << "; the first of its values that does not fit is ", first->node);
-  }
-  static void explain_variable(const void* self, message& m, std::int64_t) {
-    const auto& e = *static_cast<const execution*>(self);
-    e.name_value(m << ", the result of ", e.b_.values[e.at_].node);
-  }
-  void name_value(message& m, int node) const {
-    write_name(m, g_, node);
-    m << " (" << g_[node].op->name << ") " << name_of(g_[node].type) << b_.shapes[node];
-  }
 
   void take_memory() {
     reserve();
     for (int k = 0; k < b_.moving_count; ++k) {
       const int v = b_.moving[k];
       const plan_value& x = b_.values[v];
+      if (x.in_place && b_.deferred > 0) continue;
       if (x.variable) {
-        const int d = devices_.index_of(x.at);
-        if (b_.spare[v]) {
-          b_.written[v] = b_.spare[v];
-          b_.spare[v] = nullptr;
-          devices_[d].poison(b_.written[v]->data(), b_.written[v]->bytes());
-        } else {
-          at_ = v;
-          const std::string_view name = g_[g_.operand(x.node, 0)].name;
-          b_.written[v] =
-              devices_[d].reserve({x.bytes, "variable", name, &execution::explain_variable, this}).release();
-        }
-        b_.address[v].data = b_.written[v]->data();
+        take_variable(v);
       } else {
         b_.address[v].data = b_.results[x.fetch].data;
       }
@@ -138,14 +124,27 @@ class execution {
   }
 
   void go() {
-    const int steps = b_.counts.steps;
+    const int steps = b_.counts.steps - b_.deferred;
     int k = 0;
     if (b_.kept && b_.runs > 0 && b_.replay_end > b_.replay_first && !b_.progress.trace && !shared()) {
       while (k < b_.replay_first && !b_.progress.failed()) issue(k++);
       if (b_.progress.failed()) return;
       if (replay()) k = b_.replay_end;
     }
-    while (k < steps && !b_.progress.failed()) issue(k++);
+    while (k < steps && !b_.progress.failed())
+      k = b_.steps[k].is_of_host && !group_ ? launch_on_host(k, steps) : (issue(k), k + 1);
+  }
+
+  /// Does the host's own kernels from step `k` on, up to `end`. *Returns* the first step that is none.
+  ONTO_NOINLINE int launch_on_host(int k, int end) {
+    const bound_step* s = b_.steps + k;
+    const call_addresses where = addresses();
+    try {
+      for (; k < end && s->is_of_host && !b_.progress.failed(); ++k, ++s) launch(*s, devices_[s->device], where);
+    } catch (...) {
+      b_.progress.fail(named_failure(s->label, s->step.at));
+    }
+    return k;
   }
 
   /// After a failure the other processes still get a message where they wait for one, an empty one.
@@ -209,8 +208,7 @@ class execution {
     for (int k = b_.replay_first; k < b_.replay_end; ++k) b_.used[b_.steps[k].stream] = true;
     b_.used[compute_stream(devices_.index_of(origin.where()))] = true;
     r->graph->perform(b_.progress);
-    if (b_.progress.failed()) return true;
-    for (int q = 1; q < stream_count(b_.devices); ++q) b_.used[q] = false;
+    for (int q = 1; q < stream_count(b_.devices) && !b_.progress.failed(); ++q) b_.used[q] = false;
     return true;
   }
 
@@ -284,7 +282,7 @@ class execution {
     else if (s.step.kind == step_kind::fetch_copy)
       fetch_copy(s, at);
     else
-      launch(s, at);
+      launch(s, at, addresses());
   }
 
   call_addresses addresses() const { return {g_, b_.address, b_.leaf, b_.scalars, b_.shapes}; }
@@ -349,14 +347,14 @@ class execution {
     at.launch({b_.progress, s.label}, copy, c);
   }
 
-  void launch(const bound_step& s, device& at) {
+  ONTO_INLINE void launch(const bound_step& s, device& at, const call_addresses& where) {
     for (int k = 0; s.one_launch && k < s.call_count; ++k) {
-      addresses().fill(s.calls[k], s.step, k);
+      where.fill(s.calls[k], s.step, k);
       s.calls[k].call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;
     }
     if (s.one_launch) return at.launch({b_.progress, s.label}, *s.kernel, s.calls[0].call);
     for (int k = 0; k < s.call_count; ++k) {
-      addresses().fill(s.calls[k], s.step, k);
+      where.fill(s.calls[k], s.step, k);
       if (s.calls[k].works_in_block)
         s.calls[k].call.workspace = static_cast<char*>(b_.blocks[s.device]->data()) + b_.value_bytes[s.device];
       at.launch({b_.progress, s.label}, *s.kernel, s.calls[k].call);

@@ -70,6 +70,11 @@ class session {
     return boost::hana::unpack(f.expressions,
                                [&](const E&... e) { return run_all(std::tuple<const E&...>(e...), feeds...); });
   }
+  /// The same of what makes several: `sess.run(value_and_gradient(loss, w, b))`.
+  template <expression... E, class... Symbols>
+  auto run(const std::tuple<E...>& several, const feed<Symbols>&... feeds) {
+    return run(fetches(several), feeds...);
+  }
 
   /// Runs a program, whose result goes into memory of the caller's: a tensor, which takes the result's shape; a
   /// `tensor_ref` of its shape; a span, vector or array of as many elements. Where they fit nothing is allocated for
@@ -147,6 +152,10 @@ class session {
   template <expression... E>
   auto prepare(const fetch_list<E...>& f) {
     return boost::hana::unpack(f.expressions, [&](const E&... e) { return prepared<false, E...>(core_, e...); });
+  }
+  template <expression... E>
+  auto prepare(const std::tuple<E...>& several) {
+    return std::apply([&](const E&... e) { return prepared<false, E...>(core_, e...); }, several);
   }
 
   /// Where each operation of `e` runs, and why, without running it.

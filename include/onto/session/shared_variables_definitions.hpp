@@ -19,6 +19,8 @@ class shared_store final : public variable_store {
     const mutex_lock lock(guard);
     for (const variable& v : all) v.value->drop();
     all.clear();
+    for (session_core* s : sessions) let_go(*s);
+    sessions.clear();
   }
 
   /// *Preconditions* these are called by who has `guard`.
@@ -39,9 +41,13 @@ class shared_store final : public variable_store {
     all.back().value = value;
   }
 
+  /// A session's variables may have values on the devices of another.
+  static void let_go(session_core& s) noexcept;
+
   mutex guard;
-  std::vector<variable> all;  // each with a value
-  int restores = 0;           // how many of each session's calls have counted
+  std::vector<variable> all;            // each with a value
+  std::vector<session_core*> sessions;  // that share them
+  int restores = 0;                     // how many of each session's calls have counted
 };
 
 /// What a run writes is its own until all steps in a row are done that write variables or are needed for that alone,
@@ -54,6 +60,16 @@ class stored_variables final : public shared_variables {
   void attach(session_core& s) override {
     session_ = &s;
     here_ = s.devices_.here();
+    const mutex_lock others(store_->guard);
+    store_->sessions.push_back(&s);
+  }
+
+  static void let_go(session_core& s) noexcept {
+    const mutex_lock lock(s.mutex_);
+    for (variable* v = s.variables_.first(); v; v = v->next) {
+      if (v->value) v->value->drop();
+      v->value = nullptr;
+    }
   }
 
   void refresh() override {
@@ -260,6 +276,8 @@ class stored_variables final : public shared_variables {
   std::vector<std::uint64_t> written_;    // variables that are written
   std::vector<const device_block*> held_;
 };
+
+inline void shared_store::let_go(session_core& s) noexcept { stored_variables::let_go(s); }
 
 ONTO_RUNTIME ref<variable_store> make_variable_store() { return ref<shared_store>(new shared_store); }
 

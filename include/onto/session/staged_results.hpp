@@ -61,6 +61,9 @@ class staged_results {
     }
   }
 
+  /// Whether there are any.
+  ONTO_INLINE bool any() const { return first_ != nullptr; }
+
   /// The run is over: what was staged goes where it belongs.
   void deliver() {
     for (staged* s = first_; s; s = s->next)

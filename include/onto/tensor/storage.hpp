@@ -4,8 +4,7 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/message.hpp>
-
-#include <pthread.h>
+#include <onto/tensor/spare_blocks.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,67 +24,7 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 inline constexpr std::align_val_t storage_alignment{huge_page};  // of large blocks
 
-/// Large blocks that were given back, for the next tensor of the same size. A fresh block of 40 MB costs 4.6 ms of page
-/// faults, more than a triad over it (3.5 ms): what is computed again and again must not take fresh ones. Constant
-/// initialization and no destructor: tensors with static storage duration come before it and go after it.
-struct spare_blocks {
-  static constexpr int most = 4;
-  static constexpr std::size_t most_bytes = std::size_t{1} << 30;  // of all of them, as block_cache keeps
-
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  void* block[most] = {};
-  std::size_t bytes[most] = {};
-  std::size_t total = 0;
-  int next = 0;  // the oldest, or none
-
-  /// Takes out a block, which may be none.
-  void* take(int k) {
-    void* const taken = std::exchange(block[k], nullptr);
-    total -= std::exchange(bytes[k], 0);
-    return taken;
-  }
-};
-inline constinit spare_blocks spare_storage;
-
 ONTO_BEGIN_RUNS_ONCE
-/// A spare block of so many bytes, or null.
-ONTO_COLD inline void* take_spare(std::size_t wanted) noexcept {
-  spare_blocks& s = spare_storage;
-  void* found = nullptr;
-  pthread_mutex_lock(&s.mutex);
-  for (int k = 0; k < spare_blocks::most && !found; ++k)
-    if (s.block[k] && s.bytes[k] == wanted) {
-      found = s.take(k);
-      s.next = k;
-    }
-  pthread_mutex_unlock(&s.mutex);
-  return found;
-}
-
-/// Keeps a block, in place of the oldest ones.
-ONTO_COLD inline void keep_spare(void* given, std::size_t bytes) noexcept {
-  spare_blocks& s = spare_storage;
-  void* old[spare_blocks::most] = {};
-  pthread_mutex_lock(&s.mutex);
-  const int slot = s.next;
-  for (int k = 0; k < spare_blocks::most && (k == 0 || s.total + bytes > spare_blocks::most_bytes); ++k)
-    old[k] = s.take((slot + k) % spare_blocks::most);
-  s.block[slot] = given;
-  s.bytes[slot] = bytes;
-  s.total += bytes;
-  s.next = (slot + 1) % spare_blocks::most;
-  pthread_mutex_unlock(&s.mutex);
-  for (void* block : old) ::operator delete(block, storage_alignment);
-}
-
-constexpr bool may_be_spare(std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-  return static_cast<void>(bytes), false;  // a use after the end is to be seen
-#else
-  return bytes >= huge_page && bytes <= spare_blocks::most_bytes;
-#endif
-}
-
 ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   if (may_be_spare(bytes))
     if (void* const spare = take_spare(bytes)) return spare;
@@ -111,16 +50,22 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
 }
 ONTO_END_RUNS_ONCE
 
-inline void release_storage(void* block, std::size_t bytes) noexcept {
-  if (may_be_spare(bytes)) {
-    keep_spare(block, bytes);
-    return;
-  }
+inline void delete_storage(void* block, std::size_t bytes) noexcept {
   if (bytes >= huge_page)
     ::operator delete(block, storage_alignment);
   else
     ::operator delete(static_cast<unsigned char*>(block) - static_cast<unsigned char*>(block)[-1]);
 }
+
+inline void release_storage(void* block, std::size_t bytes) noexcept {
+  if (may_be_spare(bytes))
+    keep_spare(block, bytes, &delete_storage);
+  else
+    delete_storage(block, bytes);
+}
+
+/// Gives memory that waits for the next tensor back to the system.
+ONTO_INLINE void trim_storage() noexcept { trim_spare(&delete_storage); }
 
 /// Owned memory for `size` values of `T`. Copies are deep; a storage that was moved from is empty. Values that own
 /// something, texts, are what no bits are until they are set.

@@ -233,7 +233,7 @@ std::string maps() {
 }
 
 /// In words of which size copies are made, and of how many.
-std::string copies() {
+std::string transposed_copies() {
   family f("copies: extents, stride, address, bytes of an element; one run; bytes of a word, words, rank");
   for (const int n : {1, 2, 3, 4, 6, 8, 12, 16, 100})
     for (const int m : {1, 2, 5})
@@ -340,5 +340,5 @@ std::string reductions() {
 }  // namespace
 
 TEST_CASE("grids are those of the table", "[golden]") {
-  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + copies() + products() + reductions());
+  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + transposed_copies() + products() + reductions());
 }

@@ -247,6 +247,21 @@ TEST_CASE("the memory that products work in is what there is", "[cuda][matmul]")
   CHECK(given(2 * MiB) == 0);
 }
 
+TEST_CASE("a workspace may be all that is left", "[cuda][matmul]") {
+  constexpr std::int64_t MiB = std::int64_t{1} << 20;
+  memory_limit l;
+  l.bytes = 8 * MiB;
+  l.growth = true;
+  const auto given = [&](std::int64_t bytes) {
+    bench b(l);
+    void* data = nullptr;
+    const ref<counted> space = b.gpu.workspace_up_to(bytes, 0, 0, data);
+    return bytes;
+  };
+  CHECK(given(8 * MiB) == 8 * MiB);
+  CHECK(given(64 * MiB) == 8 * MiB);  // an eighth of what is asked for
+}
+
 TEST_CASE("a smaller workspace is shared where no larger one fits", "[cuda][matmul]") {
   constexpr std::int64_t MiB = std::int64_t{1} << 20;
   memory_limit l;

@@ -74,6 +74,14 @@ TEST_CASE("a scan without its workspace, or with too little, is refused", "[gpu]
   CHECK(cuda_emulation::take_violations().empty());
 }
 
+TEST_CASE("a scan of nothing needs no workspace", "[gpu]") {
+  direct_scan s;
+  s.call.space = shape_of({0, 4});
+  cuda_emulation::reset_calls();
+  CHECK(s.b.gpu.ask_workspace(&cuda_scan_workspace<fold::sum, float>, s.call) == 0);
+  CHECK(cuda_emulation::calls()["cudaGetLastError"] == 0);
+}
+
 TEST_CASE("an earlier error of the program's own is not the scan's", "[gpu]") {
   session sess;
   void* none = nullptr;

@@ -38,6 +38,9 @@ constexpr int most_batched(const Plan& p) {
 // Adam's step is one launch for all six parameters and the twelve variables beside them, and one that counts.
 constexpr auto by_adam = plan_of(minimize<adam{}>(loss));
 static_assert(writing(by_adam) == 2 && most_batched(by_adam) == 6);
+// It is in place: a step takes the memory of the gradients, which are there together, and no new values.
+static_assert(by_adam.values[by_adam.value_count - 1].in_place);
+static_assert(by_adam.peak_bytes(cpu<0>{}) <= 2 * 4 * (8 * 16 + 16 + 16 * 12 + 12 + 12 * 10 + 10) + 16 * 256);
 // What it adds to the gradients alone: the count and two numbers for all, which are one kernel, and that launch.
 constexpr auto gradients_of_all = plan_of(fetches(loss, gradient(loss, w1), gradient(loss, b1), gradient(loss, w2),
                                                   gradient(loss, b2), gradient(loss, w3), gradient(loss, b3)));

@@ -15,6 +15,14 @@ constexpr auto open = placeholder<"open", float, dyn, 64>;
 constexpr auto w = variable<"w", float, 64, 64>;
 constexpr std::int64_t whole = 64 * 64 * 4;
 
+struct mine : elementwise<> {
+  static constexpr std::string_view name = "Mine";
+  template <class T>
+  ONTO_HD static T apply(T t) {
+    return t;
+  }
+};
+
 template <int N, class E>
 constexpr auto products(const E& e) {
   if constexpr (N == 0) {
@@ -45,6 +53,24 @@ static_assert(plan_of(exp(sum<0>(small + small))).peak_bytes(cpu<0>{}) == 256);
 
 // A variable's new value is made beside the old one.
 static_assert(plan_of(assign(w, x + y)).peak_bytes(cpu<0>{}) == whole);
+
+// An update writes over the old value where it is the last that a run does, each element follows from the variable's
+// own, and it cannot fail.
+constexpr auto other = variable<"v", float, 64, 64>;
+template <class... E>
+constexpr std::int64_t taken(const E&... updates) {
+  return plan_of(group(sum(y), updates...)).peak_bytes(cpu<0>{});
+}
+static_assert(taken(assign_add(w, x)) == 0);
+static_assert(taken(assign(w, 2_c * w + x)) == 0);
+static_assert(taken(assign_add(w, tanh(matmul(x, y)))) == whole);                 // the product
+static_assert(taken(assign_add(w, x), assign(other, other + w)) == 0);            // one kernel reads before it writes
+static_assert(taken(assign(w, x + y)) == whole);                                  // w may have no value yet
+static_assert(taken(assign(w, w + transpose(w))) == whole);                       // reads another element
+static_assert(taken(assign_add(w, sum<1>(w))) > whole);                           // a row's elements
+static_assert(taken(assign_add(w, call<mine>(w))) == whole);                      // may throw
+static_assert(plan_of(fetches(assign_add(w, x))).peak_bytes(cpu<0>{}) == whole);  // fetched: copied when it is made
+static_assert(plan_of(on<gpu<0>>(group(sum(y), assign_add(on<gpu<0>>(w), x)))).peak_bytes(gpu<0>{}) >= whole);
 
 // Several results are written where they are wanted.
 static_assert(plan_of(fetches(x + y, x - y, (x * y))).peak_bytes(cpu<0>{}) == 0);

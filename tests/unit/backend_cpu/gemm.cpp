@@ -4,6 +4,7 @@
 #include <onto/backend/cpu/gemm.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -87,7 +88,70 @@ void check_random(int bytes, thread_pool& pool, rng& r, int m, int n, int k) {
            pick(r, 0, 1) == 1, r);
 }
 
+/// A matrix whose elements lie in one of many ways: in runs of rows or of columns, apart, or repeated.
+template <class T>
+matrix_view<T> any_view(std::vector<T>& values, std::int64_t rows, std::int64_t columns, rng& r) {
+  const std::int64_t apart = pick(r, 0, 2) == 0 ? pick(r, 2, 3) : 1, pitch = pick(r, 0, 2);
+  matrix_view<T> v{nullptr, (columns * apart) + pitch, apart};
+  if (pick(r, 0, 1) == 1) v = {nullptr, apart, (rows * apart) + pitch};
+  if (pick(r, 0, 5) == 0) v.row = 0;
+  if (pick(r, 0, 5) == 0) v.column = 0;
+  values.resize(static_cast<std::size_t>(rows * v.row + columns * v.column + 1));
+  for (T& x : values) {
+    x = random_value<T>(r);
+#if defined(__FP_FAST_FMAF) || defined(__FP_FAST_FMA)
+    x = static_cast<T>(static_cast<std::int64_t>(x * 8));  // a product and a sum may be one rounding: exact ones
+#endif
+  }
+  v.data = values.data();
+  return v;
+}
+
+template <class T>
+bool tiny_is_in_order(std::int64_t m, std::int64_t n, std::int64_t k, rng& r) {
+  std::vector<T> x, y, z;
+  const matrix_view<T> a = any_view(x, m, k, r), b = any_view(y, k, n, r), more = any_view(z, m, n, r);
+  const std::int64_t row = n + pick(r, 0, 3);
+  std::vector<T> tiny(static_cast<std::size_t>(m * row + 4), T{7}), expected;
+  for (T& e : tiny) e = static_cast<T>(pick(r, -8, 8));
+  expected = tiny;
+  gemm_target<T> to{
+      tiny.data(),       row, static_cast<T>(pick(r, -1, 3)), static_cast<T>(pick(r, -1, 3)), {nullptr, 0, 0},
+      pick(r, 0, 2) == 0};
+  const int addend = pick(r, 0, 2);
+  if (addend == 1) to.addend = more;
+  if (addend == 2) to.addend = {tiny.data(), row, 1};
+  const bool runs = onto::detail::multiplies_runs(n, a, b);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      T v = addend == 0 ? T{0} : to.beta * to.addend.data[i * to.addend.row + j * to.addend.column], sum = 0;
+      for (std::int64_t p = 0; p < k; ++p) {
+        const T left = a.data[i * a.row + p * a.column], right = b.data[p * b.row + j * b.column];
+        if (runs)
+          sum += left * right;
+        else
+          v += to.alpha * left * right;
+      }
+      if (runs) v += to.alpha * sum;
+      expected[static_cast<std::size_t>(i * row + j)] = to.relu ? onto::detail::relu_of(v) : v;
+    }
+  onto::detail::gemm_tiny(m, n, k, a, b, to);
+  return std::memcmp(tiny.data(), expected.data(), tiny.size() * sizeof(T)) == 0;
+}
+
 }  // namespace
+
+TEST_CASE("a tiny product is bit for bit the sums in their order") {
+  rng r(45);
+  for (int round = 0; round < 3000; ++round) {
+    const int m = pick(r, 0, 12), n = pick(r, 0, 2) == 0 ? 1 : pick(r, 0, 20), k = pick(r, 0, 15);
+    INFO(m << " x " << k << " x " << n << ", round " << round);
+    REQUIRE(tiny_is_in_order<float>(m, n, k, r));
+    REQUIRE(tiny_is_in_order<double>(m, n, k, r));
+    REQUIRE(tiny_is_in_order<std::uint32_t>(m, n, k, r));
+    REQUIRE(tiny_is_in_order<std::uint64_t>(m, n, k, r));
+  }
+}
 
 TEST_CASE("every instruction set's product agrees with three loops", "[threads]") {
   rng r(41);
@@ -103,6 +167,71 @@ TEST_CASE("every instruction set's product agrees with three loops", "[threads]"
       check_random<float>(bytes, pool, r, 700, 70, 30);
       check_random<double>(bytes, pool, r, 40, 600, 300);
     }
+}
+
+namespace {
+
+/// A product of a matrix and one or two vectors, in any layout; and its last three lines of results alone, which are
+/// bit for bit what they are beside the others.
+template <class T>
+bool thin_is_right(thread_pool& pool, bool upright, std::int64_t lines, std::int64_t vectors, std::int64_t k, rng& r) {
+  const std::int64_t m = upright ? lines : vectors, n = upright ? vectors : lines;
+  std::vector<T> x, y, z;
+  const matrix_view<T> a = any_view(x, m, k, r), b = any_view(y, k, n, r), more = any_view(z, m, n, r);
+  const auto element = [](const matrix_view<T>& v, std::int64_t i, std::int64_t j) {
+    return static_cast<double>(v.data[i * v.row + j * v.column]);
+  };
+  const std::int64_t row = n + pick(r, 0, 3);
+  std::vector<T> c(static_cast<std::size_t>(m * row), T{7});
+  gemm_target<T> to{c.data(), row, T{2}, T{3}, {nullptr, 0, 0}, pick(r, 0, 2) == 0};
+  if (pick(r, 0, 1) == 1) to.addend = more;
+  onto::detail::gemm_thin(pool, m, n, k, a, b, to);
+  bool good = true;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < row; ++j) {
+      const auto made = static_cast<double>(c[static_cast<std::size_t>(i * row + j)]);
+      if (j >= n) {
+        good = good && made == 7;
+        continue;
+      }
+      double expected = to.addend.data ? 3 * element(more, i, j) : 0, magnitude = 1 + std::abs(expected);
+      for (std::int64_t p = 0; p < k; ++p) {
+        expected += 2 * element(a, i, p) * element(b, p, j);
+        magnitude += std::abs(2 * element(a, i, p) * element(b, p, j));
+      }
+      if (to.relu && expected < 0) expected = 0;
+      good = good && std::abs(made - expected) <=
+                         std::numeric_limits<T>::epsilon() * (16 + static_cast<double>(k) / 4) * magnitude;
+    }
+  std::vector<T> alone(static_cast<std::size_t>(m * row), T{7});
+  const std::int64_t i = upright ? m - 3 : 0, j = upright ? 0 : n - 3;
+  gemm_target<T> last = to;
+  last.data = alone.data() + i * row + j;
+  if (last.addend.data != nullptr) last.addend = part_of(last.addend, i, j);
+  onto::detail::gemm_thin(pool, upright ? 3 : m, upright ? n : 3, k, part_of(a, i, 0), part_of(b, 0, j), last);
+  for (std::int64_t p = i; p < m; ++p)
+    for (std::int64_t q = j; q < n; ++q) {
+      const auto at = static_cast<std::size_t>(p * row + q);
+      good = good && std::memcmp(&alone[at], &c[at], sizeof(T)) == 0;
+    }
+  return good;
+}
+
+}  // namespace
+
+TEST_CASE("products of a matrix and one or two vectors, in every layout", "[threads]") {
+  rng r(46);
+  for (int threads : {1, 3}) {
+    thread_pool pool(threads);
+    for (int round = 0; round < 400; ++round) {
+      const bool upright = pick(r, 0, 1) == 1;
+      const int vectors = pick(r, 1, 2), lines = pick(r, 3, round % 20 == 0 ? 400 : 40),
+                k = pick(r, 0, round % 10 == 0 ? 700 : 90);
+      INFO((upright ? "upright " : "flat ") << lines << " x " << k << ", " << vectors << ", round " << round);
+      REQUIRE(thin_is_right<float>(pool, upright, lines, vectors, k, r));
+      REQUIRE(thin_is_right<double>(pool, upright, lines, vectors, k, r));
+    }
+  }
 }
 
 TEST_CASE("every number of rows is covered by tiles") {

@@ -200,6 +200,43 @@ TEST_CASE("a program without views needs only what broadcasting makes, of its ow
   }
 }
 
+TEST_CASE("a batch of maps gives what each map gives, small ones and large, next to each other and apart") {
+  rng r(7);
+  for (int round = 0; round < 60; ++round) {
+    thread_pool pool(1 + round % 3);
+    const int count = pick(r, 1, 5);
+    std::vector<view<float>> a, b;
+    std::vector<result<float>> alone, together;
+    for (int k = 0; k < count; ++k) {
+      extents space = random_shape(r, 3, round % 4 == 0 ? 4000 : 60);
+      if (pick(r, 0, 9) == 0) space.push_back(0);
+      const auto contiguous = [&] { return pick(r, 0, 2) > 0; };
+      a.push_back(contiguous() ? make_view<float>(space, memory::contiguous, r) : random_view<float>(space, r));
+      b.push_back(contiguous() ? make_view<float>(space, memory::contiguous, r) : random_view<float>(space, r));
+      alone.emplace_back(space.size());
+      together.emplace_back(space.size());
+    }
+    std::vector<operand_view> in(static_cast<std::size_t>(2 * count));
+    std::vector<kernel_call> calls(static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      in[2 * k] = a[k].v;
+      in[2 * k + 1] = b[k].v;
+      calls[k].space = a[k].space;
+      calls[k].inputs = 2;
+      calls[k].in = &in[2 * k];
+      calls[k].out = as_result(alone[k], a[k].space);
+      cpu_map<sum_program<f32>>(pool, calls[k]);
+      calls[k].out = as_result(together[k], a[k].space);
+      if (k > 0) calls[k - 1].next = &calls[k];
+    }
+    onto::detail::cpu_map_batch<sum_program<f32>>(pool, calls[0]);
+    for (std::size_t k = 0; k < calls.size(); ++k) {
+      INFO("call " << k << " of " << count << ", shape " << to_string(a[k].space) << ", round " << round);
+      CHECK(alone[k].bytes == together[k].bytes);
+    }
+  }
+}
+
 TEST_CASE("maps of large spaces agree with a plain loop on several threads", "[threads]") {
   rng r(2);
   thread_pool pool(4);

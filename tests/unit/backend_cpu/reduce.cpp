@@ -130,12 +130,12 @@ bool right_place(const std::vector<T>& v, std::int64_t got) {
   return got == static_cast<std::int64_t>(best);
 }
 
+/// Runs a reduction of one operand, or of the difference of two.
 template <fold F, class T, bool Fused>
-bool agrees(thread_pool& pool, const extents& space, unsigned axes, const view<T>& a, const view<T>& b, rng& r) {
-  constexpr bool place = F == fold::argmin || F == fold::argmax;
-  using Out = std::conditional_t<place, std::int64_t, T>;
-  const op_info op = attributes(F, axes, space.rank, r);
-  const operand_view in[] = {a.v, b.v};
+auto reduced(thread_pool& pool, const extents& space, const op_info& op, unsigned axes, const operand_view& a,
+             const operand_view& b) {
+  using Out = std::conditional_t<F == fold::argmin || F == fold::argmax, std::int64_t, T>;
+  const operand_view in[] = {a, b};
   result<Out> out(results_of(space, axes));
   kernel_call call;
   call.space = space;
@@ -148,6 +148,13 @@ bool agrees(thread_pool& pool, const extents& space, unsigned axes, const view<T
     cpu_reduce<difference_program<T>, F>(pool, call);
   else
     cpu_reduce<load_program<T>, F>(pool, call);
+  return out;
+}
+
+template <fold F, class T, bool Fused>
+bool agrees(thread_pool& pool, const extents& space, unsigned axes, const view<T>& a, const view<T>& b, rng& r) {
+  constexpr bool place = F == fold::argmin || F == fold::argmax;
+  auto out = reduced<F, T, Fused>(pool, space, attributes(F, axes, space.rank, r), axes, a.v, b.v);
   const auto values = folded_values(space, axes, a, Fused ? &b : nullptr);
   bool good = out.margin_is_whole();
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -194,7 +201,59 @@ void check_numbers(thread_pool& pool, const extents& space, rng& r) {
   check<fold::argmax>(pool, space, one_axis, a, b, r);
 }
 
+/// The values of `a` with the elements of each row two apart, which no short way takes.
+template <class T>
+view<T> apart(const view<T>& a) {
+  view<T> x;
+  x.space = a.space;
+  x.v = a.v;
+  const std::int64_t n = a.space.size();
+  x.bytes.resize(static_cast<std::size_t>(2 * n) * sizeof(T) + 64);
+  x.v.data = x.bytes.data();
+  for (int k = 0; k < a.space.rank; ++k) x.v.stride[k] *= 2;
+  for (std::int64_t k = 0; k < n; ++k) x.data()[2 * k] = static_cast<const T*>(a.v.data)[k];
+  return x;
+}
+
+template <fold F, class T>
+void check_short_way(thread_pool& pool, const extents& space, unsigned axes, rng& r) {
+  const auto a = make_view<T>(space, memory::contiguous, r), b = make_view<T>(space, memory::contiguous, r);
+  const auto c = apart(a), d = apart(b);
+  const op_info op = attributes(F, axes, space.rank, r);
+  INFO("fold " << static_cast<int>(F) << ", shape " << to_string(space) << ", axes " << axes << ", size " << sizeof(T)
+               << ", " << pool.size() << " threads");
+  bool same = reduced<F, T, false>(pool, space, op, axes, a.v, b.v).bytes ==
+              reduced<F, T, false>(pool, space, op, axes, c.v, d.v).bytes;
+  if constexpr (std::is_floating_point_v<T>)
+    same = same && reduced<F, T, true>(pool, space, op, axes, a.v, b.v).bytes ==
+                       reduced<F, T, true>(pool, space, op, axes, c.v, d.v).bytes;
+  CHECK(same);
+}
+
 }  // namespace
+
+TEST_CASE("a small reduction of values next to each other is bit for bit that of values apart") {
+  rng r(19);
+  thread_pool one(1), three(3);
+  for (int round = 0; round < 120; ++round) {
+    extents space;
+    std::int64_t left = onto::detail::small_reduction;
+    for (int n = pick(r, 1, 4); n > 0; --n) {
+      space.push_back(pick(r, 0, 2) == 0 ? 1 : pick(r, 1, static_cast<int>(std::min<std::int64_t>(left, 40))));
+      left /= space.dims[space.rank - 1];
+    }
+    if (round % 20 == 0) space.push_back(0);
+    const unsigned axes = static_cast<unsigned>(pick(r, 1, (1 << space.rank) - 1));
+    thread_pool& pool = round % 2 == 0 ? one : three;
+    check_short_way<fold::sum, float>(pool, space, axes, r);
+    check_short_way<fold::mean, double>(pool, space, axes, r);
+    check_short_way<fold::prod, std::int32_t>(pool, space, axes, r);
+    if (space.size() == 0) continue;
+    check_short_way<fold::max, float>(pool, space, axes, r);
+    check_short_way<fold::min, std::int64_t>(pool, space, axes, r);
+    check_short_way<fold::argmax, double>(pool, space, 1u << pick(r, 0, space.rank - 1), r);
+  }
+}
 
 TEST_CASE("reductions agree with plain ones over any axes of any view", "[threads]") {
   rng r(11);

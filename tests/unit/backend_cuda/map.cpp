@@ -61,8 +61,8 @@ void map_tiled_on_host(const kernel_call& call) {
 }
 /// False where the operands are not rows of aligned neighbours.
 template <class Program>
-bool map_coarsened_on_host(const kernel_call& call) {
-  return coarsened_map_on_host<Program>(layout_of<Program>(call), call.scalars);
+bool map_coarsened_on_host(const kernel_call& call, std::uint32_t steps = 0) {
+  return coarsened_map_on_host<Program>(layout_of<Program>(call), call.scalars, steps);
 }
 
 }  // namespace
@@ -279,6 +279,12 @@ TEST_CASE("a bias is loaded once for many rows", "[cuda][map]") {
     call.in = column;
     REQUIRE(map_coarsened_on_host<combination>(call));
     for (int k = 0; k < rows * columns; ++k) CHECK(out[k] == a[k] + a[k / columns]);
+  }
+  SECTION("in place, by threads that load more than once") {
+    call.in = row;
+    call.out.data = a;
+    REQUIRE(map_coarsened_on_host<combination>(call, 8));
+    for (int k = 0; k < rows * columns; ++k) CHECK(a[k] == static_cast<float>(k) + b[k % columns]);
   }
   for (int k = 0; k < 4; ++k) CHECK(out[rows * columns + k] == -1);
 }

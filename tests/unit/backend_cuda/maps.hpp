@@ -23,14 +23,15 @@ void strided_on_host(const map_layout& m, const std::uint64_t* scalars) {
   for (std::uint32_t k = 0; k < map.size; ++k) map_strided(map, k);
 }
 
-/// False where the operands are not rows of aligned neighbours.
+/// False where the operands are not rows of aligned neighbours. `steps`: of each thread, if not as many as are planned.
 template <class Program>
-bool coarsened_map_on_host(const map_layout& m, const std::uint64_t* scalars) {
+bool coarsened_map_on_host(const map_layout& m, const std::uint64_t* scalars, std::uint32_t steps = 0) {
   if (!has_aligned_packs(m, map_lanes<Program>)) return false;
   coarsened_map<Program> map;
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(m, scalars);
   const std::int64_t threads =
       plan_coarsened_map(m, map_lanes<Program>, coarsened_ahead<Program>, coarsened_map_ref(map));
+  if (steps > 0) map.grid.per_thread = steps;
   for (std::int64_t k = 0; k < divide_up(threads, block_threads) * block_threads; ++k)
     run_coarsened(map, static_cast<std::uint32_t>(k));
   return true;

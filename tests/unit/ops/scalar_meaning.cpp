@@ -386,6 +386,52 @@ TEMPLATE_TEST_CASE("normal random numbers have the moments of the normal distrib
   CHECK(std::fabs(inside / double(count) - 0.6826894921370859) < unit * 0.4655);
 }
 
+namespace {
+
+template <class T>
+bool divides_as_defined(T a, T b) {
+  using wide = std::int64_t;
+  const wide x = a, y = b;
+  const wide q = y == 0 ? 0 : x / y, r = y == 0 ? 0 : ((x % y) + y) % y;
+  return math::divide(a, b) == static_cast<T>(q) && math::mod(a, b) == static_cast<T>(r);
+}
+
+template <class T>
+bool edges_divide() {
+  using limits = std::numeric_limits<T>;
+  bool good = true;
+  std::vector<T> near_edges;
+  for (int k = 0; k < 70; ++k)
+    for (const T edge : {limits::min(), limits::max(), T{0}, static_cast<T>(limits::max() / 3)})
+      for (const int by : {k, -k}) near_edges.push_back(static_cast<T>(static_cast<std::int64_t>(edge) + by));
+  for (const T a : near_edges)
+    for (const T b : near_edges) {
+      good = good && divides_as_defined(a, b);
+      const auto product = static_cast<T>(static_cast<std::uint64_t>(a) *
+                                          static_cast<std::uint64_t>(b));  // and what is next to a multiple
+      good = good && divides_as_defined(product, b) &&
+             divides_as_defined(static_cast<T>(static_cast<std::int64_t>(product) - 1), b);
+    }
+  return good;
+}
+
+}  // namespace
+
+TEST_CASE("integers of up to 32 bits are divided exactly, though by floating-point numbers") {
+  for (int a = -128; a < 256; ++a) {
+    bool good = true;
+    for (int b = -128; b < 256; ++b)
+      good = good && divides_as_defined(static_cast<std::int8_t>(a), static_cast<std::int8_t>(b)) &&
+             divides_as_defined(static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b));
+    INFO(a);
+    CHECK(good);
+  }
+  CHECK(edges_divide<std::int16_t>());
+  CHECK(edges_divide<std::uint16_t>());
+  CHECK(edges_divide<std::int32_t>());
+  CHECK(edges_divide<std::uint32_t>());
+}
+
 TEST_CASE("a scalar is rounded to floating elements; an integer beside integers must fit", "[ops]") {
   constexpr auto x = placeholder<"x", float, 2>;
   constexpr auto n = placeholder<"n", std::int32_t, 2>;

@@ -68,6 +68,11 @@ TEST_CASE("Functions take data", "[data]") {
   CHECK(sess.run(slice<1, 2>(m)) == tensor<float, 1, 2>{{3, 4}});
   CHECK(sess.run(slice<range<1, 2>, range<0, 1>>(m)) == tensor<float, 1, 1>{{3}});
   CHECK(sess.run(reshape<4>(m)) == tensor<float, 4>{1, 2, 3, 4});
+  CHECK(sess.run(clip(m, 2, 3)) == tensor<float, 2, 2>{{2, 2}, {3, 3}});
+  CHECK(sess.run(flip<0>(m)) == tensor<float, 2, 2>{{3, 4}, {1, 2}});
+  CHECK(sess.run(var<0>(m)) == tensor<float, 2>{1, 1});
+  const std::vector<float> v{3, 1, 2};
+  CHECK(sess.run(concat<0>(v, v, reshape<4>(m))) == tensor<float, dyn>{3, 1, 2, 3, 1, 2, 1, 2, 3, 4});
 }
 
 TEST_CASE("Data with a name is read when the program runs", "[data]") {

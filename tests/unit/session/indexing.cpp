@@ -3,8 +3,12 @@
 // views, empty tensors, prepared programs.
 #include <onto/indexing.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <random>
+#include <type_traits>
 
 #include "words.hpp"
 
@@ -143,6 +147,86 @@ TEST_CASE("NaN is behind every number", "[session]") {
   CHECK(sess.run(searchsorted(line, wanted), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 2, 0});
   CHECK(sess.run(searchsorted(line, wanted, right_side), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 4, 1});
   CHECK(sess.run(histogram<2>(wanted, 1, 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
+}
+
+namespace {
+
+/// Beside the standard's searches, for more values than are searched for at once.
+template <class T>
+void check_searches(unsigned seed) {
+  session sess;
+  constexpr auto line = placeholder<"line", T, dyn>;
+  constexpr auto wanted = placeholder<"wanted", T, dyn>;
+  constexpr bool has_nan = !std::is_integral_v<T>;
+  std::mt19937 random(seed);
+  const auto number = [&](unsigned of) {
+    return has_nan && random() % 8 == 0 ? static_cast<T>(NAN) : static_cast<T>(static_cast<int>(random() % of));
+  };
+  const auto before = [](T a, T b) { return a < b || (a == a && b != b); };
+  const int length = static_cast<int>(random() % 40) + 1, count = length + static_cast<int>(random() % 50);
+  tensor<T, dyn> L({length}), W({count});
+  for (T& v : L) v = number(20);
+  for (T& v : W) v = number(22);
+  std::sort(L.begin(), L.end(), before);
+  const auto left = sess.run(searchsorted(line, flip(wanted)), line = L, wanted = W);
+  const auto near = sess.run(searchsorted(line, wanted), line = L, wanted = W);
+  const auto far = sess.run(searchsorted(line, wanted, right_side), line = L, wanted = W);
+  for (int k = 0; k < count; ++k) {
+    INFO(name_of(element_of<T>) << " " << seed << " " << k);
+    CHECK(near(k) == std::lower_bound(L.begin(), L.end(), W(k), before) - L.begin());
+    CHECK(far(k) == std::upper_bound(L.begin(), L.end(), W(k), before) - L.begin());
+    CHECK(left(count - 1 - k) == near(k));
+  }
+}
+
+/// Beside loops, for more numbers than a block of them.
+template <class I>
+void check_blocks(int count, int inner) {
+  session sess;
+  constexpr auto x = placeholder<"x", int, 3, dyn, dyn>;
+  constexpr auto n = placeholder<"n", I, dyn>;
+  tensor<int, 3, dyn, dyn> X({3, 7, inner});
+  tensor<I, dyn> N({count});
+  std::iota(X.begin(), X.end(), 0);
+  for (int k = 0; k < count; ++k) N(k) = static_cast<I>(k * 5 % 9);
+  const auto taken = sess.run(take<1>(x, n), x = X, n = N);
+  const auto flipped = sess.run(take<1>(x, flip(n)), x = X, n = N);
+  std::int64_t sums[9]{}, wrong = 0;
+  for (int k = 0; k < count; ++k) {
+    const int number = k * 5 % 9, from = std::min(number, 6);
+    sums[number] += k;
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < inner; ++b)
+        wrong += taken(a, k, b) != X(a, from, b) || flipped(a, count - 1 - k, b) != X(a, from, b);
+  }
+  CHECK(wrong == 0);
+  tensor<std::int64_t, dyn> K({count});
+  for (int k = 0; k < count; ++k) K(k) = k;
+  constexpr auto terms = placeholder<"terms", std::int64_t, dyn>;
+  const auto summed = sess.run(segment_sum<8>(terms, n), terms = K, n = N);
+  for (int k = 0; k < 8; ++k) CHECK(summed(k) == sums[k]);
+}
+
+}  // namespace
+
+TEST_CASE("many values are searched for at once", "[session]") {
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    check_searches<float>(seed);
+    check_searches<std::int16_t>(seed);
+  }
+  check_searches<double>(1);
+  check_searches<half>(2);
+}
+
+TEST_CASE("numbers are read in blocks, of any type", "[session]") {
+  check_blocks<std::int8_t>(600, 1);
+  check_blocks<std::uint8_t>(257, 3);
+  check_blocks<std::int16_t>(256, 1);
+  check_blocks<std::uint16_t>(300, 1);
+  check_blocks<std::int32_t>(513, 2);
+  check_blocks<std::uint32_t>(300, 1);
+  check_blocks<std::int64_t>(255, 1);
+  check_blocks<std::uint64_t>(300, 1);
 }
 
 TEST_CASE("an extent is a value, known or not", "[session]") {

@@ -275,3 +275,21 @@ TEST_CASE("two products are added, scaled, subtracted", "[session]") {
   CHECK(sess.run(matmul(a, b) - 2.0f * matmul(b, a), a = A, b = B) == tensor<float, 2, 2>{{-2, -1}, {-14, -17}});
   CHECK(sess.run(relu(3.0f * matmul(a, b) - matmul(b, a)), a = A, b = B) == tensor<float, 2, 2>{{9, 17}, {13, 29}});
 }
+
+TEST_CASE("what makes several is run, prepared and planned as a list of them", "[session]") {
+  constexpr auto x = placeholder<"x", float, 4>;
+  const tensor<float, 4> X{1, 2, 3, 4};
+  session sess;
+  const auto [loss, slope] = sess.run(value_and_gradient(sum(square(x)), x), x = X);
+  CHECK(loss == 30);
+  CHECK(slope == tensor<float, 4>{2, 4, 6, 8});
+  auto step = sess.prepare(split<2>(x));
+  const auto [first, second] = step(x = X);
+  CHECK(first == tensor<float, 2>{1, 2});
+  CHECK(second == tensor<float, 2>{3, 4});
+  const auto [value, twice] = evaluate(value_and_gradient(sum(square(x)), x), x = X);
+  CHECK(value == 30);
+  CHECK(twice == slope);
+  constexpr auto total = sum(square(x));
+  CHECK(&plan_of(value_and_gradient(total, x)) == &plan_of(fetches(total, gradient(total, x))));
+}

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 
 #include "../catch.hpp"
 
@@ -30,35 +31,84 @@ void* take_and_give(void* number) {
 
 }  // namespace
 
-TEST_CASE("a large block that was given back is the next of its size, and only once") {
-  const unsigned char* first = nullptr;
-  {
-    storage<unsigned char> s(3 * large);
-    first = s.data();
+TEST_CASE("a block of a size that is asked for again is the next of its size, and only once") {
+  for (std::size_t bytes : {std::size_t{32} << 10, std::size_t{100000}, std::size_t{1} << 20, 3 * large}) {
+    const auto give = [&] { return static_cast<const void*>(storage<unsigned char>(bytes).data()); };
+    give();
+    const void* const first = give();
+    storage<unsigned char> again(bytes), another(bytes), smaller(bytes - 4096);
+    if (may_be_spare(bytes)) CHECK(again.data() == first);
+    CHECK(again.data() != another.data());
+    CHECK(smaller.data() != first);
+    for (storage<unsigned char>* s : {&again, &another, &smaller})
+      CHECK(reinterpret_cast<std::uintptr_t>(s->data()) % 64 == 0);
   }
-  storage<unsigned char> again(3 * large), another(3 * large), smaller(2 * large);
-  if (may_be_spare(3 * large)) CHECK(again.data() == first);
-  CHECK(again.data() != another.data());
-  CHECK(smaller.data() != first);
 }
 
-TEST_CASE("more blocks are given back than are kept") {
-  for (std::size_t k = 0; k < 20; ++k) {
-    storage<unsigned char> s(large + 4096 * k);
+TEST_CASE("two blocks of a size in turn, and what replaces itself, come from what was given back") {
+  const std::size_t bytes = 300000;
+  const bool keeps = may_be_spare(bytes);
+  const auto both = [&] {
+    storage<unsigned char> a(bytes), b(bytes);
+    return std::set<const void*>{a.data(), b.data()};
+  };
+  both();
+  const auto kept = both();
+  CHECK((both() == kept || !keeps));
+  storage<unsigned char> s(bytes);
+  for (int k = 0; k < 4; ++k) {
+    s = storage<unsigned char>(bytes);  // the old one ends after the new one is made
+    CHECK((kept.count(s.data()) == 1 || !keeps));
+  }
+}
+
+TEST_CASE("what is made once is not kept, and small blocks never are") {
+  const auto kept_after = [](std::size_t bytes, int times) {
+    for (int k = 0; k < times; ++k) storage<unsigned char>{bytes};
+    int blocks = 0;
+    for (const auto& each : onto::detail::spare_storage.sizes) blocks += each.block && each.bytes == bytes;
+    return blocks;
+  };
+  CHECK(kept_after(large + 64, 1) == 0);
+  CHECK(kept_after(large / 2 + 64, 1) == 0);
+  CHECK(kept_after(1024, 5) == 0);
+  CHECK(kept_after(large / 2 + 128, 2) == may_be_spare(large));
+}
+
+TEST_CASE("trimming releases what is kept") {
+  for (int k = 0; k < 3; ++k) storage<unsigned char>{large + 320};
+  CHECK((onto::detail::spare_storage.total > 0 || !may_be_spare(large)));
+  onto::detail::trim_storage();
+  CHECK(onto::detail::spare_storage.total == 0);
+  for (const auto& each : onto::detail::spare_storage.sizes) CHECK(each.block == nullptr);
+  storage<unsigned char>{large + 320};  // its size is known still
+  CHECK(onto::detail::spare_storage.total == (may_be_spare(large) ? large + 320 : 0));
+}
+
+TEST_CASE("more sizes are given back than are kept") {
+  for (std::size_t k = 0; k < 40; ++k) {
+    storage<unsigned char> s(large + 4096 * (k / 2));
     s.data()[s.size() - 1] = 1;
     CHECK(s.data()[s.size() - 1] == 1);
   }
+  std::size_t sum = 0;
+  for (const auto& each : onto::detail::spare_storage.sizes) sum += each.block ? each.bytes : 0;
+  CHECK(onto::detail::spare_storage.total == sum);
 }
 
-TEST_CASE("what is kept has a limit in bytes, within which the newest blocks stay") {
+TEST_CASE("what is kept has a limit in bytes") {
   constexpr std::size_t most = onto::detail::spare_blocks::most_bytes;
   // Memory that is never touched takes none.
-  const auto give = [](std::size_t bytes) { return static_cast<const void*>(storage<unsigned char>(bytes).data()); };
+  const auto give = [](std::size_t bytes) {
+    const void* last = nullptr;
+    for (int k = 0; k < 2; ++k) last = storage<unsigned char>(bytes).data();
+    return last;
+  };
   for (std::size_t bytes : {most / 2, most / 4, most / 4, most / 4, 3 * (most / 4), most, most + large}) {
     give(bytes);
     CHECK(onto::detail::spare_storage.total <= most);
     std::size_t sum = 0;
-    for (std::size_t each : onto::detail::spare_storage.bytes) sum += each;
+    for (const auto& each : onto::detail::spare_storage.sizes) sum += each.block ? each.bytes : 0;
     CHECK(onto::detail::spare_storage.total == sum);
   }
   if (!may_be_spare(most / 4)) return;
@@ -69,7 +119,9 @@ TEST_CASE("what is kept has a limit in bytes, within which the newest blocks sta
   CHECK(give(most / 2) == half);
   CHECK(give(most / 4) == quarter);
   CHECK(onto::detail::spare_storage.total == most / 2 + most / 4);
-  give(large);  // what is left is little
+  // New sizes take the places of old ones.
+  for (std::size_t k = 1; k <= 2 * onto::detail::spare_blocks::most; ++k) give(large + k * 64);
+  CHECK(onto::detail::spare_storage.total < most / 2);
 }
 
 TEST_CASE("threads that take and give large blocks do not share them", "[threads]") {

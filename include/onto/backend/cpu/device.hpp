@@ -22,7 +22,10 @@ class cpu_device final : public device {
  public:
   /// `model` says what work takes where GPUs are simulated in time.
   cpu_device(int index, ref<shared_threads> threads, const cost_model& model = {})
-      : device({device_kind::cpu, index}), threads_(static_cast<ref<shared_threads>&&>(threads)), model_(model) {}
+      : device({device_kind::cpu, index}),
+        threads_(static_cast<ref<shared_threads>&&>(threads)),
+        model_(model),
+        simulates_(model.is_set()) {}
 
   std::string description() const override {
     constexpr std::string_view simulated = "simulated task (threads of this process)";
@@ -46,14 +49,14 @@ class cpu_device final : public device {
   void launch(const work& w, const kernel_entry& kernel, const kernel_call& call) override {
     const std::int64_t begin = w.run.trace ? w.run.trace->now() : 0;
     try {
-      expect_alive();
-      before("kernel");
+      if (!w.run.asked) expect_kernel();
       kernel.launch[slot()].run(threads_->pool, call);
-      count_kernel(call);
+      if (!call.continues) w.run.count(counters.kernels);
     } catch (...) {
       w.run.fail(named_failure(w.label, where()));
     }
-    took(w, trace_span::kernel, begin, call.continues ? 0 : model_.host_kernel(w.label.flops, w.label.bytes));
+    if (w.run.trace || simulates_)
+      took(w, trace_span::kernel, begin, call.continues ? 0 : model_.host_kernel(w.label.flops, w.label.bytes));
   }
 
   // The host does one thing after the other: there is nothing to wait for.
@@ -81,7 +84,7 @@ class cpu_device final : public device {
   }
 
   void took(const work& w, trace_span::kind what, std::int64_t begin, double seconds) {
-    if (w.run.trace && model_.is_set())
+    if (w.run.trace && simulates_)
       w.run.trace->add(
           {what, where(), stream_kind::compute, &w.label, nanoseconds(w.run.now), nanoseconds(w.run.now + seconds)});
     else if (w.run.trace)
@@ -91,6 +94,7 @@ class cpu_device final : public device {
 
   ref<shared_threads> threads_;
   cost_model model_;
+  bool simulates_;
   block_cache cache_;
 };
 

@@ -5,6 +5,8 @@
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/gemm_partition.hpp>
 #include <onto/backend/cpu/gemm_strip.hpp>
+#include <onto/backend/cpu/gemm_thin.hpp>
+#include <onto/backend/cpu/gemm_tiny.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/core/config.hpp>
 
@@ -50,50 +52,6 @@ class pack_memory {
 };
 
 inline thread_local pack_memory panel_memory, block_memory;
-
-/// c(m, n) += alpha * a(m, k) × b(k, n); for products too small, or operands too thin, to be worth
-/// packing.
-template <class T>
-void gemm_unpacked(std::int64_t m, std::int64_t n, std::int64_t k, T alpha, matrix_view<T> a, matrix_view<T> b, T* c,
-                   std::int64_t c_row) {
-  if ((n == 1 || b.column != 1) && a.column == 1 && b.row == 1) {  // dot products of runs
-    constexpr int width = 16;
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n; ++j) {
-        const T *x = a.data + i * a.row, *y = b.data + j * b.column;
-        T part[width] = {};
-        std::int64_t p = 0;
-        for (; p + width <= k; p += width)
-          for (int l = 0; l < width; ++l) part[l] += x[p + l] * y[p + l];
-        T sum = 0;
-        for (; p < k; ++p) sum += x[p] * y[p];
-        for (int l = 0; l < width; ++l) sum += part[l];
-        c[i * c_row + j] += alpha * sum;
-      }
-    return;
-  }
-  using ops = lanes_of<T, vector_bytes>;
-  for (std::int64_t i = 0; i < m; ++i) {
-    T* const to = c + i * c_row;
-    for (std::int64_t p = 0; p < k; ++p) {
-      const T x = alpha * a.data[i * a.row + p * a.column];
-      const T* const from = b.data + p * b.row;
-      if (b.column == 1) {
-        std::int64_t j = 0;
-        for (; j + ops::width <= n; j += ops::width) {
-          typename ops::type v, factor;
-          ops::load(v, to + j);
-          ops::load(factor, from + j);
-          v += x * factor;
-          std::memcpy(static_cast<void*>(to + j), &v, sizeof v);
-        }
-        for (; j < n; ++j) to[j] += x * from[j];
-      } else {
-        for (std::int64_t j = 0; j < n; ++j) to[j] += x * from[j * b.column];
-      }
-    }
-  }
-}
 
 /// Rows of a (and `depth` of its columns) for a strip: as they stand, or copied to `buffer` as rows (or columns) that
 /// are far enough from a power of two apart. What the last tile lacks in rows is zeros.
@@ -219,31 +177,12 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
   }
 }
 
-/// The product by gemm_unpacked, and what becomes of it.
-template <class T>
-void gemm_small(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
-                const gemm_target<T>& to) {
-  const matrix_view<T>& from = to.addend;
-  for (std::int64_t i = 0; i < m; ++i) {
-    T* const c = to.data + i * to.row;
-    if (from.data == nullptr) {
-      std::memset(static_cast<void*>(c), 0, static_cast<std::size_t>(n) * sizeof(T));
-    } else {
-      for (std::int64_t j = 0; j < n; ++j) c[j] = to.beta * from.data[i * from.row + j * from.column];
-    }
-  }
-  gemm_unpacked(m, n, k, to.alpha, a, b, to.data, to.row);
-  if (!to.relu) return;
-  for (std::int64_t i = 0; i < m; ++i)
-    for (std::int64_t j = 0; j < n; ++j) to.data[i * to.row + j] = relu_of(to.data[i * to.row + j]);
-}
-
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend).
 template <class T>
 void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
           const matrix_view<T>& b, const gemm_target<T>& to) {
+  if (m * n * k <= tiny_product) return gemm_tiny(m, n, k, a, b, to);
   const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
-  if (m * n * k <= 512) return gemm_small(m, n, k, a, b, to);
   if (m > 2 && n > 2) {
     // A part is worth a thread from some 4 us on.
     const std::int64_t most = m * n * k >> 18, threads = most < pool.size() ? most : pool.size();
@@ -251,16 +190,7 @@ void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, con
     return run_partitioned(pool, threads, m, n, k, a, b, to, gemm_costs,
                            [&](auto... part) { gemm_with(kernels, part...); });
   }
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    gemm_target<T> part = to;
-    part.data += m >= n ? lo * to.row : lo;
-    if (to.addend.data != nullptr) part.addend.data += lo * (m >= n ? to.addend.row : to.addend.column);
-    if (m >= n)
-      gemm_small<T>(hi - lo, n, k, {a.data + lo * a.row, a.row, a.column}, b, part);
-    else
-      gemm_small<T>(m, hi - lo, k, a, {b.data + lo * b.column, b.row, b.column}, part);
-  };
-  split(pool, m >= n ? m : n, (std::int64_t{64} << 10) / (k + 1) + 1, body);
+  gemm_thin(pool, m, n, k, a, b, to);
 }
 
 }  // namespace onto::detail

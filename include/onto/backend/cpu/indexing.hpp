@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations that go by numbers of elements, on the CPU: element by element over all threads; rows that are taken are
-// copied whole, and updates are gone through once.
+// copied whole, and updates are gone through once. Numbers are read in blocks, so that their type is asked for once.
 #pragma once
 
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/kernel/indexing.hpp>
+#include <onto/kernel/workspace.hpp>
 
 #include <cstdint>
 #include <cstring>
@@ -35,6 +36,17 @@ struct host_access {
     return *p;
   }
 };
+
+inline constexpr std::int64_t block_of_numbers = 256;
+
+/// Numbers of any type of integers, `step` apart.
+inline void read_numbers(const indexed_operand& o, std::int64_t offset, std::int64_t step, std::int64_t count,
+                         std::int64_t* out) {
+  with_integer(o.type, [&](auto zero) {
+    const auto* const from = static_cast<const decltype(zero)*>(o.data) + offset;
+    for (std::int64_t k = 0; k < count; ++k) out[k] = count_of(from[k * step]);
+  });
+}
 
 template <class Op, class T>
 void cpu_indexed(thread_pool& pool, const kernel_call& call) {
@@ -69,21 +81,64 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
   const std::int64_t step = numbers.rank == 1 ? call.in[0].stride[0] : 1;
   auto* const out = static_cast<T*>(call.out.data);
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    for (; lo < hi; ++lo) {
+    std::int64_t at[block_of_numbers];
+    for (std::int64_t n = 0; lo < hi; lo += n) {
       std::int64_t outer = lo / count, offset = 0;
+      const std::int64_t first = lo - outer * count;
+      n = least(least(hi - lo, count - first), block_of_numbers);
       for (int d = axis - 1; d >= 0; --d) {
         offset += outer % x[d] * of.stride[d];
         outer /= x[d];
       }
-      const std::int64_t i = nearest(number_at<host_access>(c.in[0], lo % count * step), x[axis]);
-      const T* const from = static_cast<const T*>(of.data) + offset + i * of.stride[axis];
+      read_numbers(c.in[0], first * step, step, n, at);
+      const T* const from = static_cast<const T*>(of.data) + offset;
+      for (std::int64_t k = 0; k < n; ++k) at[k] = nearest(at[k], x[axis]) * of.stride[axis];
       if (inner == 1)
-        out[lo] = *from;
+        for (std::int64_t k = 0; k < n; ++k) out[lo + k] = from[at[k]];
       else
-        std::memcpy(static_cast<void*>(out + lo * inner), from, static_cast<std::size_t>(inner) * sizeof(T));
+        for (std::int64_t k = 0; k < n; ++k)
+          std::memcpy(static_cast<void*>(out + (lo + k) * inner), from + at[k],
+                      static_cast<std::size_t>(inner) * sizeof(T));
     }
   };
   split(pool, c.size / inner, 1024 / inner + 1, body);
+}
+
+/// Searches side by side, none of which has a branch that depends on an element: processors guess those wrong.
+/// *Complexity* as many steps for each element as the vector is long in binary digits.
+template <bool Right, class T>
+void cpu_searchsorted(thread_pool& pool, const kernel_call& call) {
+  using number = computed_of<T>;
+  const extents& values = call.shapes[1];
+  const std::int64_t count = call.shapes[0][0], step = call.in[0].stride[0];
+  const T* const there = static_cast<const T*>(call.in[0].data);
+  const auto is_nan = [](number x) { return x != x; };
+  std::int64_t numbers = count;  // NaN comes last
+  while (numbers > 0 && is_nan(static_cast<number>(there[(numbers - 1) * step]))) --numbers;
+  if (values.size() < count || numbers == 0 || !is_contiguous(values, call.in[1].stride))
+    return cpu_indexed<op::searchsorted<Right>, T>(pool, call);
+  std::vector<number> sorted(static_cast<std::size_t>(numbers));
+  for (std::int64_t k = 0; k < numbers; ++k) sorted[static_cast<std::size_t>(k)] = static_cast<number>(there[k * step]);
+  const auto behind = [](number value, number x) { return std::int64_t{Right ? !(value < x) : x < value}; };
+  const T* const in = static_cast<const T*>(call.in[1].data);
+  auto* const out = static_cast<std::int64_t*>(call.out.data);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    constexpr std::int64_t wide = 16;
+    number value[wide]{};
+    for (; lo < hi; lo += wide) {
+      const std::int64_t searches = least(hi - lo, wide);
+      const number* at[wide];
+      for (std::int64_t j = 0; j < wide; ++j) at[j] = sorted.data();
+      for (std::int64_t j = 0; j < searches; ++j) value[j] = static_cast<number>(in[lo + j]);
+      for (std::int64_t left = numbers; left > 1; left -= left / 2) {
+        const std::int64_t middle = left / 2;
+        for (std::int64_t j = 0; j < wide; ++j) at[j] += middle * behind(value[j], at[j][middle - 1]);
+      }
+      for (std::int64_t j = 0; j < searches; ++j)
+        out[lo + j] = is_nan(value[j]) ? (Right ? count : numbers) : at[j] - sorted.data() + behind(value[j], *at[j]);
+    }
+  };
+  split(pool, values.size(), 1024, body);
 }
 
 /// *Complexity* linear in the elements of the result and of the updates.
@@ -114,12 +169,17 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(hi - lo));
     for (std::int64_t j = lo; j < hi; ++j)
       offsets[static_cast<std::size_t>(j - lo)] = offset_in_row(updates, place_of(c, j), c.rank);
-    for (std::int64_t u = 0; u < numbers.shape[0]; ++u) {
-      const std::int64_t row = row_of<host_access>(numbers, u, rows, rule::wraps);
-      if (row < 0) continue;
-      row_state* const to = states.data() + row * inner;
-      const T* const from = static_cast<const T*>(updates.data) + u * updates.stride[0];
-      for (std::int64_t j = lo; j < hi; ++j) rule::add(to[j], from[offsets[static_cast<std::size_t>(j - lo)]]);
+    std::int64_t at[block_of_numbers];
+    for (std::int64_t first = 0, n = 0; first < numbers.shape[0]; first += n) {
+      n = least(numbers.shape[0] - first, block_of_numbers);
+      read_numbers(numbers, first * numbers.stride[0], numbers.stride[0], n, at);
+      const T* from = static_cast<const T*>(updates.data) + first * updates.stride[0];
+      for (std::int64_t u = 0; u < n; ++u, from += updates.stride[0]) {
+        const std::int64_t row = row_of(at[u], rows, rule::wraps);
+        if (row < 0) continue;
+        row_state* const to = states.data() + row * inner;
+        for (std::int64_t j = lo; j < hi; ++j) rule::add(to[j], from[offsets[static_cast<std::size_t>(j - lo)]]);
+      }
     }
   };
   const std::int64_t work = numbers.shape[0] > 0 ? 65536 / numbers.shape[0] : inner;
@@ -249,7 +309,12 @@ struct operation_kernels<op::dynamic_slice<Sizes...>, cpu_backend> : cpu_indexin
 template <>
 struct operation_kernels<op::update_slice, cpu_backend> : cpu_indexing<op::update_slice> {};
 template <bool Right>
-struct operation_kernels<op::searchsorted<Right>, cpu_backend> : cpu_indexing<op::searchsorted<Right>> {};
+struct operation_kernels<op::searchsorted<Right>, cpu_backend> {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<&cpu_searchsorted<Right, T>>};
+  }
+};
 template <int Axis>
 struct operation_kernels<op::extent<Axis>, cpu_backend> : cpu_indexing<op::extent<Axis>> {};
 template <bool Add>

@@ -17,11 +17,12 @@
 
 namespace onto::detail {
 
+inline constexpr std::int64_t least_map_grain = 1024;  // however much an element costs
 /// The elements below which a piece of a map is not worth a thread: 1.5 to 3 us of work, at 0.06 ns an element for
 /// memory and 0.02 ns for an operation. Another thread begins 0.3 us after it is asked, unless it sleeps.
 ONTO_INLINE constexpr std::int64_t map_grain(int cost) {
   const std::int64_t n = (std::int64_t{64} << 10) / (3 + cost);
-  return n < 1024 ? 1024 : n;
+  return n < least_map_grain ? least_map_grain : n;
 }
 
 #if ONTO_DEFINITIONS
@@ -294,6 +295,9 @@ ONTO_INLINE void run_in_place(span_function span, const kernel_call& call, resul
   end_streaming();
 }
 
+/// Whether a map is too small to be shared out, whatever it costs.
+ONTO_INLINE constexpr bool is_one_piece(std::int64_t elements) { return elements < 2 * least_map_grain; }
+
 ONTO_INLINE result_store store_of(const kernel_call& call, int cost, bool packs) {
   return call.space.size() >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
 }
@@ -302,8 +306,10 @@ ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views vi
                           bool packs) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
+  const bool in_place = all_in_place(call);
+  if (in_place && is_one_piece(total)) return run_in_place(span, call, result_store::cached, 0, total);
   const result_store how = store_of(call, cost, packs);
-  if (!all_in_place(call)) return views(pool, span, call, cost, how);
+  if (!in_place) return views(pool, span, call, cost, how);
   auto body = [&](std::int64_t lo, std::int64_t hi) { run_in_place(span, call, how, lo, hi); };
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
@@ -327,8 +333,9 @@ inline bool is_cut_anywhere(const kernel_call& call) {
 }
 
 ONTO_BEGIN_RUNS_ONCE
-ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
-                                const kernel_call& batch, int cost, bool packs) {
+/// A batch as one loop over the elements of all, which threads share.
+ONTO_NOINLINE inline void run_large_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+                                          const kernel_call& batch, int cost, bool packs) {
   std::int64_t total = 0;
   for (const kernel_call* c = &batch; c; c = c->next) {
     if (is_cut_anywhere(*c))
@@ -354,6 +361,18 @@ ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_vi
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
 ONTO_END_RUNS_ONCE
+
+ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+                                const kernel_call& batch, int cost, bool packs) {
+  std::int64_t total = 0;
+  for (const kernel_call* c = &batch; c; c = c->next) total = plus(total, c->space.size());
+  if (!is_one_piece(total)) return run_large_batch(pool, span, views, copy, batch, cost, packs);
+  for (const kernel_call* c = &batch; c; c = c->next)
+    if (!all_in_place(*c) && is_cut_anywhere(*c))
+      run_with_numbers(span, *c, copy, 0, c->space.size());
+    else
+      run_map(pool, span, views, *c, cost, packs);
+}
 #endif
 
 inline namespace ONTO_VECTOR_ABI {

@@ -222,6 +222,52 @@ inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& c
   return true;
 }
 
+/// Reductions of at most so many values are small: their values and accumulators have room on the stack, and no thread
+/// is worth a part of them.
+inline constexpr std::int64_t small_reduction = 512;
+
+/// A small reduction of values that lie next to each other, of rows or of columns alone: nothing is cut, and nothing is
+/// staged. It calls the same functions with the same values as the general way. *Returns* whether it is one.
+inline bool fold_small(const reduction& r, const kernel_call& call) {
+  const extents& space = call.space;
+  const dimension_set folds = folded_axes(*call.op, space.rank);
+  std::int64_t inner = 1, outer = 1;
+  int kinds = 0;  // neighbouring dimensions of one kind are one; those of 1 are none
+  bool kept = false;
+  for (int k = space.rank - 1; k >= 0; --k) {
+    const std::int64_t n = space.dims[k];
+    if (n == 1) continue;
+    if (n < 1 || n > small_reduction) return false;
+    const bool keeps = (folds >> k & 1u) == 0;
+    if (kinds == 0 || (kinds == 1) == (keeps != kept)) ++kinds;
+    if (kinds == 1) kept = keeps;
+    (kinds == 1 ? inner : outer) *= n;
+    if (kinds > 2 || inner * outer > small_reduction) return false;
+  }
+  constexpr int size_most = 16;  // of an accumulator
+  if (r.fold.accumulator_size > size_most || !all_in_place(call)) return false;
+  const std::int64_t results = kept ? inner : outer, folded = kept ? outer : inner;
+  alignas(64) char accumulators[small_reduction * size_most], made[small_reduction * 8];
+  small_array<const void*, 16> in(call.inputs);
+  for (int i = 0; i < call.inputs; ++i) in[i] = call.in[i].data;
+  r.fold.start(accumulators, results);
+  const void* values = r.bare ? in[0] : made;
+  if (!kept && r.folded) {
+    r.folded({in.data(), results, folded, call.scalars, 0, accumulators});
+  } else {
+    if (r.span)
+      r.span({in.data(), made, 0, inner * outer, call.scalars, nullptr});
+    else if (!r.bare)
+      r.folded({in.data(), 1, inner * outer, call.scalars, 0, nullptr, made});
+    if (kept)
+      r.fold.columns(accumulators, values, outer, inner, inner, 0);
+    else
+      r.fold.rows(accumulators, values, outer, inner, 0);
+  }
+  r.fold.finish(accumulators, results, folded, call.out.data);
+  return true;
+}
+
 /// How a reduction is shared out: over blocks of results where there are enough of them, else over parts of the longest
 /// folded dimension, each with accumulators of its own that are joined in order, so that the result does not depend on
 /// which thread was faster.
@@ -301,6 +347,7 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
 }
 
 ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
+  if (fold_small(r, call)) return;
   if (r.folded && folds_all(*call.op) && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;

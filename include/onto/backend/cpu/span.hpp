@@ -178,8 +178,10 @@ ONTO_INLINE void run_span_on_packs(const span_call& c) {
   }
   if (overlaps || left == 0) return;
   std::memcpy(out + whole_packs, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
-  for (int i = 0; i < results; ++i)
-    std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1], static_cast<std::size_t>(left) * sizeof(T));
+  if constexpr (results > 0)  // a loop that runs never would read past `rest_out`, says g++ where it checks bounds
+    for (int i = 0; i < results; ++i)
+      std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1],
+                  static_cast<std::size_t>(left) * sizeof(T));
 }
 
 template <class Program>

@@ -125,9 +125,8 @@ __global__ void __launch_bounds__(block_threads)
         __syncthreads();
         if (thread < n) device_store(sums + thread, device_load(sums + thread) + device_load(sums + thread + n));
       }
-      __syncthreads();
+      __syncthreads();  // all has been read: the next element's sums may come
       if (thread == 0) leave_element<Part>(p, epilogue, g, r, column, device_load(sums), addend, out);
-      __syncthreads();
     } else {
       leave_element<Part>(p, epilogue, g, r, column, sum, addend, out);
     }

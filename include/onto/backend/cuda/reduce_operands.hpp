@@ -148,8 +148,10 @@ ONTO_HD ONTO_INLINE void find_extreme(State& state, const T (&values)[Packs][Lan
       if (is_more_extreme<F>(values[a][j], best[j])) best[j] = values[a][j];
   for (int j = 1; j < Lanes; ++j)
     if (is_more_extreme<F>(best[j], best[0])) best[0] = best[j];
-  if (state.index >= 0 && !is_more_extreme<F>(best[0], state.value)) return;
-  if (state.index < 0) state = {values[0][0], first};
+  if (state.index < 0)
+    state = {values[0][0], first};
+  else if (!is_more_extreme<F>(best[0], state.value))
+    return;
   for (int a = 0; a < Packs; ++a)
     for (int j = 0; j < Lanes; ++j)
       if (is_more_extreme<F>(values[a][j], state.value)) state = {values[a][j], first + a * step + j};
