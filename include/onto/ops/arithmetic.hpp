@@ -108,6 +108,7 @@ struct pow : detail::packed_elementwise<numeric_elements, 20> {
   template <class T>
   ONTO_HD static T apply(T a, T b) {
     if constexpr (math::is_pack<T>) {
+      if (all(b == T(typename T::value_type{2}))) return a * a;
       return math::each_lane([](auto x, auto y) { return math::pow(x, y); }, a, b);
     } else {
       return math::pow(a, b);

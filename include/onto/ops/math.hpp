@@ -164,9 +164,10 @@ template <std::floating_point T>
 ONTO_HD T atan2(T y, T x) {
   return std::atan2(y, x);
 }
+/// A square is a product: exact to the last bit, as the power is not.
 template <std::floating_point T>
 ONTO_HD T pow(T base, T exponent) {
-  return std::pow(base, exponent);
+  return exponent == T{2} ? base * base : std::pow(base, exponent);
 }
 template <std::floating_point T>
 ONTO_HD T abs(T x) {

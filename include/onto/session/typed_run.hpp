@@ -94,7 +94,7 @@ struct typed_run {
   /// request. `states` are of the fetched expressions.
   template <class Core, class... Symbols>
   static results run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
-    results r;
+    results r((static_cast<void>(sizeof(E)), no_values)...);
     if constexpr (!graph::well_formed)
       report_mistake<graph>();
     else

@@ -28,6 +28,9 @@ namespace detail {
 /// Asks for memory whose values are not set: `tensor(detail::uninitialized, shape)`.
 struct uninitialized_t {};
 inline constexpr uninitialized_t uninitialized{};
+/// Asks for no memory, as a tensor that was moved from has none: `tensor(detail::no_values)`, to be assigned to.
+struct no_values_t {};
+inline constexpr no_values_t no_values{};
 }  // namespace detail
 
 /// Owned values in host memory, row-major, aligned to 64 bytes; a `bool` takes one byte.
@@ -138,6 +141,8 @@ class tensor {
   tensor(detail::uninitialized_t, const Shape& shape)
       : shape_(detail::to_array<rank>(detail::to_extents(shape))),
         storage_(detail::checked_count(detail::to_extents(shape), declared, element_of<T>)) {}
+
+  explicit tensor(detail::no_values_t) : shape_(shape_array<rank>()) {}
 
   /// The same values under a type that knows other extents of the same rank. Implicit where it cannot fail.
   /// *Mandates* extents that are not known to differ. *Throws* `invalid_argument_error` where they differ at run time.

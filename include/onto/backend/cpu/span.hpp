@@ -76,7 +76,10 @@ struct element_source {
 
   template <element E, int Slot>
   ONTO_HD ONTO_INLINE element_t<E> load() const {
-    return static_cast<const element_t<E>*>(in[Slot])[k];
+    if constexpr (E == element::boolean)  // as bytes: g++ makes no vectors of what it reads as bool
+      return static_cast<const unsigned char*>(in[Slot])[k] != 0;
+    else
+      return static_cast<const element_t<E>*>(in[Slot])[k];
   }
   template <element E, int Slot>
   ONTO_HD ONTO_INLINE element_t<E> scalar() const {
