@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Powers of floating-point numbers: a square is a product to the last bit, alone and among other exponents.
+// Powers of floating-point numbers: a square is a product to the last bit, alone and among other exponents. And truth
+// values, which runs read as bytes.
 #include <onto/onto.hpp>
 
 #include <cmath>
@@ -60,7 +61,7 @@ TEST_CASE("A square is a product to the last bit", "[ops][pow]") {
   check_squares<double>();
 }
 
-TEST_CASE("Truth values are read as what they are, in runs of any length", "[ops][pow]") {
+TEST_CASE("Truth values are read as what they are, in runs of any length", "[ops][logic]") {
   const auto m = placeholder<"m", bool, count>;
   const auto x = placeholder<"x", float, count>;
   const tensor<float, count> numbers = some_numbers<float>();
@@ -77,13 +78,6 @@ TEST_CASE("Truth values are read as what they are, in runs of any length", "[ops
     wrong += ones(k) != static_cast<int>(k % 3 == 0);
   }
   CHECK(wrong == 0);
-}
-
-TEST_CASE("A tensor that waits for its values has none", "[ops][pow]") {
-  const tensor<float, 64, 1024> t(detail::no_values);
-  CHECK(t.size() == 0);
-  CHECK(t.data() == nullptr);
-  CHECK(t.shape() == shape_array<2>());
 }
 
 }  // namespace

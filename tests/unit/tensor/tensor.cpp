@@ -30,6 +30,13 @@ bool all_zero(const T& t) {
   return true;
 }
 
+TEST_CASE("A tensor that waits for its values has none", "[tensor]") {
+  const onto::tensor<float, 64, 1024> t(onto::detail::no_values);
+  CHECK(t.size() == 0);
+  CHECK(t.data() == nullptr);
+  CHECK(t.shape() == onto::shape_array<2>());
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("parentheses with integers are a shape, braces are values", "[tensor]", float, double, std::int32_t,
