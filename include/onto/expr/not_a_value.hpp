@@ -23,13 +23,22 @@ struct expression_has_no_value_yet {
       "[onto.run] an expression has no value before it is run; take that of sess.run(e), choose by element with "
       "where(condition, a, b), and write exp(x), not std::exp(x)");
 };
-template <class Index>
+template <class... Index>
 struct expression_is_not_indexed {
   using reported = void;
-  static constexpr bool ok = sizeof(Index) == 0;
+  static constexpr bool ok = (... || (sizeof(Index) == 0));
   static_assert(ok,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
                 "slice<begin, end>(x)");
+};
+template <class... Argument>
+struct extents_are_arguments_of_the_type {
+  using reported = void;
+  static constexpr bool ok = (... || (sizeof(Argument) == 0));
+  static_assert(
+      ok,
+      "[onto.shape] the extents of a placeholder or variable stand in its type: placeholder<\"x\", float, 2, 3>, "
+      "with dyn for those that a run decides");
 };
 template <class Value>
 struct expression_is_not_a_range {
@@ -73,6 +82,12 @@ struct no_value {
   template <class Index>
   constexpr auto operator[](const Index&) const {
     return static_cast<typename expression_is_not_indexed<Index>::reported*>(nullptr);
+  }
+  template <class... Argument>
+  constexpr auto operator()(const Argument&...) const {
+    using mistake = std::conditional_t<(std::is_arithmetic_v<Argument> && ...), expression_is_not_indexed<Argument...>,
+                                       extents_are_arguments_of_the_type<Argument...>>;
+    return static_cast<typename mistake::reported*>(nullptr);
   }
 
   /// Expressions of other types; those of one type are copied.

@@ -293,6 +293,8 @@ template <class To, class From>
 ONTO_HD constexpr To convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From{0};
+  } else if constexpr (std::is_same_v<From, bool> && std::is_floating_point_v<To>) {
+    return static_cast<To>(static_cast<int>(x));  // g++ makes vectors of an integer's conversion, not of a bool's
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr From lowest = static_cast<From>(lowest_value<To>);  // 0 or a power of two: exact
     if constexpr (sizeof(To) < 4) {  // choices among numbers, which compilers have vectors for

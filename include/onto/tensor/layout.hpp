@@ -46,6 +46,15 @@ struct std::tuple_element<K, onto::shape_array<Rank>> {
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+template <std::size_t Axes, std::size_t Indices>
+struct one_index_for_each_axis {
+  template <class T>
+  using reported = T;
+  static_assert(
+      Axes == Indices,
+      "[onto.tensor] an element has one index for each axis: t(i, j) of a matrix, t() of a tensor without axes");
+};
+
 /// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
 constexpr bool may_agree(const extents& from, const extents& to) {
   if (from.rank != to.rank) return false;

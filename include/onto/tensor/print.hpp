@@ -11,6 +11,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -47,6 +48,15 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   detail::text_buffer text;
   detail::print_values(text, t.data(), element_of<T>, t.extent_values());
   return out << std::string_view(text.data(), text.size());
+}
+
+/// Several results of a run, each as it is printed alone and on lines of its own.
+template <class Traits, tensor_element T, int... Dims, class... More>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const std::tuple<tensor<T, Dims...>, More...>& results) {
+  out << std::get<0>(results);
+  std::apply([&out](const auto&, const auto&... more) { ((out << '\n' << more), ...); }, results);
+  return out;
 }
 
 }  // namespace onto

@@ -230,6 +230,13 @@ class tensor {
     return data()[detail::offset_of(shape_, index...)];
   }
 
+  template <class... Index>
+    requires(sizeof...(Index) != sizeof...(Dims))
+  T& operator()(Index...) const {
+    using mistake = detail::one_index_for_each_axis<sizeof...(Dims), sizeof...(Index)>;
+    return *static_cast<typename mistake::template reported<T>*>(nullptr);
+  }
+
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))

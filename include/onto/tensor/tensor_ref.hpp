@@ -202,6 +202,13 @@ class tensor_ref {
     return data_[detail::offset_of(shape_, index...)];
   }
 
+  template <class... Index>
+    requires(sizeof...(Index) != sizeof...(Dims))
+  const T& operator()(Index...) const {
+    using mistake = detail::one_index_for_each_axis<sizeof...(Dims), sizeof...(Index)>;
+    return *static_cast<typename mistake::template reported<T>*>(nullptr);
+  }
+
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))

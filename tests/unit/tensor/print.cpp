@@ -11,6 +11,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace onto;
@@ -283,6 +284,14 @@ TEST_CASE("what was moved from prints no values", "[tensor]") {
   tensor<int, 2> pair{1, 2};
   const tensor<int, 2> taken = std::move(pair);
   CHECK(to_string(pair) == "[]");
+}
+
+TEST_CASE("several results print one after the other", "[print]") {
+  const std::tuple<tensor<float, 2>, tensor<int>, tensor<bool, 2>> results{{1, 2.5f}, {7}, {true, false}};
+  std::ostringstream out;
+  out << results;
+  CHECK(out.str() == to_string(std::get<0>(results)) + "\n" + to_string(std::get<1>(results)) + "\n" +
+                         to_string(std::get<2>(results)));
 }
 
 TEST_CASE("the stream's own settings do not change how numbers print", "[tensor]") {

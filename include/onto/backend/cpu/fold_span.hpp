@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace onto::detail {
 
@@ -89,6 +90,31 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
   }
 }
 
+/// Rows so short that a pack would be mostly spare lanes: the values of many are made together, and folded one by one.
+template <fold F, class T>
+ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, int inputs, bool bare) {
+  constexpr std::int64_t block = 1024;
+  alignas(64) T values[block];
+  small_array<const void*, 16> in(inputs);
+  auto* accumulators = static_cast<typename accumulator<F, T>::state*>(c.accumulators);
+  const std::int64_t together = block / c.count;
+  for (std::int64_t r = 0; r < c.rows; r += together) {
+    fold_call part = c;
+    part.rows = c.rows - r < together ? c.rows - r : together;
+    for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
+    const void* made = in[0];
+    if (!bare) {
+      part.in = in.data();
+      part.count = part.rows * c.count;
+      made = part.out = values;
+      const std::int64_t rows = std::exchange(part.rows, 1);
+      evaluate(part);
+      part.rows = rows;
+    }
+    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, made, part.rows, c.count, c.index);
+  }
+}
+
 /// Evaluates `Program` over rows and folds each by `F`. There is one evaluation, four packs of it, in the function:
 /// what is left of a row at its end is evaluated as its last four packs, the lanes that were there before left out.
 template <class Program, fold F, int Bytes>
@@ -98,6 +124,8 @@ ONTO_INLINE void run_fold(const fold_call& c, fold_function evaluate) {
   constexpr program_slots slots = slots_of(Program{});
   constexpr int inputs = slots.inputs, scalars = slots.scalars;
   constexpr std::int64_t width = lanes::size;
+  constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
+  if (c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
   pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
   constexpr std::int64_t fours = 4 * width;
   alignas(64) T rest[inputs + 1][fours];
