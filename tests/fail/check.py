@@ -29,6 +29,7 @@ DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s
 DEFINE = re.compile(r"^#\s*define\s+(\w+)", re.M)
 INCLUDE_LINE = re.compile(r"#include <")
 WHOLE = "#include <onto/onto.hpp>"
+COMPILED = "#include <onto/compiled.hpp>"
 TOGETHER = 12  # programs in one file: few files, and few programs again where one of them fails
 
 
@@ -69,10 +70,11 @@ class Case:
         return bool(re.search(r"^#\s*if(?:(?!^#\s*endif).)*^#\s*include", self.text, re.M | re.S))
 
     @functools.cached_property
-    def begins_with_whole(self):
-        """Whether its first word to the compiler is that it includes the whole of onto."""
+    def begins_with(self):
+        """The whole of onto or a header of it, where to include that is its first word to the compiler; else None."""
         said = [line for line in self.text.splitlines() if line and not line.startswith("//")]
-        return said[:1] == [WHOLE] and not self.flags and not self.words
+        begins = said[:1] and said[0].startswith("#include <onto/") and said[0] != COMPILED
+        return said[0] if begins and not self.flags and not self.words else None
 
     def wrong(self):
         """What is wrong with the file itself, or None."""
@@ -151,8 +153,8 @@ def refused_together(tasks):
 def headers_ready(tasks):
     """Makes the whole of onto ready for g++ and clang++: the options with which each takes it as it was compiled, once. With
     them only the lines that say from where a header was included differ."""
-    wanted = {c.name: c for case, c in tasks if c.name != "nvcc" and case.begins_with_whole}
-    if sum(case.begins_with_whole for case, _ in tasks) < TOGETHER:
+    wanted = {c.name: c for case, c in tasks if c.name != "nvcc" and case.begins_with}
+    if sum(case.begins_with is not None for case, _ in tasks) < TOGETHER:
         return {}
     ready = {}
     for name, compiler in wanted.items():
@@ -181,8 +183,11 @@ def refusal(case, compiler, good, said, hidden=0):
 
 def judge(case, compiler, show, twin_compiles, before=(), together=None):
     """The reason the case fails on this compiler, or None. What compiles faster, with headers made ready or together with
-    others, may only say that all is well; where it does not, the program is compiled alone."""
-    before = before if case.begins_with_whole else ()
+    others, may only say that all is well; where it does not, the program is compiled alone. That a single header is
+    enough is shown by the twin, which has no other."""
+    before = before if case.begins_with else ()
+    if case.begins_with != WHOLE and compiler.name == "g++" and before:
+        before = (*before, "-include", "onto/onto.hpp")
     known = together is not None and refusal(case, compiler, False, together) is None
     if not known and before:
         good, said = compiler.check(case.path, before=before)
@@ -204,7 +209,7 @@ def judge(case, compiler, show, twin_compiles, before=(), together=None):
                 return f"{case.words.name} quotes a line g++ does not say (in this order): {quoted}\n{indent(said)}"
     if twin_compiles:
         return None
-    if before and compiler.check(case.path, "-DONTO_TWIN", before=before)[0]:
+    if before and case.begins_with == WHOLE and compiler.check(case.path, "-DONTO_TWIN", before=before)[0]:
         return None
     good, said = compiler.check(case.path, "-DONTO_TWIN")
     if not good:
