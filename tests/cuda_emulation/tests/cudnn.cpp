@@ -257,15 +257,26 @@ TEST_CASE("operands that do not lie as cuDNN reads them are copied", "[cuda][cud
   const tables restored;
   bench b;
   const example e = examples()[0];
-  for (const convolution_part part : parts) {
-    prepared_call<float> c(b, e, part);
-    operand_view& v = c.views[0];
-    for (int d = 0; d < 4; ++d) v.stride[d] = 0;  // as of a mean's gradient
-    std::vector<float>& all = c.values[part == convolution_part::image_gradient ? 2 : 0];
-    for (float& x : all) x = all[0];
-    c.run(b);
-    CHECK(c.error(b, e) < 1e-6);
-  }
+  REQUIRE(e.image[0] > 1);
+  for (const int repeated : {4, 1})  // axes: all, as of a mean's gradient, or one image for all
+    for (const convolution_part part : parts) {
+      INFO(repeated << " axes, part " << static_cast<int>(part));
+      prepared_call<float> c(b, e, part);
+      operand_view& v = c.views[0];
+      for (int d = 0; d < repeated; ++d) v.stride[d] = 0;
+      std::vector<float>& all = c.values[part == convolution_part::image_gradient ? 2 : 0];
+      const std::size_t own = repeated == 4 ? 1 : all.size() / static_cast<std::size_t>(e.image[0]);
+      for (std::size_t k = own; k < all.size(); ++k) all[k] = all[k - own];
+      c.run(b);
+      CHECK(c.error(b, e) < 1e-6);
+    }
+}
+
+TEST_CASE("what cuDNN does not do is told from what fails", "[cuda][cudnn]") {
+  CHECK(is_not_supported(CUDNN_STATUS_NOT_SUPPORTED));
+  for (const cudnnStatus_t worse : {CUDNN_STATUS_SUCCESS, CUDNN_STATUS_BAD_PARAM, CUDNN_STATUS_INTERNAL_ERROR,
+                                    CUDNN_STATUS_EXECUTION_FAILED_CUDART})
+    CHECK_FALSE(is_not_supported(worse));
 }
 
 TEST_CASE("an engine is as exact as asked, and none is compiled where one is there", "[cuda][cudnn]") {
@@ -474,13 +485,10 @@ TEST_CASE("plans are found once for a form, also where there is none", "[cuda][c
   }
 }
 
-TEST_CASE("of many plans those that nothing needs are dropped", "[cuda][cudnn]") {
-  const tables restored;
-  bench b;
-  const example e = examples()[0];
-  prepared_call<float> c(b, e, convolution_part::forward);
-  c.run(b);
-  const long before = cuda_emulation::live_objects()["cuDNN descriptors"];
+namespace {
+
+/// Plans of forms that no test runs, as many as are kept.
+void find_many_plans(bench& b) {
   in_context(b, [&](gpu_context& context) {
     cudnn_form f = form_of();
     for (int n = 3; n < 3 + 512; ++n) {
@@ -488,11 +496,55 @@ TEST_CASE("of many plans those that nothing needs are dropped", "[cuda][cudnn]")
       REQUIRE(cudnn_of(context).plan_of(f, cudnn_workspace));
     }
   });
+}
+
+}  // namespace
+
+TEST_CASE("of many plans those that nothing needs are dropped", "[cuda][cudnn]") {
+  const tables restored;
+  bench b;
+  const example e = examples()[0];
+  prepared_call<float> c(b, e, convolution_part::forward);
+  c.run(b);
+  const long before = cuda_emulation::live_objects()["cuDNN descriptors"];
+  find_many_plans(b);
   CHECK(cuda_emulation::live_objects()["cuDNN descriptors"] > 100 * before);
   c.run(b);
   CHECK(cuda_emulation::live_objects()["cuDNN descriptors"] == before);  // that of the call alone
   c.run(b);
   CHECK(c.error(b, e) < 1e-6);
+  CHECK(cuda_emulation::take_violations().empty());
+}
+
+TEST_CASE("a plan is dropped when what it was issued for is done", "[cuda][cudnn]") {
+  const tables restored;
+  for (const bool fails : {true, false}) {
+    INFO((fails ? "the wait fails" : "the wait succeeds"));
+    bench b;
+    cudnn_pointers at{b.upload(numbers<float>(150)), b.upload(numbers<float>(108)), b.reserve<float>(72), nullptr,
+                      nullptr};
+    at.workspace = b.reserve<char>(65536);
+    find_many_plans(b);
+    in_context(b, [&](gpu_context& context) {
+      cuda_cudnn& all = cudnn_of(context);
+      const auto issue = [&](int batch) {
+        cudnn_form f = form_of();
+        f.of.batch = batch;
+        const ref<cudnn_plan> plan = all.plan_of(f, cudnn_workspace);
+        REQUIRE(plan);
+        (void)all.execute(context.stream, false, *plan, f, at);
+      };
+      if (fails) {
+        cuda_emulation::fail_call("cudaStreamSynchronize", 1, cudaErrorInvalidValue);
+        CHECK_THROWS_WITH(issue(1), Catch::Contains("cudaStreamSynchronize failed"));
+        CHECK(cuda_emulation::clear_faults() == 1);
+        return;
+      }
+      issue(1);
+      issue(2);
+    });
+    b.settle(stream_kind::compute);
+  }
   CHECK(cuda_emulation::take_violations().empty());
 }
 

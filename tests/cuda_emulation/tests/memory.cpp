@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Memory of GPUs of other kinds: without pools, with neighbours that reach them and neighbours that do not; and pinned
 // memory down to the byte.
+#include <onto/backend/cuda/gpus.hpp>
 #include <onto/backend/cuda/launch.hpp>
 
 #include <cstdlib>
@@ -46,6 +47,19 @@ long calls(const char* name) {
 }
 
 }  // namespace
+
+TEST_CASE("each GPU is asked for its own memory", "[memory]") {
+  cuda_gpus gpus(0);
+  REQUIRE(gpus.count() > 1);
+  std::vector<std::int64_t> amounts;
+  for (int k = 0; k < gpus.count(); ++k) {
+    cudaDeviceProp properties;
+    REQUIRE(cudaGetDeviceProperties(&properties, k) == cudaSuccess);
+    amounts.push_back(static_cast<std::int64_t>(properties.totalGlobalMem));
+    CHECK(gpus.memory(k) == amounts.back());
+  }
+  CHECK(amounts[0] != amounts[1]);
+}
 
 TEST_CASE("a GPU without pools allocates piece by piece, up to the limit", "[memory]") {
   const other_machine machine(without_pools());

@@ -170,6 +170,20 @@ TEST_CASE("a wait for what was there already is none", "[trace]") {
   CHECK(long_waits() == 1);
 }
 
+TEST_CASE("what cannot be asked for has no times", "[trace]") {
+  recorder trace;
+  bench b;
+  b.run.trace = &trace;
+  issue_spin(b, ms);
+  cuda_emulation::fail_call("cudaEventQuery", 1, cudaErrorInvalidValue);
+  b.settle(stream_kind::compute);
+  CHECK(cuda_emulation::clear_faults() == 1);
+  CHECK(trace.count(trace_span::kernel) == 0);
+  issue_spin(b, ms);
+  b.settle(stream_kind::compute);
+  CHECK(trace.count(trace_span::kernel) == 1);
+}
+
 TEST_CASE("a device that goes takes its times with it", "[trace]") {
   recorder trace;
   bench staying;
