@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is given to a run and is no feed: more expressions, or data without the placeholder's name. Each is one
-// sentence.
+// What is given to a run and is none of what it takes: no program, more expressions, or data without the placeholder's
+// name. Each is one sentence.
 #pragma once
 
 #include <onto/expr/shape_check.hpp>
 #include <onto/expr/symbol.hpp>
+
+#include <tuple>
 
 namespace onto::detail {
 
@@ -22,6 +24,22 @@ struct data_has_no_name {
   static_assert(ok, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
 };
 
+template <class X>
+struct what_runs_is_an_expression {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.run] what runs is an expression, or fetches(x, y) of several; top_k and unique make several: "
+                "auto [v, k] = top_k<3>(x); sess.run(fetches(v, k))");
+};
+
+template <class E>
+inline constexpr bool is_no_program = !expression<E>;
+template <class... E>
+inline constexpr bool is_no_program<fetch_list<E...>> = false;
+template <class... E>
+inline constexpr bool is_no_program<std::tuple<E...>> = false;
+
 template <class... X>
 inline constexpr bool any_is_no_feed = !(std::is_base_of_v<feed_ref, X> && ...);
 
@@ -31,11 +49,16 @@ auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
 /// Reports the mistake in `run(e, x...)`. *Returns* what has the type of the result of `run(e)`.
 template <class E, class... X>
 auto report_no_feed() {
-  if constexpr ((expression<X> || ...))
-    static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
-  else
-    static_cast<void>(static_cast<typename data_has_no_name<E, X...>::reported*>(nullptr));
-  return decltype(tensor_of<E>(shape_of_t<E>{}))();
+  if constexpr (is_no_program<E>) {
+    static_cast<void>(static_cast<typename what_runs_is_an_expression<E>::reported*>(nullptr));
+    return std::tuple<tensor<float>, tensor<float>>();
+  } else {
+    if constexpr ((expression<X> || ...))
+      static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
+    else
+      static_cast<void>(static_cast<typename data_has_no_name<E, X...>::reported*>(nullptr));
+    return decltype(tensor_of<E>(shape_of_t<E>{}))();
+  }
 }
 
 }  // namespace onto::detail

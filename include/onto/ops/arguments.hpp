@@ -23,7 +23,7 @@ struct axis_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
                 "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
-                "slice<0, 2>(x), concat<1>(x, y)");
+                "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x)");
 };
 template <class Op, class... X>
 struct axes_or_two : mistake {
@@ -63,6 +63,15 @@ struct sorts_have_a_header : mistake {
   static_assert(ok,
                 "[onto.include] sort, argsort, top_k and unique are in #include <onto/sort.hpp>; numbers stand in <>: "
                 "sort<0>(x), top_k<5>(x), unique<16>(x)");
+};
+
+template <class... X>
+struct indexing_has_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.include] take, gather, scatter, segment_sum, bincount, histogram, searchsorted, extent and the like are "
+      "in #include <onto/indexing.hpp>; numbers stand in <>: take<0>(x, k), bincount<10>(k)");
 };
 
 template <class I>
@@ -158,24 +167,29 @@ template <expression E, detail::operand X>
 constexpr auto log_softmax(const E&, const X&) {
   return typename detail::axis_is_an_argument<E, X>::result{};
 }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto reshape(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto transpose(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto permute(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto slice(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto squeeze(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-template <expression E, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto expand_dims(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+
+// What is asked for by numbers in <>, and was given them in ().
+#define ONTO_HAS_NUMBERS_IN_ITS_TYPE(word)                               \
+  template <int... Written, expression E, detail::run_time_integer... I> \
+    requires(sizeof...(I) > 0)                                           \
+  constexpr auto word(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(reshape)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(transpose)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(permute)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(slice)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(squeeze)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(expand_dims)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(roll)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(flip)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(repeat)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(tile)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(split)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(broadcast_to)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(one_hot)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(tril)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(triu)
+#undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
+
 template <expression E, std::size_t N>
 constexpr auto reshape(const E&, const int (&)[N]) {
   return typename detail::axis_is_an_argument<E, int[N]>::result{};
@@ -214,38 +228,33 @@ template <class T = float, std::size_t N>
 constexpr auto ones(const int (&)[N]) {
   return typename detail::extents_are_arguments<T>::result{};
 }
-template <int... Axis, expression E, class... More>
-constexpr auto cumsum(const E&, const More&...) {
-  return typename detail::scans_have_a_header<E, More...>::result{};
-}
-template <int... Axis, expression E, class... More>
-constexpr auto cumprod(const E&, const More&...) {
-  return typename detail::scans_have_a_header<E, More...>::result{};
-}
-template <int... Axis, expression E, class... More>
-constexpr auto cummax(const E&, const More&...) {
-  return typename detail::scans_have_a_header<E, More...>::result{};
-}
-template <int... Axis, expression E, class... More>
-constexpr auto cummin(const E&, const More&...) {
-  return typename detail::scans_have_a_header<E, More...>::result{};
-}
-template <int... Axis, expression E, class... More>
-constexpr auto sort(const E&, const More&...) {
-  return typename detail::sorts_have_a_header<E, More...>::result{};
-}
-template <int... Axis, expression E, class... More>
-constexpr auto argsort(const E&, const More&...) {
-  return typename detail::sorts_have_a_header<E, More...>::result{};
-}
-template <int... K, expression E, class... More>
-constexpr auto top_k(const E&, const More&...) {
-  return typename detail::sorts_have_a_header<E, More...>::result{};
-}
-template <int... Capacity, expression E, class... More>
-constexpr auto unique(const E&, const More&...) {
-  return typename detail::sorts_have_a_header<E, More...>::result{};
-}
+// What has a header of its own, which was not included.
+#define ONTO_HAS_A_HEADER(word, mistake)                 \
+  template <int... Written, expression E, class... More> \
+    requires(!(detail::data_alone<More> || ...))         \
+  constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
+ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
+ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)
+ONTO_HAS_A_HEADER(cummax, scans_have_a_header)
+ONTO_HAS_A_HEADER(cummin, scans_have_a_header)
+ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
+ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
+ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
+ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
+ONTO_HAS_A_HEADER(take, indexing_has_a_header)
+ONTO_HAS_A_HEADER(gather, indexing_has_a_header)
+ONTO_HAS_A_HEADER(embedding, indexing_has_a_header)
+ONTO_HAS_A_HEADER(take_along_axis, indexing_has_a_header)
+ONTO_HAS_A_HEADER(dynamic_slice, indexing_has_a_header)
+ONTO_HAS_A_HEADER(update_slice, indexing_has_a_header)
+ONTO_HAS_A_HEADER(scatter, indexing_has_a_header)
+ONTO_HAS_A_HEADER(scatter_add, indexing_has_a_header)
+ONTO_HAS_A_HEADER(segment_sum, indexing_has_a_header)
+ONTO_HAS_A_HEADER(bincount, indexing_has_a_header)
+ONTO_HAS_A_HEADER(histogram, indexing_has_a_header)
+ONTO_HAS_A_HEADER(searchsorted, indexing_has_a_header)
+ONTO_HAS_A_HEADER(extent, indexing_has_a_header)
+#undef ONTO_HAS_A_HEADER
 
 // Those of the headers themselves too.
 ONTO_TAKES_DATA(auto, cumsum)

@@ -184,7 +184,7 @@ auto evaluate(const E& e, const feed<Symbols>&... feeds) {
     });
 }
 template <class E, class... X>
-  requires(detail::any_is_no_feed<X...>)
+  requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
 auto evaluate(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
 template <expression... E, class... Symbols>
 auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {

@@ -59,9 +59,9 @@ class session {
     }
   }
 
-  /// What is no feed.
+  /// What is no feed, or no program.
   template <class E, class... X>
-    requires(detail::any_is_no_feed<X...>)
+    requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
   auto run(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
 
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
