@@ -7,6 +7,12 @@
 #include <onto/expr/symbol.hpp>
 
 #include <tuple>
+#include <type_traits>
+
+namespace onto {
+template <expression... E>
+struct fetch_list;
+}
 
 namespace onto::detail {
 
@@ -27,10 +33,29 @@ struct data_has_no_name {
 template <class X>
 struct what_runs_is_an_expression {
   using reported = void;
-  static constexpr bool ok = sizeof(X) == 0;
+  static constexpr bool ok = std::is_same_v<X, void*>;  // what a mistake below it gives, which was told of
   static_assert(ok,
                 "[onto.run] what runs is an expression, or fetches(x, y) of several; top_k and unique make several: "
                 "auto [v, k] = top_k<3>(x); sess.run(fetches(v, k))");
+};
+
+/// What `{x, y}` becomes where a program is expected.
+struct braced_fetches {
+  template <class First, class... More>
+    requires(sizeof...(More) > 0)
+  constexpr braced_fetches(const First&, const More&...) {
+    static_cast<void>(static_cast<typename several_are_fetched<First, More...>::reported*>(nullptr));
+  }
+};
+/// What `{x, data}` becomes where a feed is expected, or `{{x, data}, {y, data}}`.
+struct braced_feed {
+  template <class Symbol, class Data>
+  braced_feed(const Symbol&, const Data&) {
+    // One type for all pairs, so that it is said once.
+    using pair = std::enable_if_t<(sizeof(Symbol) > 0 && sizeof(Data) > 0), braced_feed>;
+    static_cast<void>(static_cast<typename data_has_no_name<pair>::reported*>(nullptr));
+  }
+  braced_feed(const braced_feed&, const braced_feed&) {}
 };
 
 template <class E>

@@ -32,6 +32,11 @@ struct axes_or_two : mistake {
                 "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
                 "minimum(x, y)");
 };
+template <class... X>
+struct where_chooses_between_two : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
+};
 template <class T>
 struct extents_are_arguments : mistake {
   static constexpr bool ok = sizeof(T) == 0;
@@ -83,6 +88,9 @@ template <expression E, detail::operand X>
 constexpr auto sum(const E&, const X&) {
   return typename detail::axis_is_an_argument<E, X>::result{};
 }
+template <expression C, detail::operand... X>
+  requires(sizeof...(X) < 2)
+constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
 template <expression E, std::size_t N>
 constexpr auto sum(const E&, const int (&)[N]) {
   return typename detail::axis_is_an_argument<E, int[N]>::result{};

@@ -186,6 +186,18 @@ auto evaluate(const E& e, const feed<Symbols>&... feeds) {
 template <class E, class... X>
   requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
 auto evaluate(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+template <class... X>
+auto evaluate(const detail::braced_fetches&, const X&...) {
+  return std::tuple<tensor<float>, tensor<float>>();
+}
+template <expression E>
+auto evaluate(const E&, const detail::braced_feed&) {
+  return tensor<float>();
+}
+template <expression E>
+auto evaluate(const E&, const detail::braced_feed&, const detail::braced_feed&) {
+  return tensor<float>();
+}
 template <expression... E, class... Symbols>
 auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   return boost::hana::unpack(f.expressions, [&](const E&... e) {

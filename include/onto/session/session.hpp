@@ -63,6 +63,18 @@ class session {
   template <class E, class... X>
     requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
   auto run(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+  template <class... X>
+  auto run(const detail::braced_fetches&, const X&...) {
+    return std::tuple<tensor<float>, tensor<float>>();
+  }
+  template <expression E>
+  auto run(const E&, const detail::braced_feed&) {
+    return tensor<float>();
+  }
+  template <expression E>
+  auto run(const E&, const detail::braced_feed&, const detail::braced_feed&) {
+    return tensor<float>();
+  }
 
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
@@ -156,6 +168,14 @@ class session {
   template <expression... E>
   auto prepare(const std::tuple<E...>& several) {
     return std::apply([&](const E&... e) { return prepared<false, E...>(core_, e...); }, several);
+  }
+
+  /// What is no program.
+  template <class E>
+    requires(detail::is_no_program<E>)
+  auto prepare(const E&) { return detail::report_no_feed<E>(); }
+  auto prepare(const detail::braced_fetches&) {
+    return [](const auto&...) { return tensor<float>(); };
   }
 
   /// Where each operation of `e` runs, and why, without running it.

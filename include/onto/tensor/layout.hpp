@@ -46,14 +46,9 @@ struct std::tuple_element<K, onto::shape_array<Rank>> {
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-template <std::size_t Axes, std::size_t Indices>
-struct one_index_for_each_axis {
-  template <class T>
-  using reported = T;
-  static_assert(
-      Axes == Indices,
-      "[onto.tensor] an element has one index for each axis: t(i, j) of a matrix, t() of a tensor without axes");
-};
+/// What compilers name where an element is asked for by more or fewer: `t(i, j)` of a matrix, `t()` of a tensor without
+/// axes. A deleted function, and no assertion: whether a tensor can be called so stays a question that has an answer.
+struct an_element_has_one_index_for_each_axis;
 
 /// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
 constexpr bool may_agree(const extents& from, const extents& to) {

@@ -232,10 +232,7 @@ class tensor {
 
   template <class... Index>
     requires(sizeof...(Index) != sizeof...(Dims))
-  T& operator()(Index...) const {
-    using mistake = detail::one_index_for_each_axis<sizeof...(Dims), sizeof...(Index)>;
-    return *static_cast<typename mistake::template reported<T>*>(nullptr);
-  }
+  detail::an_element_has_one_index_for_each_axis operator()(Index...) const = delete;
 
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
