@@ -34,7 +34,7 @@ Written by `benchmarks/words/measure.py --write`: nanoseconds an element on one 
 
 {standard}
 
-NumPy sorts by vectors where the processor has AVX-512 or AVX2; onto by the bytes of keys, which asks for no instructions in particular.
+NumPy sorts by vectors where it finds the instructions; onto by the bytes of keys, which asks for none in particular. On an Intel Xeon with AVX-512 NumPy was four to five times faster: `sort(v)` 3.0 ns beside onto's 14.0, `sort(d)` 5.5 beside 28.4, `sort(n)` 1.5 beside 5.9, `sort(m)` 1.7 beside 8.2, `unique` 2.1 beside 8.3.
 """
 
 
