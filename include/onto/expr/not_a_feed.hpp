@@ -87,3 +87,11 @@ auto report_no_feed() {
 }
 
 }  // namespace onto::detail
+
+namespace onto {
+/// `fetches({x, y})`. A template, as a list of expressions is defined after this.
+template <class List = fetch_list<ill_formed>>
+constexpr List fetches(const detail::braced_fetches&) {
+  return {};
+}
+}  // namespace onto

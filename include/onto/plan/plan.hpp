@@ -3,7 +3,6 @@
 #pragma once
 
 #include <onto/device/world.hpp>
-#include <onto/expr/not_a_feed.hpp>
 #include <onto/graph/device_routes.hpp>
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/memory.hpp>
@@ -297,7 +296,6 @@ constexpr fetch_list<E...> fetches(const E&... e) {
   static_assert(sizeof...(E) > 0, "[onto.run] fetches() names nothing; give it at least one expression");
   return {boost::hana::tuple<E...>(e...)};
 }
-constexpr fetch_list<ill_formed> fetches(const detail::braced_fetches&) { return {}; }
 /// The same for a list of expressions: `fetches(towers(devices, f))`.
 template <expression First, expression... More>
 constexpr fetch_list<First, More...> fetches(const boost::hana::tuple<First, More...>& list) {
