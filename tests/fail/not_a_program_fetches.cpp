@@ -10,7 +10,7 @@ constexpr auto y = placeholder<"y", float, 2>;
 const tensor<float, 2> X{1, 2};
 
 #ifdef ONTO_TWIN
-const auto several = fetches(x + y, x* y);
+const auto several = fetches(x + y, x - y);
 #else
 const auto several = fetches({x + y, x - y});
 #endif
