@@ -84,13 +84,13 @@ concept run_time_integer = std::is_integral_v<I> || number_in_type<I>;
 
 }  // namespace detail
 
+template <expression C, detail::operand... X>
+  requires(sizeof...(X) < 2)
+constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
 template <expression E, detail::operand X>
 constexpr auto sum(const E&, const X&) {
   return typename detail::axis_is_an_argument<E, X>::result{};
 }
-template <expression C, detail::operand... X>
-  requires(sizeof...(X) < 2)
-constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
 template <expression E, std::size_t N>
 constexpr auto sum(const E&, const int (&)[N]) {
   return typename detail::axis_is_an_argument<E, int[N]>::result{};

@@ -186,6 +186,7 @@ auto evaluate(const E& e, const feed<Symbols>&... feeds) {
 template <class E, class... X>
   requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
 auto evaluate(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+/// Lists in braces, whose types are not known.
 template <class... X>
 auto evaluate(const detail::braced_fetches&, const X&...) {
   return std::tuple<tensor<float>, tensor<float>>();

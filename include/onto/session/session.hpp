@@ -63,6 +63,7 @@ class session {
   template <class E, class... X>
     requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
   auto run(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+  /// Lists in braces, whose types are not known.
   template <class... X>
   auto run(const detail::braced_fetches&, const X&...) {
     return std::tuple<tensor<float>, tensor<float>>();

@@ -230,6 +230,7 @@ class tensor {
     return data()[detail::offset_of(shape_, index...)];
   }
 
+  /// By more indices or fewer there is none.
   template <class... Index>
     requires(sizeof...(Index) != sizeof...(Dims))
   detail::an_element_has_one_index_for_each_axis operator()(Index...) const = delete;

@@ -202,6 +202,7 @@ class tensor_ref {
     return data_[detail::offset_of(shape_, index...)];
   }
 
+  /// By more indices or fewer there is none.
   template <class... Index>
     requires(sizeof...(Index) != sizeof...(Dims))
   detail::an_element_has_one_index_for_each_axis operator()(Index...) const = delete;

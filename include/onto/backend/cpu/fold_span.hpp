@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 namespace onto::detail {
 
@@ -99,19 +98,10 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
   auto* accumulators = static_cast<typename accumulator<F, T>::state*>(c.accumulators);
   const std::int64_t together = block / c.count;
   for (std::int64_t r = 0; r < c.rows; r += together) {
-    fold_call part = c;
-    part.rows = c.rows - r < together ? c.rows - r : together;
+    const std::int64_t rows = c.rows - r < together ? c.rows - r : together;
     for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
-    const void* made = in[0];
-    if (!bare) {
-      part.in = in.data();
-      part.count = part.rows * c.count;
-      made = part.out = values;
-      const std::int64_t rows = std::exchange(part.rows, 1);
-      evaluate(part);
-      part.rows = rows;
-    }
-    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, made, part.rows, c.count, c.index);
+    if (!bare) evaluate({in.data(), 1, rows * c.count, c.scalars, c.index, nullptr, values});
+    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, bare ? in[0] : values, rows, c.count, c.index);
   }
 }
 
