@@ -90,18 +90,20 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
 }
 
 /// Rows so short that a pack would be mostly spare lanes: the values of many are made together, and folded one by one.
+/// *Preconditions* rows of fewer than fold_lanes elements, but for places of extremes.
 template <fold F, class T>
 ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, int inputs, bool bare) {
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
   auto* accumulators = static_cast<typename accumulator<F, T>::state*>(c.accumulators);
-  const std::int64_t together = block / c.count;
+  const std::int64_t count = c.count, together = block / count;
+  if (!is_argument(F) && count >= fold_lanes) __builtin_unreachable();  // what longer rows need is not compiled
   for (std::int64_t r = 0; r < c.rows; r += together) {
     const std::int64_t rows = c.rows - r < together ? c.rows - r : together;
-    for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
-    if (!bare) evaluate({in.data(), 1, rows * c.count, c.scalars, c.index, nullptr, values});
-    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, bare ? in[0] : values, rows, c.count, c.index);
+    for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * count;
+    if (!bare) evaluate({in.data(), 1, rows * count, c.scalars, c.index, nullptr, values});
+    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, bare ? in[0] : values, rows, count, c.index);
   }
 }
 
