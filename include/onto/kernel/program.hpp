@@ -115,9 +115,25 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = Op::apply(at<A>(r)...);
 }
 
+/// The value of a program, in one function: the compiler optimizes each function that is inlined once alone, and again
+/// where it is inlined.
+template <class Indices, class... I>
+struct program_value;
+template <int... K, class... I>
+struct program_value<std::integer_sequence<int, K...>, I...> {
+  /// Its inputs are taken from `source`.
+  ONTO_HOST_DEVICE_EITHER
+  template <class Source>
+  ONTO_HD ONTO_INLINE static auto evaluate(const Source& source) {
+    program_registers<typename Source::template value<I::type>...> r;
+    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
+    return at<static_cast<int>(sizeof...(I)) - 1>(r);
+  }
+};
+
 /// A fused elementwise computation: the last instruction's register is the result; others are stored on the way.
 template <class... I>
-struct program {
+struct program : program_value<std::make_integer_sequence<int, static_cast<int>(sizeof...(I))>, I...> {
   static constexpr int size = sizeof...(I);
 
   static constexpr element result_type() {
@@ -134,22 +150,6 @@ struct program {
     return true;
   }
   static constexpr bool packable = is_floating(result) && all_run_on_packs();
-
-  /// The value of the program, its inputs taken from `source`.
-  ONTO_HOST_DEVICE_EITHER
-  template <class Source>
-  ONTO_HD ONTO_INLINE static auto evaluate(const Source& source) {
-    return run(source, std::make_integer_sequence<int, size>{});
-  }
-
- private:
-  ONTO_HOST_DEVICE_EITHER
-  template <class Source, int... K>
-  ONTO_HD ONTO_INLINE static auto run(const Source& source, std::integer_sequence<int, K...>) {
-    program_registers<typename Source::template value<I::type>...> r;
-    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
-    return at<size - 1>(r);
-  }
 };
 
 template <class... I>

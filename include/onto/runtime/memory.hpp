@@ -52,7 +52,7 @@ struct memory_request {
 /// A block of a device's memory, given back when the last user is gone and nothing uses it any more.
 class device_block : public counted {
  public:
-  ~device_block() override;
+  inline ~device_block() override;  // said here: else the class is in every object file
   void* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   const device& owner() const { return owner_; }

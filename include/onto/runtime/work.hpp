@@ -29,6 +29,9 @@ struct work_label {
   std::int64_t bytes = 0;      // that it reads and writes; of a copy, those copied
   std::int64_t flops = 0;      // floating-point operations
 };
+/// Of a wait for another stream. Not a function's own constant: one of an inline function that is not optimized is in
+/// every object file, g++ 12, and all that the function calls with it.
+inline constexpr work_label wait_label{"wait", {}, 0, 0};
 
 /// A stretch of time in which a stream did something. Nanoseconds since the session began, or in simulated time.
 struct trace_span {

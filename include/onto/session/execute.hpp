@@ -220,13 +220,12 @@ class execution : run_memory {
     if (group_) group_->settle();
     event.wait();
     const double then = event.time();
-    static constexpr work_label waiting{"wait", {}, 0, 0};
     if (trace && then > 0) {
       if (then > b_.progress.now)
         trace->add(
-            {trace_span::wait, host, stream_kind::compute, &waiting, nanoseconds(b_.progress.now), nanoseconds(then)});
+            {trace_span::wait, host, stream_kind::compute, &wait_label, nanoseconds(b_.progress.now), nanoseconds(then)});
     } else if (trace) {
-      trace->add({trace_span::wait, host, stream_kind::compute, &waiting, begin, trace->now()});
+      trace->add({trace_span::wait, host, stream_kind::compute, &wait_label, begin, trace->now()});
     }
     if (then > b_.progress.now) b_.progress.now = then;
   }

@@ -22,7 +22,7 @@ static_assert(all_convert(std::make_integer_sequence<int, element_count>{}),
 
 template <class T>
 ONTO_INLINE void widen_elements(const std::uint16_t* in, std::int64_t n, float* out) {
-  // Blocks of a fixed length: as in run_span_on_scalars.
+  // Blocks of a fixed length: as in span_body.
   constexpr std::int64_t block = 64;
   const std::int64_t whole = n / block * block;
   for (std::int64_t lo = 0; lo < whole; lo += block)

@@ -190,8 +190,9 @@ void cpu_convolution(thread_pool& pool, const kernel_call& call) {
   if (f.result_size() == 0 || f.filter_size() == 0 || f.image_size() == 0) {
     finish_nothing(epilogue, made.dims[channel_axis(o)], made.size(), result.data);
   } else {
-    const T* const a = elements_in_order<T>(pool, call, 0, images, image_memory);
-    const T* const b = elements_in_order<T>(pool, call, 1, by_filter ? images : filters, filter_memory);
+    const T* const a = elements_in_order<T>(pool, call, 0, images, memory_of_thread<kept_memory::image>());
+    const T* const b =
+        elements_in_order<T>(pool, call, 1, by_filter ? images : filters, memory_of_thread<kept_memory::filter>());
     const bool depthwise = f.is_depthwise();
 #if defined(ONTO_HAS_ONEDNN)
     if constexpr (Library == matmul_library::onednn && !by_filter)

@@ -109,96 +109,91 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
 
 /// Evaluates `Program` over rows and folds each by `F`. There is one evaluation, four packs of it, in the function:
 /// what is left of a row at its end is evaluated as its last four packs, the lanes that were there before left out.
-template <class Program, fold F, int Bytes>
-ONTO_INLINE void run_fold(const fold_call& c, fold_function evaluate) {
-  using T = element_t<Program::result>;
-  using lanes = pack<T, Bytes>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars;
-  constexpr std::int64_t width = lanes::size;
-  constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
-  if (c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
-  pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
-  constexpr std::int64_t fours = 4 * width;
-  alignas(64) T rest[inputs + 1][fours];
-  T number[width];
-  for (std::int64_t j = 0; j < width; ++j) number[j] = static_cast<T>(j);
-  const lanes numbers = lanes::load_unaligned(number);
-
-  for (std::int64_t r = 0; r < c.rows; ++r) {
-    std::int64_t begin = 0, end = c.count;
-    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
-    T* out = static_cast<T*>(c.out);
-    if (end < fours) {  // copied to where four packs end with the row; spare lanes repeat an element
-      begin = fours - end;
-      for (int i = 0; i < inputs; ++i) {
-        for (std::int64_t j = 0; j < begin; j += width) lanes(source.in[i][0]).store_aligned(rest[i] + j);
-        std::memcpy(rest[i] + begin, source.in[i], static_cast<std::size_t>(end) * sizeof(T));
-        source.in[i] = rest[i];
-      }
-      end = fours;
-      if (out) out = rest[inputs];
-    }
-    register_fold<F, T, Bytes> folded;
-    for (std::int64_t k = begin; k < end; k += fours) {
-      const std::int64_t at = k + fours <= end ? k : end - fours;
-      lanes p[4];
-      // Four in a row and by constants, so that they stay in registers without loops to unroll, as -O2 does not.
-      const auto four = [](auto& body) __attribute__((always_inline)) {
-        body(0);
-        body(1);
-        body(2);
-        body(3);
-      };
-      const auto evaluate_one = [&](int j) __attribute__((always_inline)) {
-        source.k = at + j * width;
-        p[j] = Program::evaluate(source);
-      };
-      // A long program stands in the code once, and one that computes much twice.
-      if constexpr (Program::size > 24) {
-        for (int j = 0; j < 4; ++j) evaluate_one(j);
-      } else if constexpr (program_cost(Program{}) > 32) {
-        for (int j = 0; j < 4; j += 2) {
-          evaluate_one(j);
-          evaluate_one(j + 1);
-        }
-      } else {
-        four(evaluate_one);
-      }
-      if (out) {
-        const auto store = [&](int j) __attribute__((always_inline)) { p[j].store_unaligned(out + at + j * width); };
-        four(store);
-        continue;
-      }
-      if (at != k) {
-        const auto leave_out = [&](int j) __attribute__((always_inline)) {
-          p[j] = select(numbers >= lanes(static_cast<T>(k - at - j * width)), p[j],
-                        lanes(static_cast<T>(number_state<F, T>::identity)));
-        };
-        four(leave_out);
-      }
-      folded.add(p[0], p[1], p[2], p[3]);
-    }
-    if (out) {
-      if (out != c.out) std::memcpy(c.out, out + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
-      return;
-    }
-    if constexpr (is_argument(F)) {
-      const T best = folded.total();
-      take_position<F, T>(evaluate, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
-    } else {
-      add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
-    }
-  }
-}
-
-/// `run_fold` as a kernel for each instruction set.
 template <class Program, fold F>
 struct fold_body {
   using variants = vector_variants<fold_body, void(const fold_call&)>;
   template <int Bytes>
   static ONTO_INLINE void run(const fold_call& c) {
-    run_fold<Program, F, Bytes>(c, variants::template get<Bytes>());
+    constexpr fold_function evaluate = variants::template get<Bytes>();
+    using T = element_t<Program::result>;
+    using lanes = pack<T, Bytes>;
+    constexpr program_slots slots = slots_of(Program{});
+    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr std::int64_t width = lanes::size;
+    constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
+    if (c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
+    pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
+    constexpr std::int64_t fours = 4 * width;
+    alignas(64) T rest[inputs + 1][fours];
+    T number[width];
+    for (std::int64_t j = 0; j < width; ++j) number[j] = static_cast<T>(j);
+    const lanes numbers = lanes::load_unaligned(number);
+
+    for (std::int64_t r = 0; r < c.rows; ++r) {
+      std::int64_t begin = 0, end = c.count;
+      for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
+      T* out = static_cast<T*>(c.out);
+      if (end < fours) {  // copied to where four packs end with the row; spare lanes repeat an element
+        begin = fours - end;
+        for (int i = 0; i < inputs; ++i) {
+          for (std::int64_t j = 0; j < begin; j += width) lanes(source.in[i][0]).store_aligned(rest[i] + j);
+          std::memcpy(rest[i] + begin, source.in[i], static_cast<std::size_t>(end) * sizeof(T));
+          source.in[i] = rest[i];
+        }
+        end = fours;
+        if (out) out = rest[inputs];
+      }
+      register_fold<F, T, Bytes> folded;
+      for (std::int64_t k = begin; k < end; k += fours) {
+        const std::int64_t at = k + fours <= end ? k : end - fours;
+        lanes p[4];
+        // A long program stands in the code once, and one that computes much twice.
+        constexpr int times = Program::size > 24 ? 1 : program_cost(Program{}) > 32 ? 2 : 4;
+        // By constants, so that they stay in registers without loops to unroll, as -O2 does not.
+        for (int j = 0; j < 4; j += times) {
+          source.k = at + j * width;
+          p[j] = Program::evaluate(source);
+          if constexpr (times > 1) {
+            source.k += width;
+            p[j + 1] = Program::evaluate(source);
+          }
+          if constexpr (times > 2) {
+            source.k += width;
+            p[2] = Program::evaluate(source);
+            source.k += width;
+            p[3] = Program::evaluate(source);
+            break;
+          }
+        }
+        if (out) {
+          p[0].store_unaligned(out + at);
+          p[1].store_unaligned(out + at + width);
+          p[2].store_unaligned(out + at + 2 * width);
+          p[3].store_unaligned(out + at + 3 * width);
+          continue;
+        }
+        if (at != k) {
+          const lanes none(static_cast<T>(number_state<F, T>::identity)), first(static_cast<T>(k - at)),
+              step(static_cast<T>(width));
+          lanes number = numbers;
+          p[0] = select(number >= first, p[0], none);
+          p[1] = select((number += step) >= first, p[1], none);
+          p[2] = select((number += step) >= first, p[2], none);
+          p[3] = select((number += step) >= first, p[3], none);
+        }
+        folded.add(p[0], p[1], p[2], p[3]);
+      }
+      if (out) {
+        if (out != c.out) std::memcpy(c.out, out + begin, static_cast<std::size_t>(end - begin) * sizeof(T));
+        return;
+      }
+      if constexpr (is_argument(F)) {
+        const T best = folded.total();
+        take_position<F, T>(evaluate, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
+      } else {
+        add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
+      }
+    }
   }
 };
 

@@ -51,7 +51,15 @@ class pack_memory {
   std::size_t bytes_ = 0;
 };
 
-inline thread_local pack_memory panel_memory, block_memory;
+/// What a thread keeps memory for, from kernel to kernel.
+enum class kept_memory { panels, block, image, filter, result, addend };
+
+/// It. In a function: a variable of the thread's would be set up by every object file.
+template <kept_memory>
+pack_memory& memory_of_thread() {
+  static thread_local pack_memory kept;
+  return kept;
+}
 
 /// Rows of a (and `depth` of its columns) for a strip: as they stand, or copied to `buffer` as rows (or columns) that
 /// are far enough from a power of two apart. What the last tile lacks in rows is zeros.
@@ -123,8 +131,11 @@ void gemm_with(const gemm_kernels<T>& kernels, std::int64_t m, std::int64_t n, s
   // B is packed while the first rows are multiplied by it: these leave room for it.
   const bool packs_on_its_way = !b_stands && b.column == 1 && high > 2 * kernels.heights.some;
   const std::int64_t panels_most = (wide + w - 1) / w;
-  T* const packed = b_stands && n % w == 0 ? nullptr : panel_memory.get<T>(deep * w * (b_stands ? 1 : panels_most));
-  T* const buffer = block_memory.get<T>(((a_stands ? 0 : high) + 2 * most + 16) * (deep + 32));
+  T* const packed = b_stands && n % w == 0
+                        ? nullptr
+                        : memory_of_thread<kept_memory::panels>().get<T>(deep * w * (b_stands ? 1 : panels_most));
+  T* const buffer =
+      memory_of_thread<kept_memory::block>().get<T>(((a_stands ? 0 : high) + 2 * most + 16) * (deep + 32));
   for (std::int64_t j0 = 0; j0 < n; j0 += wide) {
     const std::int64_t nc = n - j0 < wide ? n - j0 : wide;
     const bool last_packed = b_stands && nc % w != 0 && nc % w != w / 2;

@@ -55,7 +55,7 @@ image_epilogue<T> epilogue_in_order(thread_pool& pool, const kernel_call& call, 
   if (same)
     e.addend = {static_cast<const T*>(v.data), 0, stride[last]};
   else
-    e.addend = {elements_in_order<T>(pool, call, k, order, addend_memory), space[last], 1};
+    e.addend = {elements_in_order<T>(pool, call, k, order, memory_of_thread<kept_memory::addend>()), space[last], 1};
   return e;
 }
 

@@ -14,9 +14,6 @@
 
 namespace onto::detail {
 
-/// Memory for images that had to be copied, of the thread that runs a kernel; kept for its next.
-inline thread_local pack_memory image_memory, filter_memory, result_memory, addend_memory;
-
 /// The axes of an operand in the order in which kernels take them.
 struct axis_order {
   int axis[max_rank] = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -79,7 +76,8 @@ class result_in_order {
  public:
   result_in_order(const kernel_call& call, const axis_order& order)
       : call_(call), order_(order), direct_(!is_half_precision(call.out.type) && keeps(order, shape().rank)) {
-    data = direct_ ? static_cast<T*>(call.out.data) : result_memory.get<T>(shape().size() + 1);
+    data = direct_ ? static_cast<T*>(call.out.data)
+                   : memory_of_thread<kept_memory::result>().template get<T>(shape().size() + 1);
   }
 
   /// Puts the elements where they belong.

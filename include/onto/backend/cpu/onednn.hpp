@@ -54,7 +54,7 @@ inline void multiply_with_onednn(std::int64_t m, std::int64_t n, std::int64_t k,
     return multiply(k, x.data, x.form.leading, x_trans, y.data, y.form.leading, y_trans, beta);
   // Rows a power of two apart would push each other out of the first cache while they are written.
   const std::int64_t most = 1024, lead = (m < n ? (k < most ? k : most) : n) + 16;
-  float* const transposed = block_memory.get<float>(lead * (m < n ? m : k < most ? k : most));
+  float* const transposed = memory_of_thread<kept_memory::block>().get<float>(lead * (m < n ? m : k < most ? k : most));
   for (std::int64_t p = 0; p < k; p += most) {
     const std::int64_t depth = k - p < most ? k - p : most;
     const float scale = p == 0 ? beta : 1.0f;

@@ -128,8 +128,9 @@ void cpu_pooling(thread_pool& pool, const kernel_call& call) {
   const pooling_form f = pooling_form_of(o, back ? made : call.shapes[0], back ? call.shapes[0] : made);
   const result_in_order<T> out(call, {});
   // The order of the axes is the operand's own: see pooling_form_of.
-  const T* const a = elements_in_order<T>(pool, call, 0, {}, filter_memory);
-  const T* const b = call.inputs > 1 ? elements_in_order<T>(pool, call, 1, {}, image_memory) : a;
+  const T* const a = elements_in_order<T>(pool, call, 0, {}, memory_of_thread<kept_memory::filter>());
+  const T* const b =
+      call.inputs > 1 ? elements_in_order<T>(pool, call, 1, {}, memory_of_thread<kept_memory::image>()) : a;
   if (back) std::memset(static_cast<void*>(out.data), 0, static_cast<std::size_t>(made.size()) * sizeof(T));
   const auto run =
       vector_variants<pool_window<Part, T>, void(const window_pixels&, std::int64_t, const T*, T*, T*)>::chosen();

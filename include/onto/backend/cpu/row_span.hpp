@@ -100,116 +100,128 @@ ONTO_INLINE const void* row_input(const span_call& c, int slot) {
   return c.in[operands::found.loads[slot] ? slot : operands::inputs - 1];
 }
 
-/// Folds on packs. `Keeps`: the values are stored to `out` as well.
-template <class Program, fold F, bool Keeps, int Bytes>
-ONTO_INLINE void fold_span_on_packs(const span_call& c, void* accumulator) {
-  using T = element_t<Program::result>;
-  using lanes = pack<T, Bytes>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars;
-  constexpr std::int64_t width = lanes::size;
-  row_pack_source<T, Bytes, inputs, scalars> source(c.scalars);
-  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
-  T* const out = static_cast<T*>(c.out);
-  const auto at = [&source](std::int64_t k) __attribute__((always_inline)) {
-    source.k = k;
-    return Program::evaluate(source);
-  };
-  row_fold<F, T, Bytes> total;
-  // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
-  // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is compiled
-  // once for them.
-  constexpr bool sums = F == fold::sum || F == fold::mean;
-  constexpr std::int64_t group = 16 * width;
-  constexpr bool waits = Keeps || program_cost(Program{}) >= 8;
-  [[maybe_unused]] alignas(64) T wait[waits && !Keeps ? group : 1];
-  std::int64_t k = 0;
-  while (k + 4 * width <= c.count) {
-    const std::int64_t some = k + group <= c.count ? group : 4 * width;
-    const T* from = wait;
-    if constexpr (waits) {
-      T* const to = Keeps ? out + k : wait;
-      for (std::int64_t j = 0; j < some; j += width) at(k + j).store_unaligned(to + j);
-      from = to;
-    }
-    const auto value = [&](std::int64_t j) __attribute__((always_inline)) {
-      if constexpr (waits)
-        return lanes::load_unaligned(from + j);
-      else
-        return at(k + j);
-    };
-    if constexpr (sums) {
-      lanes a(T{0}), b = a, d = a, e = a;
-      for (std::int64_t j = 0; j < some; j += 4 * width) {
-        a += value(j);
-        b += value(j + width);
-        d += value(j + 2 * width);
-        e += value(j + 3 * width);
-      }
-      total.add(a, b, d, e);
-    } else {
-      for (std::int64_t j = 0; j < some; j += 4 * width)
-        total.add(value(j), value(j + width), value(j + 2 * width), value(j + 3 * width));
-    }
-    k += some;
-  }
-  // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
-  alignas(64) T rest[inputs + 1][width];
-  for (; k < c.count; k += width) {
-    const std::int64_t left = c.count - k;
-    if (left >= width) {
-      const lanes v = at(k);
-      total.add(v);
-      if constexpr (Keeps) v.store_unaligned(out + k);
-      continue;
-    }
-    for (int i = 0; i < inputs; ++i) {
-      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][k + (j < left ? j : 0)];
-      source.in[i] = rest[i];
-    }
-    const lanes v = at(0);
-    total.add_first(v, left);
-    if constexpr (Keeps) {
-      v.store_unaligned(rest[inputs]);
-      std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
-    }
-  }
-  add_total<fold_or_max(F), T>(accumulator, total.total());
-}
+template <class Program, fold F>
+inline constexpr bool folds_row_packs = Program::packable&& folds_packs<fold_or_max(F), element_t<Program::result>>;
 
-template <class Program, fold F, bool Keeps>
-ONTO_INLINE void fold_span_on_scalars(const span_call& c, void* accumulator) {
-  using T = element_t<Program::result>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars;
-  constexpr std::int64_t block = 512;
-  element_source<inputs, scalars, 0> source;
-  for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
-  for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
-  source.first = c.first;
-  T values[block];
-  for (std::int64_t lo = 0; lo < c.count; lo += block) {
-    const std::int64_t some = c.count - lo < block ? c.count - lo : block;
-    for (std::int64_t k = 0; k < some; ++k) {
-      auto here = source;
-      here.k = lo + k;
-      values[k] = static_cast<T>(Program::evaluate(here));
-    }
-    if constexpr (Keeps) std::memcpy(static_cast<T*>(c.out) + lo, values, static_cast<std::size_t>(some) * sizeof(T));
-    folding<fold_or_max(F), T>::rows(accumulator, values, 1, some, 0);
-  }
-}
-
-/// Folds a program's values, on packs or on scalars.
+/// Folds a program's values, on packs or on scalars. `Keeps`: they are stored to `out` as well.
 template <class Program, fold F, bool Keeps, bool Packs>
-struct row_fold_body {
+struct row_fold_body;
+template <class Program, fold F, bool Keeps>
+  requires(folds_row_packs<Program, F>)
+struct row_fold_body<Program, F, Keeps, true> {
   using variants = vector_variants<row_fold_body, void(const span_call&, void*)>;
   template <int Bytes>
   static ONTO_INLINE void run(const span_call& c, void* accumulator) {
-    if constexpr (Packs && Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>)
-      fold_span_on_packs<Program, F, Keeps, Bytes>(c, accumulator);
-    else
-      fold_span_on_scalars<Program, F, Keeps>(c, accumulator);
+    using T = element_t<Program::result>;
+    using lanes = pack<T, Bytes>;
+    constexpr program_slots slots = slots_of(Program{});
+    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr std::int64_t width = lanes::size;
+    row_pack_source<T, Bytes, inputs, scalars> source(c.scalars);
+    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
+    T* const out = static_cast<T*>(c.out);
+    row_fold<F, T, Bytes> total;
+    // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
+    // than in pairwise summation. Where there is much to compute, values wait in memory, so that the program is
+    // compiled once for them.
+    constexpr bool sums = F == fold::sum || F == fold::mean;
+    constexpr std::int64_t group = 16 * width;
+    constexpr bool waits = Keeps || program_cost(Program{}) >= 8;
+    [[maybe_unused]] alignas(64) T wait[waits && !Keeps ? group : 1];
+    std::int64_t k = 0;
+    while (k + 4 * width <= c.count) {
+      const std::int64_t some = k + group <= c.count ? group : 4 * width;
+      const T* from = wait;
+      if constexpr (waits) {
+        T* const to = Keeps ? out + k : wait;
+        for (std::int64_t j = 0; j < some; j += width) {
+          source.k = k + j;
+          Program::evaluate(source).store_unaligned(to + j);
+        }
+        from = to;
+      }
+      [[maybe_unused]] lanes sum[4] = {lanes(T{0}), lanes(T{0}), lanes(T{0}), lanes(T{0})};
+      for (std::int64_t j = 0; j < some; j += 4 * width) {
+        lanes p[4];
+        if constexpr (waits) {
+          p[0] = lanes::load_unaligned(from + j);
+          p[1] = lanes::load_unaligned(from + j + width);
+          p[2] = lanes::load_unaligned(from + j + 2 * width);
+          p[3] = lanes::load_unaligned(from + j + 3 * width);
+        } else {
+          source.k = k + j;
+          p[0] = Program::evaluate(source);
+          source.k += width;
+          p[1] = Program::evaluate(source);
+          source.k += width;
+          p[2] = Program::evaluate(source);
+          source.k += width;
+          p[3] = Program::evaluate(source);
+        }
+        if constexpr (sums) {
+          sum[0] += p[0];
+          sum[1] += p[1];
+          sum[2] += p[2];
+          sum[3] += p[3];
+        } else {
+          total.add(p[0], p[1], p[2], p[3]);
+        }
+      }
+      if constexpr (sums) total.add(sum[0], sum[1], sum[2], sum[3]);
+      k += some;
+    }
+    // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
+    alignas(64) T rest[inputs + 1][width];
+    for (; k < c.count; k += width) {
+      const std::int64_t left = c.count - k;
+      source.k = k;
+      if (left >= width) {
+        const lanes v = Program::evaluate(source);
+        total.add(v);
+        if constexpr (Keeps) v.store_unaligned(out + k);
+        continue;
+      }
+      for (int i = 0; i < inputs; ++i) {
+        for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][k + (j < left ? j : 0)];
+        source.in[i] = rest[i];
+      }
+      source.k = 0;
+      const lanes v = Program::evaluate(source);
+      total.add_first(v, left);
+      if constexpr (Keeps) {
+        v.store_unaligned(rest[inputs]);
+        std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
+      }
+    }
+    add_total<fold_or_max(F), T>(accumulator, total.total());
+  }
+};
+
+template <class Program, fold F, bool Keeps, bool Packs>
+  requires(!(Packs && folds_row_packs<Program, F>))
+struct row_fold_body<Program, F, Keeps, Packs> {
+  using variants = vector_variants<row_fold_body, void(const span_call&, void*)>;
+  template <int>
+  static ONTO_INLINE void run(const span_call& c, void* accumulator) {
+    using T = element_t<Program::result>;
+    constexpr program_slots slots = slots_of(Program{});
+    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr std::int64_t block = 512;
+    element_source<inputs, scalars, 0> source;
+    for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+    for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+    source.first = c.first;
+    T values[block];
+    for (std::int64_t lo = 0; lo < c.count; lo += block) {
+      const std::int64_t some = c.count - lo < block ? c.count - lo : block;
+      for (std::int64_t k = 0; k < some; ++k) {
+        auto here = source;
+        here.k = lo + k;
+        values[k] = static_cast<T>(Program::evaluate(here));
+      }
+      if constexpr (Keeps) std::memcpy(static_cast<T*>(c.out) + lo, values, static_cast<std::size_t>(some) * sizeof(T));
+      folding<fold_or_max(F), T>::rows(accumulator, values, 1, some, 0);
+    }
   }
 };
 

@@ -135,97 +135,94 @@ struct pack_source {
   }
 };
 
-template <class Program, int Bytes>
-ONTO_INLINE void run_span_on_packs(const span_call& c) {
-  using T = element_t<Program::result>;
-  using lanes = pack<T, Bytes>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
-  constexpr std::int64_t width = lanes::size;
-  pack_source<T, Bytes, inputs, scalars, results> source(c.scalars);
-  for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
-  for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
-  T* out = static_cast<T*>(c.out);
+/// Evaluates `Program` over a run of elements, on packs or on scalars.
+template <class Program, bool Packs>
+struct span_body;
+template <class Program>
+struct span_body<Program, true> {
+  template <int Bytes>
+  static ONTO_INLINE void run(const span_call& c) {
+    using T = element_t<Program::result>;
+    using lanes = pack<T, Bytes>;
+    constexpr program_slots slots = slots_of(Program{});
+    constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+    constexpr std::int64_t width = lanes::size;
+    pack_source<T, Bytes, inputs, scalars, results> source(c.scalars);
+    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
+    for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
+    T* out = static_cast<T*>(c.out);
 
-  // What is left after the last whole pack goes through the same loop, so that the program is compiled once: as the
-  // last pack of the run, read before anything is written, for `out` may be an input. A run shorter than a pack is
-  // copied into one, and so is the rest of one that is streamed: a store to a line that is on its way to memory waits
-  // for it. Spare lanes repeat an element: no lane computes what the program was not asked for.
-  alignas(64) T rest[inputs + 1][width];
-  alignas(64) T rest_out[results + 1][width];
-  const std::int64_t left = c.count % width, last = c.count - width;
-  const std::int64_t whole_packs = c.count - left;
-  const bool overlaps = last >= 0 && !c.streamed;
-  if (left != 0 && overlaps)
-    for (int i = 0; i < inputs; ++i) lanes::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
-  else if (left != 0)
-    for (int i = 0; i < inputs; ++i)
-      for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][whole_packs + (j < left ? j : 0)];
-  T* target = out;
-  std::int64_t n = whole_packs;
-  bool streamed = c.streamed;
-  for (bool whole = true;; whole = false) {
-    for (source.k = 0; source.k < n; source.k += width) {
-      const auto value = Program::evaluate(source);
-      if (streamed)
-        value.stream(target + source.k);
-      else
-        value.store_unaligned(target + source.k);
+    // What is left after the last whole pack goes through the same loop, so that the program is compiled once: as the
+    // last pack of the run, read before anything is written, for `out` may be an input. A run shorter than a pack is
+    // copied into one, and so is the rest of one that is streamed: a store to a line that is on its way to memory waits
+    // for it. Spare lanes repeat an element: no lane computes what the program was not asked for.
+    alignas(64) T rest[inputs + 1][width];
+    alignas(64) T rest_out[results + 1][width];
+    const std::int64_t left = c.count % width, last = c.count - width;
+    const std::int64_t whole_packs = c.count - left;
+    const bool overlaps = last >= 0 && !c.streamed;
+    if (left != 0 && overlaps)
+      for (int i = 0; i < inputs; ++i) lanes::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
+    else if (left != 0)
+      for (int i = 0; i < inputs; ++i)
+        for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][whole_packs + (j < left ? j : 0)];
+    T* target = out;
+    std::int64_t n = whole_packs;
+    bool streamed = c.streamed;
+    for (bool whole = true;; whole = false) {
+      for (source.k = 0; source.k < n; source.k += width) {
+        const auto value = Program::evaluate(source);
+        if (streamed)
+          value.stream(target + source.k);
+        else
+          value.store_unaligned(target + source.k);
+      }
+      if (!whole || left == 0) break;
+      for (int i = 0; i < inputs; ++i) source.in[i] = rest[i];
+      for (int i = 0; i < results; ++i) source.more[i] = overlaps ? static_cast<T*>(c.more[i]) + last : rest_out[i + 1];
+      target = overlaps ? out + last : rest_out[0];
+      n = width;
+      streamed = false;
     }
-    if (!whole || left == 0) break;
-    for (int i = 0; i < inputs; ++i) source.in[i] = rest[i];
-    for (int i = 0; i < results; ++i) source.more[i] = overlaps ? static_cast<T*>(c.more[i]) + last : rest_out[i + 1];
-    target = overlaps ? out + last : rest_out[0];
-    n = width;
-    streamed = false;
+    if (overlaps || left == 0) return;
+    std::memcpy(out + whole_packs, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
+    if constexpr (results > 0)  // a loop that runs never would read past `rest_out`, says g++ where it checks bounds
+      for (int i = 0; i < results; ++i)
+        std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1],
+                    static_cast<std::size_t>(left) * sizeof(T));
   }
-  if (overlaps || left == 0) return;
-  std::memcpy(out + whole_packs, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
-  if constexpr (results > 0)  // a loop that runs never would read past `rest_out`, says g++ where it checks bounds
-    for (int i = 0; i < results; ++i)
-      std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1],
-                  static_cast<std::size_t>(left) * sizeof(T));
-}
+};
 
 template <class Program>
-ONTO_INLINE void run_span_on_scalars(const span_call& c) {
-  using T = element_t<Program::result>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
-  // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
-  constexpr std::int64_t block = 64;
-  element_source<inputs, scalars, results> source;
-  for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
-  for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
-  for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
-  source.first = c.first;
-  T* const out = static_cast<T*>(c.out);
-  std::int64_t lo = 0;
-  for (; lo + block <= c.count; lo += block) {
+struct span_body<Program, false> {
+  template <int>
+  static ONTO_INLINE void run(const span_call& c) {
+    using T = element_t<Program::result>;
+    constexpr program_slots slots = slots_of(Program{});
+    constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+    // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
+    constexpr std::int64_t block = 64;
+    element_source<inputs, scalars, results> source;
+    for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+    for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
+    for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
+    source.first = c.first;
+    T* const out = static_cast<T*>(c.out);
+    std::int64_t lo = 0;
+    for (; lo + block <= c.count; lo += block) {
 #if !defined(__clang__)  // which would warn of every program it cannot vectorize
 #pragma GCC ivdep
 #endif
-    for (std::int64_t k = 0; k < block; ++k) {
-      auto here = source;
-      here.k = lo + k;
-      out[lo + k] = static_cast<T>(Program::evaluate(here));
+      for (std::int64_t k = 0; k < block; ++k) {
+        auto here = source;
+        here.k = lo + k;
+        out[lo + k] = static_cast<T>(Program::evaluate(here));
+      }
     }
-  }
-  for (; lo < c.count; ++lo) {
-    source.k = lo;
-    out[lo] = static_cast<T>(Program::evaluate(source));
-  }
-}
-
-/// Evaluates `Program` over a run of elements, on packs or on scalars.
-template <class Program, bool Packs>
-struct span_body {
-  template <int Bytes>
-  static ONTO_INLINE void run(const span_call& c) {
-    if constexpr (Packs)
-      run_span_on_packs<Program, Bytes>(c);
-    else
-      run_span_on_scalars<Program>(c);
+    for (; lo < c.count; ++lo) {
+      source.k = lo;
+      out[lo] = static_cast<T>(Program::evaluate(source));
+    }
   }
 };
 

@@ -314,14 +314,13 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   /// Puts streams in order.
   template <class Work>
   void order(run_state& run, stream_kind l, trace_sink* trace, const gpu_partners& also, const Work& work) {
-    static constexpr work_label label{"wait", {}, 0, 0};
     if (cuda_recording* recording = cuda_recording::current())
       return record_into(*recording, also, [&](graph_part& part) { work(part.streams); });
     try {
       guarded(
           [&] {
             mutex_lock lock(streams_.lock_of(l));
-            timed({trace_span::wait, where(), l, &label}, trace, [&] {
+            timed({trace_span::wait, where(), l, &wait_label}, trace, [&] {
               work(streams_);
               return streams_.of(l);
             });

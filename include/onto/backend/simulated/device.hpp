@@ -28,7 +28,7 @@ class simulated_graph final : public device_graph {
       first_ = next;
     }
   }
-  void perform(run_state& run) override;
+  inline void perform(run_state& run) override;  // said here: else the class is in every object file
 
  private:
   friend class simulated_device;

@@ -151,9 +151,8 @@ class simulated_stream {
   }
 
   void trace_wait(trace_sink& trace, std::int64_t begin, bool timed) {
-    static constexpr work_label waiting{"wait", {}, 0, 0};
     const std::int64_t end = timed ? nanoseconds(clock_) : trace.now();
-    if (end > begin) trace.add({trace_span::wait, where_, which_, &waiting, begin, end});
+    if (end > begin) trace.add({trace_span::wait, where_, which_, &wait_label, begin, end});
   }
 
  public:
