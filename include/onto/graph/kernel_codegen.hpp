@@ -316,13 +316,18 @@ class kernel_codegen {
   int count_ = 0;
 };
 
+/// By what a kernel folds its values, and whether over all axes, as one number; -1 where it does not.
+constexpr int reduction_of_kernel(const graph_view& g, int root) {
+  if (g[root].kind() != op_kind::reduce) return -1;
+  return 2 * static_cast<int>(fold_of(*g[root].op)) + (folds_all(*g[root].op) ? 1 : 0);
+}
+
 /// What a kernel is: groups of one key can run each other's kernel.
 class kernel_key {
  public:
-  /// Of a program of instructions. `fold`: by what the last one's values are folded, or -1; `rows`: over rows in
-  /// stages.
-  constexpr kernel_key(const kernel_instruction* lines, int count, int fold, bool rows)
-      : kernel_key(rows ? 2 : 1, fold) {
+  /// Of a program of instructions. `reduction`: that of the kernel; `rows`: over rows in stages.
+  constexpr kernel_key(const kernel_instruction* lines, int count, int reduction, bool rows)
+      : kernel_key(rows ? 2 : 1, reduction) {
     for (int k = 0; k < count; ++k) {
       const kernel_instruction& x = lines[k];
       add(x.op >= 0 ? x.hash : static_cast<std::uint64_t>(x.op));

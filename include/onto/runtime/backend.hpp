@@ -25,8 +25,8 @@ struct no_kernels {
   static constexpr backend_kernel map_batch() {
     return {};
   }
-  /// The elements that a program makes, reduced over axes.
-  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
+  /// The elements that a program makes, reduced over axes; `All`: over all of them, into one result.
+  template <class Program, fold F, bool All, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     return {};
   }
@@ -45,8 +45,11 @@ struct no_kernels {
   static constexpr backend_kernel matmul() {
     return {};
   }
-  /// A copy between any strides.
-  static constexpr backend_kernel copy() { return {}; }
+  /// A copy between any strides, of elements of one of these sizes.
+  template <int Sizes>
+  static constexpr backend_kernel copy() {
+    return {};
+  }
 };
 
 /// The kernels of a backend: specialized in its folder, derived from `no_kernels`, with a function for each kind that

@@ -132,8 +132,7 @@ struct kernel_program {
   static constexpr code value = collect();
 
   static constexpr kernel_key key() {
-    const bool folds = Graph::view[Root].kind() == op_kind::reduce;
-    return {value.lines, value.count, folds ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, false};
+    return {value.lines, value.count, reduction_of_kernel(Graph::view, Root), false};
   }
 
   static constexpr bool has_half_precision() {
@@ -186,11 +185,11 @@ constexpr bool has_views(const graph_view& g) {
   return false;
 }
 
-/// The kernel that copies, on every backend.
-template <class... B>
+/// The kernel that copies elements of these sizes, on every backend.
+template <int Sizes, class... B>
 constexpr kernel_entry copy_kernel(backend_list<B...>) {
   kernel_entry e;
-  ((e.launch[B::slot] = backend_kernels<B>::copy()), ...);
+  ((e.launch[B::slot] = backend_kernels<B>::template copy<Sizes>()), ...);
   return e;
 }
 
@@ -250,9 +249,10 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
     return {code::key(), e};
   } else if constexpr (kind == op_kind::reduce) {
     using code = kernel_program<Graph, Table, Root, Extent, How>;
-    ((e.launch[B::slot] = kernels_for<gpu, B>::template reduce<decltype(code::template make<B::computes_in_floats>()),
-                                                               fold_of(*Graph::view[Root].op), Extent,
-                                                               element_sizes(Graph::view), has_views(Graph::view)>()),
+    ((e.launch[B::slot] =
+          kernels_for<gpu, B>::template reduce<decltype(code::template make<B::computes_in_floats>()),
+                                               fold_of(*Graph::view[Root].op), folds_all(*Graph::view[Root].op), Extent,
+                                               element_sizes(Graph::view), has_views(Graph::view)>()),
      ...);
     return {code::key(), e};
   } else if constexpr (runs_code<Graph, Root, Extent>()) {
@@ -274,7 +274,7 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
     ((e.launch[B::slot] = operation_kernels<op, B>::template kernel<operand>()), ...);
     return {operation_key(Graph::view, Root), e};
   } else {
-    return {operation_key(Graph::view, Root), copy_kernel(backend_list<B...>{})};
+    return {operation_key(Graph::view, Root), copy_kernel<element_sizes(Graph::view)>(backend_list<B...>{})};
   }
 }
 

@@ -137,7 +137,7 @@ struct compiled {
   /// What only types leave as a view may be copied.
   static constexpr kernel_entry copy_if_refined() {
     if constexpr (values_decide)
-      return copy_kernel(backends{});
+      return copy_kernel<element_sizes(Graph::view)>(backends{});
     else
       return {};
   }

@@ -353,10 +353,10 @@ struct one_loop : one_loop_facts<E> {
     if (total < most) {
       using rule = accumulator<f, value>;
       typename rule::state folded = rule::empty();
-      fold_body<program, f>::variants::chosen()({in, 1, total, bits, 0, &folded});
+      fold_body<program, f, false>::variants::chosen()({in, 1, total, bits, 0, &folded});
       *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
     } else if constexpr (!is_static || space.size() >= most) {
-      run_kernel(out, &cpu_reduce<program, f, copied>);
+      run_kernel(out, &cpu_reduce<program, f, copied, packs, true, true>);
     }
   }
 

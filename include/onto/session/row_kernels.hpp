@@ -81,9 +81,7 @@ struct row_kernel_program {
   }
   static constexpr code all = collect();
 
-  static constexpr kernel_key key() {
-    return {all.lines, all.count, reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, true};
-  }
+  static constexpr kernel_key key() { return {all.lines, all.count, reduction_of_kernel(Graph::view, Root), true}; }
 
   static constexpr row_phases<capacity> phases{all.lines, all.count, all.inputs, all.scalars,
                                                reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1};

@@ -126,9 +126,9 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   static constexpr backend_kernel map() {
     return {&tracing::trace<tracing::kind::map, cpu::map<Program, Extent, Sizes, Views>().run>};
   }
-  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
+  template <class Program, fold F, bool All, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
-    return {&tracing::trace<tracing::kind::reduce, cpu::reduce<Program, F, Extent, Sizes, Views>().run>};
+    return {&tracing::trace<tracing::kind::reduce, cpu::reduce<Program, F, All, Extent, Sizes, Views>().run>};
   }
   template <class RowProgram>
   static constexpr backend_kernel row() {
@@ -138,6 +138,9 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   static constexpr backend_kernel matmul() {
     return {&tracing::trace<tracing::kind::matmul, cpu::matmul<T>().run>};
   }
-  static constexpr backend_kernel copy() { return {&tracing::trace<tracing::kind::copy, cpu::copy().run>}; }
+  template <int Sizes>
+  static constexpr backend_kernel copy() {
+    return {&tracing::trace<tracing::kind::copy, cpu::copy<Sizes>().run>};
+  }
 };
 // [kernels]

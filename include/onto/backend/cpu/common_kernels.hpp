@@ -18,8 +18,9 @@ void matmul_on_pool(kernel_context& context, const kernel_call& call);
 template <class T>
 void softmax_on_pool(kernel_context& context, const kernel_call& call);
 
-/// A copy between any strides.
-ONTO_RUNTIME void copy_on_pool(kernel_context& context, const kernel_call& call);
+/// A copy between any strides, by `Copies`.
+template <class Copies>
+void copy_on_pool(kernel_context& context, const kernel_call& call);
 
 ONTO_RUNTIME void widen_on_cpu(element type, const void* from, std::int64_t n, float* out);
 ONTO_RUNTIME void narrow_on_cpu(element type, const float* in, std::int64_t n, void* to);

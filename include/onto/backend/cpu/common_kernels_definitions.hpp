@@ -22,8 +22,9 @@ void softmax_on_pool(kernel_context& context, const kernel_call& call) {
   cpu_softmax<T>(static_cast<thread_pool&>(context), call);
 }
 
-ONTO_RUNTIME void copy_on_pool(kernel_context& context, const kernel_call& call) {
-  cpu_copy(static_cast<thread_pool&>(context), call);
+template <class Copies>
+void copy_on_pool(kernel_context& context, const kernel_call& call) {
+  cpu_copy(static_cast<thread_pool&>(context), call, &Copies::run);
 }
 
 ONTO_RUNTIME void widen_on_cpu(element type, const void* from, std::int64_t n, float* out) {
@@ -41,6 +42,7 @@ ONTO_RUNTIME void multiply_halves(thread_pool& pool, const kernel_call& call,
 
 #if defined(ONTO_COMPILED)
 template struct copies<all_sizes, true>;
+template void copy_on_pool<copies<all_sizes, true>>(kernel_context&, const kernel_call&);
 template void run_map_of_views<copies<all_sizes, true>>(thread_pool&, span_function, const kernel_call&, int,
                                                         result_store);
 template void softmax_on_pool<float>(kernel_context&, const kernel_call&);

@@ -10,8 +10,8 @@
 
 namespace onto::detail {
 
-/// Copies in[0] to out, both with any strides over the space.
-inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
+/// Copies in[0] to out, both with any strides over the space, by `copy`.
+inline void cpu_copy(thread_pool& pool, const kernel_call& call, copy_function copy = copy_elements) {
   if (call.space.size() <= 0) return;
   auto l = coalesce<2>(call.space, {call.in[0].stride, call.out.stride});
   const std::int64_t *const in_stride = l.stride[0], *const out_stride = l.stride[1];
@@ -22,7 +22,7 @@ inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
   char* const out = static_cast<char*>(call.out.data);
   if (row < 0) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      copy_elements(size, out + lo * out_step * size, 0, out_step, in + lo * in_step * size, 0, in_step, 1, hi - lo);
+      copy(size, out + lo * out_step * size, 0, out_step, in + lo * in_step * size, 0, in_step, 1, hi - lo);
     };
     return split(pool, columns, grain, body);
   }
@@ -40,8 +40,8 @@ inline void cpu_copy(thread_pool& pool, const kernel_call& call) {
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     while (lo < hi) {
       const std::int64_t left = l.extent[row] - lo % l.extent[row], rows = left < hi - lo ? left : hi - lo;
-      copy_elements(size, out + offset_of(l.rank, l.extent, out_stride, lo) * size, out_stride[row], out_step,
-                    in + offset_of(l.rank, l.extent, in_stride, lo) * size, in_stride[row], in_step, rows, columns);
+      copy(size, out + offset_of(l.rank, l.extent, out_stride, lo) * size, out_stride[row], out_step,
+           in + offset_of(l.rank, l.extent, in_stride, lo) * size, in_stride[row], in_step, rows, columns);
       lo += rows;
     }
   };

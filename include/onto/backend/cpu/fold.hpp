@@ -194,7 +194,7 @@ struct columns_body {
 };
 
 /// The loops that a fold_table has; others are null.
-enum class fold_loops { none, columns, all };
+enum class fold_loops { none, rows, columns, all };
 
 inline namespace ONTO_VECTOR_ABI {
 
@@ -204,8 +204,10 @@ constexpr fold_table make_fold_table() {
   constexpr fold loop = F == fold::mean ? fold::sum : F;
   fold_table t{sizeof(typename rule::state), sizeof(typename rule::result), &folding<F, T>::start, nullptr, nullptr,
                &folding<F, T>::merge,        &folding<F, T>::finish};
-  if constexpr (Loops == fold_loops::all) t.rows = rows_body<loop, T>::variants::template get<Bytes>();
-  if constexpr (Loops != fold_loops::none) t.columns = columns_body<loop, T>::variants::template get<Bytes>();
+  if constexpr (Loops == fold_loops::all || Loops == fold_loops::rows)
+    t.rows = rows_body<loop, T>::variants::template get<Bytes>();
+  if constexpr (Loops == fold_loops::all || Loops == fold_loops::columns)
+    t.columns = columns_body<loop, T>::variants::template get<Bytes>();
   return t;
 }
 template <fold F, class T, fold_loops Loops = fold_loops::all, int Bytes = vector_bytes>

@@ -109,7 +109,8 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
 
 /// Evaluates `Program` over rows and folds each by `F`. There is one evaluation, four packs of it, in the function:
 /// what is left of a row at its end is evaluated as its last four packs, the lanes that were there before left out.
-template <class Program, fold F>
+/// Without `Rows` there is but one row.
+template <class Program, fold F, bool Rows = true>
 struct fold_body {
   using variants = vector_variants<fold_body, void(const fold_call&)>;
   template <int Bytes>
@@ -121,7 +122,7 @@ struct fold_body {
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
     constexpr std::int64_t width = lanes::size;
     constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
-    if (c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
+    if (Rows && c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
     pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
     constexpr std::int64_t fours = 4 * width;
     alignas(64) T rest[inputs + 1][fours];

@@ -164,6 +164,9 @@ ONTO_NOINLINE void fill_rows(word<Size>* out, std::int64_t out_row, const word<S
 
 /// Sizes of elements, as a set: the sum of 1, 2, 4 and 8.
 inline constexpr int all_sizes = 15;
+/// Of the elements that are computed as `T`: of floats, half and bfloat16 too.
+template <class T>
+inline constexpr int computed_sizes = sizeof(T) == 4 ? 2 + 4 : static_cast<int>(sizeof(T));
 
 /// out(i, j) = in(i, j) for matrices of elements of `size` bytes, which is one of `Sizes`. Of any strides, or, where
 /// there are no `Views`, of what broadcasting makes: the columns of `out` lie next to each other, and those of `in` do

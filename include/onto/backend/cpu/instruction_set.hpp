@@ -6,6 +6,7 @@
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
 
+#include <atomic>
 #include <cstdlib>
 #include <string_view>
 
@@ -98,9 +99,15 @@ ONTO_END_RUNS_ONCE
 
 /// The vectors that kernels work on: the machine's widest, or what the environment variable ONTO_ISA names (`baseline`,
 /// `avx2`, `avx512`) where that is less. The same from the first call on.
-inline int chosen_vectors() {
-  static const int chosen = find_chosen_vectors();
-  return chosen;
+ONTO_INLINE int chosen_vectors() {
+  // Not a constant that is found when it is first asked for: each kernel would hold what guards that.
+  static std::atomic<int> chosen{0};
+  int known = chosen.load(std::memory_order_relaxed);
+  if (known == 0) {
+    known = find_chosen_vectors();
+    chosen.store(known, std::memory_order_relaxed);
+  }
+  return known;
 }
 
 inline namespace ONTO_VECTOR_ABI {
@@ -132,12 +139,10 @@ struct vector_variants<Body, void(A...)> {
 
   /// The one for vectors of `bytes` bytes, which is one of `vector_sets`.
   static ONTO_INLINE constexpr function at([[maybe_unused]] int bytes) {
-    if constexpr (vector_sets == 16 + 32 + 64) {
-      constexpr function of[] = {&run, &run_32, &run_64};
-      return of[bytes / 32];
-    } else {
+    if constexpr (vector_sets == 16 + 32 + 64)
+      return each<16, 32, 64>[bytes / 32];
+    else
       return &run;
-    }
   }
   static ONTO_INLINE function chosen() {
     if constexpr (vector_sets == 16 + 32 + 64)
@@ -145,6 +150,11 @@ struct vector_variants<Body, void(A...)> {
     else
       return &run;
   }
+
+ private:
+  // A template: files for one set do not compile the others.
+  template <int... Bytes>
+  static constexpr function each[] = {get<Bytes>()...};
 };
 
 /// A table for each instruction set: `Tables::of<Bytes>()`, that for `chosen_vectors()`.

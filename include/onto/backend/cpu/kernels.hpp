@@ -49,11 +49,11 @@ struct backend_kernels<cpu_backend> : no_kernels {
     k.batches = true;
     return k;
   }
-  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
+  template <class Program, fold F, bool All, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     constexpr bool whole = Extent == extent_of_kernel::whole;
     return {&run_on_pool<
-        &cpu_reduce<Program, F, kernel_copies<Sizes, Views>, whole && has_packs && Program::packable, whole>>};
+        &cpu_reduce<Program, F, kernel_copies<Sizes, Views>, whole && has_packs && Program::packable, whole, All>>};
   }
   template <class RowProgram>
   static constexpr backend_kernel row() {
@@ -67,7 +67,10 @@ struct backend_kernels<cpu_backend> : no_kernels {
   static constexpr backend_kernel matmul() {
     return {&matmul_on_pool<computed_of<T>>};
   }
-  static constexpr backend_kernel copy() { return {&copy_on_pool}; }
+  template <int Sizes>
+  static constexpr backend_kernel copy() {
+    return {&copy_on_pool<kernel_copies<Sizes, true>>};
+  }
 };
 
 }  // namespace onto::detail

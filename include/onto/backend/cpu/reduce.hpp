@@ -3,9 +3,8 @@
 // there, along memory whatever the axes.
 #pragma once
 
-#include <onto/backend/cpu/fold.hpp>
-#include <onto/backend/cpu/fold_span.hpp>
-#include <onto/backend/cpu/map.hpp>
+#include <onto/backend/cpu/reduce_all.hpp>
+#include <onto/backend/cpu/reduction.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/runtime/kernel.hpp>
@@ -14,17 +13,6 @@
 #include <cstdint>
 
 namespace onto::detail {
-
-/// What distinguishes one reduction's code from another's: how its values are made and how they are folded.
-struct reduction {
-  const fold_table& fold;
-  span_function span;    // null where the values are those of the only operand, and where there is:
-  fold_function folded;  // evaluates on packs and folds in registers
-  bool bare;             // whether the values are those of the only operand
-  element type;          // of the values
-  int cost;
-  copy_function copy;  // gathers operands where they are apart
-};
 
 ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call);
 
@@ -64,55 +52,6 @@ struct reduce_shape {
       if (kept[k] == keep && (best < 0 || dims[k] > dims[best])) best = k;
     return best;
   }
-};
-
-/// The values of a reduction's program, read in runs.
-class value_reader {
- public:
-  /// `kept`: whether the innermost dimension is, so that values are folded by columns.
-  value_reader(const map_plan& plan, const reduction& r, bool kept)
-      : plan_(plan),
-        reduction_(r),
-        folded_(kept ? nullptr : r.folded),
-        direct_(r.bare && in_place(plan.in[0], plan.call.in[0].type)),
-        most_(direct_ || plan.bytes ? plan.step
-              : folded_             ? fold_run_most
-              : plan.total < 4096   ? plan.total
-                                    : 4096),
-        stage_(plan, most_),
-        buffer_(folded_ || r.bare ? 0 : most_ * size_of(r.type)) {
-    if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
-  }
-
-  bool direct() const { return direct_; }
-  /// The most values one read gives.
-  std::int64_t most() const { return most_; }
-
-  const void* read(std::int64_t first, std::int64_t count) {
-    if (reduction_.bare) return stage_.read(0, first, count);
-    if (reduction_.span)
-      stage_.run(reduction_.span, first, count, buffer_.data());
-    else
-      reduction_.folded({stage_.locate(first, count), 1, count, plan_.call.scalars, 0, nullptr, buffer_.data()});
-    return buffer_.data();
-  }
-
-  /// Folds `rows` rows of `n` values, from value `first` on, into an accumulator each.
-  void fold_rows(void* accumulators, std::int64_t first, std::int64_t rows, std::int64_t n, std::int64_t index) {
-    if (folded_)
-      folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, index, accumulators});
-    else
-      reduction_.fold.rows(accumulators, read(first, rows * n), rows, n, index);
-  }
-
- private:
-  const map_plan& plan_;
-  const reduction& reduction_;
-  fold_function folded_;
-  bool direct_;
-  std::int64_t most_;
-  map_stage stage_;
-  small_array<char, 32768> buffer_;
 };
 
 /// Part of a reduction: all of its space, but `[lo, hi)` in dimension `cut`.
@@ -182,49 +121,6 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
     }
   }
 }
-
-/// Writes `count` results, from number `first` on.
-inline void finish_results(const reduction& r, const kernel_call& call, const char* accumulators, std::int64_t folded,
-                           std::int64_t first, std::int64_t count) {
-  void* const out = advance(call.out.data, first, call.out.type);
-  if (!is_half_precision(call.out.type)) return r.fold.finish(accumulators, count, folded, out);
-  constexpr std::int64_t some = 256;
-  float results[some];
-  for (std::int64_t k = 0; k < count; k += some) {
-    const std::int64_t n = count - k < some ? count - k : some;
-    r.fold.finish(accumulators + k * r.fold.accumulator_size, n, folded, results);
-    call.half_precision->narrow(call.out.type, results, n, advance(out, k, call.out.type));
-  }
-}
-
-/// Folds everything into one result, in parts that are joined in order, where what is folded lies next to each other.
-/// *Returns* whether it does.
-inline bool fold_all(thread_pool& pool, const reduction& r, const kernel_call& call) {
-  const std::int64_t total = call.space.size();
-  if (total <= 0 || total > fold_run_most || !all_in_place(call)) return false;
-  std::int64_t parts = pool.size() > 1 ? pool.pieces_of(total / (2 * map_grain(r.cost))) : 1;
-  if (parts < 1) parts = 1;
-  small_array<char, 512> accumulators(parts * r.fold.accumulator_size);
-  r.fold.start(accumulators.data(), parts);
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    small_array<const void*, 16> in(call.inputs);
-    for (; lo < hi; ++lo) {
-      const std::int64_t first = total * lo / parts / 64 * 64;
-      const std::int64_t n = (lo + 1 < parts ? total * (lo + 1) / parts / 64 * 64 : total) - first;
-      for (int i = 0; i < call.inputs; ++i) in[i] = advance(call.in[i].data, first, call.in[i].type);
-      r.folded({in.data(), 1, n, call.scalars, first, accumulators.data() + lo * r.fold.accumulator_size});
-    }
-  };
-  split(pool, parts, 1, body, is_brief(total, r.cost));
-  for (std::int64_t p = 1; p < parts; ++p)
-    r.fold.merge(accumulators.data(), accumulators.data() + p * r.fold.accumulator_size, 1);
-  r.fold.finish(accumulators.data(), 1, total, call.out.data);
-  return true;
-}
-
-/// Reductions of at most so many values are small: their values and accumulators have room on the stack, and no thread
-/// is worth a part of them.
-inline constexpr std::int64_t small_reduction = 512;
 
 /// A small reduction of values that lie next to each other, of rows or of columns alone: nothing is cut, and nothing is
 /// staged. It calls the same functions with the same values as the general way. *Returns* whether it is one.
@@ -348,7 +244,6 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
 
 ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   if (fold_small(r, call)) return;
-  if (r.folded && folds_all(*call.op) && fold_all(pool, r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
   if (shape.folded == 0) {
@@ -367,24 +262,29 @@ ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel
 
 inline namespace ONTO_VECTOR_ABI {
 
-/// The kernel of a reduction by `F` of a fused program. `Chooses`: as that of cpu_map.
+/// The kernel of a reduction by `F` of a fused program. `Chooses`: as that of cpu_map; `All`: over all axes.
 template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable),
-          bool Chooses = true>
+          bool Chooses = true, bool All = false>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
   constexpr bool in_registers = Packs && folds_in_registers<F, T>;
-  using tables = fold_tables<F, T, in_registers ? fold_loops::columns : fold_loops::all>;
+  constexpr fold_loops loops = All ? (in_registers ? fold_loops::none : fold_loops::rows)
+                                   : (in_registers ? fold_loops::columns : fold_loops::all);
+  using tables = fold_tables<F, T, loops>;
   const fold_table* table = &tables::template of<vector_bytes>();
   if constexpr (Chooses) table = &chosen_table<tables>();
   reduction r{*table, nullptr, nullptr, bare, Program::result, program_cost(Program{}) + 1, &Copies::run};
   if constexpr (in_registers)
-    r.folded = fold_body<Program, F>::variants::chosen();
+    r.folded = fold_body<Program, F, !All>::variants::chosen();
   else if constexpr (!bare && Chooses)
     r.span = chosen_span<Program, Packs>();
   else if constexpr (!bare)
     r.span = span_for<Program, Packs, vector_bytes>();
-  run_reduce(pool, r, call);
+  if constexpr (All)
+    run_reduce_all(pool, r, call);
+  else
+    run_reduce(pool, r, call);
 }
 
 }  // namespace ONTO_VECTOR_ABI

@@ -134,7 +134,7 @@ void cpu_softmax(thread_pool& pool, const kernel_call& call) {
     small_array<T, 4096> values(n * count);
     small_array<std::uint16_t, 4096> halves(narrow ? n * count : 0);
     void* const brought = narrow ? static_cast<void*>(halves.data()) : values.data();
-    copy_elements(size_of(in.type), brought, count, 1, from, in.stride[axis], step, n, count);
+    copies<computed_sizes<T>, true>::run(size_of(in.type), brought, count, 1, from, in.stride[axis], step, n, count);
     if constexpr (std::is_same_v<T, float>)
       if (narrow) call.half_precision->widen(in.type, brought, n * count, values.data());
     if (!narrow) return run_columns(values.data(), count, n, count, log, static_cast<T*>(to), pitch);

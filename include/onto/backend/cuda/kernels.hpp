@@ -37,7 +37,7 @@ struct backend_kernels<cuda_backend> : no_kernels {
     k.batches = true;
     return k;
   }
-  template <class Program, fold F, extent_of_kernel Extent, int Sizes, bool Views>
+  template <class Program, fold F, bool All, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     return {&run_in_stream<&cuda_reduce<Program, F>>, &cuda_reduce_workspace<Program, F>};
   }
@@ -56,7 +56,10 @@ struct backend_kernels<cuda_backend> : no_kernels {
     else
       return {};
   }
-  static constexpr backend_kernel copy() { return {&run_in_stream<&cuda_copy>}; }
+  template <int Sizes>
+  static constexpr backend_kernel copy() {
+    return {&run_in_stream<&cuda_copy>};
+  }
 };
 
 }  // namespace onto::detail
