@@ -97,6 +97,33 @@ def parallel(function, items):
         return list(pool.map(function, items))
 
 
+TOGETHER = 12  # programs in one file: few files, and few programs again where one of them fails
+
+
+def in_parts(tasks):
+    """The tasks, as many together as keep all jobs busy."""
+    each = max(1, min(TOGETHER, -(-len(tasks) // JOBS)))
+    return [tasks[at:at + each] for at in range(0, len(tasks), each)]
+
+
+def joins(text):
+    """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, and is all that
+    there is. CUDA has a `half` of its own, which the headers of others may bring."""
+    return not re.search(r"define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b", text)
+
+
+def joined(file, sources):
+    """Makes `file` of several programs, each in a namespace of its own: most of a compiler's time goes into headers."""
+    texts = [source.read_text() for source in sources]
+    lines = list(dict.fromkeys(line for text in texts for line in text.splitlines() if line.startswith("#include <")))
+    for at, (source, text) in enumerate(zip(sources, texts)):
+        lines += [f"namespace program_{at} {{", f'#include "{source}"', "}"]
+        lines += [f"#undef {name}" for name in dict.fromkeys(re.findall(r"^#\s*define\s+(\w+)", text, re.M))]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
 def is_ours(line, file):
     """Whether a line of a compiler's output names our headers, the file under test, or carries an `[onto.` tag."""
     return "include/onto" in line or "[onto." in line or pathlib.Path(file).name in line

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
-# as errors. Headers of backend/cuda are for nvcc only. What users of the compiled runtime include is compiled for them, too.
+# as errors. What users of the compiled runtime include is compiled for them, too. Headers of backend/cuda are asked of g++ with
+# the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and a dozen static
+# tests in one file.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
 # warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does
 # not come to in them. The programs of `./run bench training`, which no stage builds, are read by g++.
@@ -9,18 +11,25 @@
 import re
 import sys
 
-from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, indent, parallel, without_root
+from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, in_parts, indent, joined, joins, parallel, without_root
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
+EMULATED = " -DONTO_CUDA_EMULATION -Itests/cuda_emulation/include -Itests/cuda_emulation -isystem tests/cuda_emulation/declarations"
+NVCC_WARNINGS = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests", "-Itests/unit"]
 # What names MPI: tests/cluster/check.py compiles it.
 MPI = ("onto/cluster.hpp", "onto/backend/cluster/mpi.hpp", "onto/backend/cluster/server.hpp")
 
 
+def not_included(headers):
+    """Of the headers those that no other includes."""
+    included = {name for h in headers for name in re.findall(r"^\s*#\s*include <(onto/[^>]+)>", (INCLUDE / h).read_text(), re.M)}
+    return [h for h in headers if h not in included]
+
+
 def outermost(compiler, headers):
     """Of the headers those that no other includes, and those that the compiler does not come to in them."""
-    included = {name for h in headers for name in re.findall(r"^\s*#\s*include <(onto/[^>]+)>", (INCLUDE / h).read_text(), re.M)}
-    outer = [h for h in headers if h not in included]
+    outer = not_included(headers)
 
     def found(header):
         good, said = compiler.check(INCLUDE / header, "-M")
@@ -35,18 +44,20 @@ def main():
     found, missing = compilers(wanted)
     memory = Memory("headers-" + "-".join(wanted))
     headers = sorted(h.relative_to(INCLUDE).as_posix() for h in INCLUDE.rglob("*.hpp"))
+    cuda = [h for h in headers if h.startswith("onto/backend/cuda/")]
     statics = sorted(t.relative_to(ROOT).as_posix() for t in ROOT.glob("tests/static/**/*.cpp"))
     tasks = []
     for compiler in found:
         if compiler.name == "nvcc":
             # The CMake tree for nvcc compiles the rest, of which programs are made.
-            tasks += [(compiler, h) for h in headers if h.startswith("onto/backend/cuda/") or h in ("onto/onto.hpp", "onto/convolution.hpp", "onto/einsum.hpp", "onto/indexing.hpp", "onto/scan.hpp", "onto/sort.hpp")]
+            tasks += [(compiler, h) for h in not_included(cuda) + ["onto/onto.hpp", "onto/convolution.hpp", "onto/einsum.hpp", "onto/indexing.hpp", "onto/scan.hpp", "onto/sort.hpp"]]
             # Every operation, without the flags that CMake adds.
             tasks += [(compiler, "tests/gpu/operations.cu"), *((compiler, t) for t in statics)]
         else:
-            alone = [h for h in headers if not h.startswith("onto/backend/cuda/") and h not in (RUNTIME, *MPI)]
+            alone = [h for h in headers if h not in (RUNTIME, *MPI, *cuda)]
             tasks += [(compiler, h) for h in (alone if compiler.name == "g++" else outermost(compiler, alone))]
             if compiler.name == "g++":
+                tasks += [(compiler, h + EMULATED) for h in cuda]
                 tasks += [(compiler, p.relative_to(ROOT).as_posix()) for p in sorted(ROOT.glob("benchmarks/training/*.cpp")) if p.stem != "libtorch"]
             tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++
@@ -55,25 +66,44 @@ def main():
     scratch = ROOT / "build" / "headers" / "-".join(wanted)  # two of these may go at once
     scratch.mkdir(parents=True, exist_ok=True)
 
+    def key_of(compiler, name, *flags):
+        return memory.key(compiler.version, name, *flags, ((INCLUDE if name.startswith("onto/") else ROOT) / name).read_text())
+
+    together = set()  # what was seen to compile with others
+
     def check(task):
+        if task in together:
+            return None
         compiler, name = task
         header = name.startswith("onto/")
         name, *flags = name.split()
         source = (INCLUDE if header else ROOT) / name
-        key = memory.key(compiler.version, name, *flags, source.read_text())
+        key = key_of(compiler, name, *flags)
         if memory.knows(key):
             return None
         file = source
         if header:
-            file = scratch / (name.replace("/", "_") + "".join(flags) + ".cpp")
+            file = scratch / ("_".join([name, *flags]).replace("/", "_") + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
-        warnings = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests", "-Itests/unit"] if compiler.name == "nvcc" else WARNINGS
+        warnings = NVCC_WARNINGS if compiler.name == "nvcc" else WARNINGS
         good, said = compiler.check(file, *warnings, *flags)
         if good:
             memory.passed(key)
             return None
         return f"FAIL {compiler.name}: {name} does not compile alone\n{indent(without_root(said), 15)}"
 
+    def check_together(number, some):
+        """Of static tests those that are seen to compile in one file; of the others nothing is known."""
+        compiler = some[0][0]
+        file = joined(scratch / f"static_{number}.cu", [ROOT / name for _, name in some])
+        if compiler.check(file, *NVCC_WARNINGS)[0]:
+            together.update(some)
+            for task in some:
+                memory.passed(key_of(*task))
+
+    joining = [t for t in tasks if t[0].name == "nvcc" and t[1] in statics and joins((ROOT / t[1]).read_text())]
+    joining = [t for t in joining if not memory.knows(key_of(*t))]
+    parallel(lambda part: check_together(*part), list(enumerate(in_parts(joining))))
     failures = [f for f in parallel(check, tasks) if f]
     memory.save()
     print("\n".join(failures), end="\n" if failures else "")

@@ -19,18 +19,16 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, JOBS, ROOT, Memory, close, compilers, indent, is_ours, parallel, relative, without_root  # noqa: E402
+from compilers import INCLUDE, ROOT, TOGETHER, Memory, close, compilers, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
 DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s*$")
 
 
-DEFINE = re.compile(r"^#\s*define\s+(\w+)", re.M)
 INCLUDE_LINE = re.compile(r"#include <")
 WHOLE = "#include <onto/onto.hpp>"
 COMPILED = "#include <onto/compiled.hpp>"
-TOGETHER = 12  # programs in one file: few files, and few programs again where one of them fails
 
 
 class Case:
@@ -55,10 +53,8 @@ class Case:
 
     @property
     def joins(self):
-        """Whether the twin can stand in a namespace beside others: it sets nothing for the headers, and is no program. CUDA
-        has a `half` of its own, which the headers of others may bring."""
-        apart = r"define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b"
-        return not self.flags and not re.search(apart, self.text)
+        """Whether the twin can stand in a namespace beside others."""
+        return not self.flags and joins(self.text)
 
     @functools.cached_property
     def includes(self):
@@ -90,25 +86,6 @@ def ours(said, case):
     return [line for line in said.splitlines() if is_ours(line, case.path)]
 
 
-def joined(number, some, suffix):
-    """A file of several programs, each in a namespace of its own."""
-    includes = dict.fromkeys(line for case, _ in some for line in case.includes)
-    lines = list(includes)
-    for at, (case, _) in enumerate(some):
-        lines += [f"namespace program_{at} {{", f'#include "{case.path}"', "}"]
-        lines += [f"#undef {name}" for name in dict.fromkeys(DEFINE.findall(case.text))]
-    SCRATCH.mkdir(parents=True, exist_ok=True)
-    file = SCRATCH / f"{number}{suffix}"
-    file.write_text("\n".join(lines) + "\n")
-    return file
-
-
-def in_parts(tasks):
-    """The tasks, as many together as keep all jobs busy."""
-    each = max(1, min(TOGETHER, -(-len(tasks) // JOBS)))
-    return [tasks[at:at + each] for at in range(0, len(tasks), each)]
-
-
 def twins_together(tasks, ready):
     """Those of the tasks whose twins were seen to compile. Compilers spend nearly all of a twin's time on headers, so several
     are one file. For g++ and clang++ they are those with the same includes: whether each includes what it needs is seen as if
@@ -123,7 +100,7 @@ def twins_together(tasks, ready):
 
     def compile_some(number, some):
         compiler = some[0][1]
-        file = joined(f"twins_{number}", some, ".cu" if compiler.name == "nvcc" else ".cpp")
+        file = joined(SCRATCH / f"twins_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
         before = ready.get(compiler.name, ()) if some[0][0].includes[:1] == (WHOLE,) else ()
         return some if compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=before)[0] else []
 
@@ -139,7 +116,7 @@ def refused_together(tasks):
     parts = [(at, part) for at, part in enumerate(in_parts(tasks)) if len(part) > 1]
 
     def compile_some(number, some):
-        good, said = some[0][1].check(joined(f"refused_{number}", some, ".cu"), f"-I{HERE}")
+        good, said = some[0][1].check(joined(SCRATCH / f"refused_{number}.cu", [case.path for case, _ in some]), f"-I{HERE}")
         found = {}
         for block in re.split(r"\n\s*\n", without_root(said)) if not good else []:
             named = [task for task in some if re.search(rf"\b{re.escape(relative(task[0].path))}\b", block)]

@@ -57,8 +57,11 @@
 
 // A function that knows no type of the program's is ONTO_RUNTIME: inline like everything else, but with ONTO_COMPILED a
 // program has its declaration only, and the one file that includes <onto/compiled.hpp> its definition, which stands
-// where ONTO_DEFINITIONS.
-#if !defined(ONTO_COMPILED)
+// where ONTO_DEFINITIONS. nvcc reads a file once more for device code, which calls nothing of the runtime.
+#if defined(__CUDA_ARCH__)
+#define ONTO_DEFINITIONS 0
+#define ONTO_RUNTIME
+#elif !defined(ONTO_COMPILED)
 #define ONTO_DEFINITIONS 1
 #define ONTO_RUNTIME inline
 #elif defined(ONTO_COMPILED_HERE)

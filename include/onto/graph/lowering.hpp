@@ -13,6 +13,7 @@ namespace onto {
 
 namespace detail {
 
+ONTO_BEGIN_RUNS_ONCE
 /// Puts nodes that nothing fetched needs last; what assigns to a variable is needed. Writes the place of each, and
 /// *returns* how many are needed.
 /// *Complexity* linear in nodes and operands, and in nodes for each extent that is looked up.
@@ -44,6 +45,7 @@ constexpr int needed_first(const graph_node* nodes, int count, const int* operan
     if (place_of[n] < 0) place_of[n] = last++;
   return needed;
 }
+ONTO_END_RUNS_ONCE
 
 /// The exact sizes of a lowered graph.
 struct graph_sizes {

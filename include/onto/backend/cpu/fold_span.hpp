@@ -148,23 +148,20 @@ struct fold_body {
       for (std::int64_t k = begin; k < end; k += fours) {
         const std::int64_t at = k + fours <= end ? k : end - fours;
         lanes p[4];
-        // A long program stands in the code once, and one that computes much twice.
+        // A long program stands in the code once, and one that computes much twice; others four times, by constants, so
+        // that the packs stay in registers without a loop to unroll, as -O2 does not.
         constexpr int times = Program::size > 24 ? 1 : program_cost(Program{}) > 32 ? 2 : 4;
-        // By constants, so that they stay in registers without loops to unroll, as -O2 does not.
+        source.k = at;
         for (int j = 0; j < 4; j += times) {
-          source.k = at + j * width;
           p[j] = Program::evaluate(source);
-          if constexpr (times > 1) {
-            source.k += width;
-            p[j + 1] = Program::evaluate(source);
-          }
-          if constexpr (times > 2) {
-            source.k += width;
-            p[2] = Program::evaluate(source);
-            source.k += width;
-            p[3] = Program::evaluate(source);
-            break;
-          }
+          source.k += width;
+          if constexpr (times == 1) continue;
+          p[j + 1] = Program::evaluate(source);
+          source.k += width;
+          if constexpr (times == 2) continue;
+          p[2] = Program::evaluate(source);
+          source.k += width;
+          p[3] = Program::evaluate(source);
         }
         if (out) {
           p[0].store_unaligned(out + at);
@@ -176,11 +173,11 @@ struct fold_body {
         if (at != k) {
           const lanes none(static_cast<T>(number_state<F, T>::identity)), first(static_cast<T>(k - at)),
               step(static_cast<T>(width));
-          lanes number = numbers;
-          p[0] = select(number >= first, p[0], none);
-          p[1] = select((number += step) >= first, p[1], none);
-          p[2] = select((number += step) >= first, p[2], none);
-          p[3] = select((number += step) >= first, p[3], none);
+          lanes lane = numbers;
+          p[0] = select(lane >= first, p[0], none);
+          p[1] = select((lane += step) >= first, p[1], none);
+          p[2] = select((lane += step) >= first, p[2], none);
+          p[3] = select((lane += step) >= first, p[3], none);
         }
         folded.add(p[0], p[1], p[2], p[3]);
       }

@@ -5,6 +5,7 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
 
 #include <atomic>
 #include <cstdlib>
@@ -88,7 +89,7 @@ inline int vectors_named(const char* name) {
   if (n == "baseline") return 16;
   if (n == "avx2") return 32;
   if (n == "avx512") return 64;
-  throw invalid_argument_error("[onto.isa] ONTO_ISA is '" + std::string(n) + "'; give baseline, avx2 or avx512");
+  fail<invalid_argument_error>(message("[onto.isa] ONTO_ISA is '") << n << "'; give baseline, avx2 or avx512");
 }
 
 ONTO_COLD ONTO_NOINLINE inline int find_chosen_vectors() {

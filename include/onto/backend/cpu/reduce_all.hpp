@@ -33,6 +33,23 @@ inline void fold_few(const reduction& r, const kernel_call& call, std::int64_t t
   r.fold.rows(accumulator, r.bare ? in[0] : made, 1, total, 0);
 }
 
+ONTO_BEGIN_RUNS_ONCE
+/// Folds values that are gathered, converted or made in runs before they are folded, part by part.
+inline void fold_parts_in_runs(thread_pool& pool, const reduction& r, const kernel_call& call, std::int64_t total,
+                               std::int64_t parts, char* accumulators) {
+  const map_plan plan(call, r.copy);
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    value_reader values(plan, r, false);
+    for (; lo < hi; ++lo) {
+      const std::int64_t end = total * (lo + 1) / parts, most = values.most();
+      for (std::int64_t k = total * lo / parts; k < end; k += most)
+        values.fold_rows(accumulators + lo * r.fold.accumulator_size, k, 1, end - k < most ? end - k : most, k);
+    }
+  };
+  split(pool, parts, 1, body, is_brief(total, r.cost));
+}
+ONTO_END_RUNS_ONCE
+
 /// Folds everything in parts, each with an accumulator of its own; they are joined in order, so that the result does
 /// not depend on which thread was faster.
 ONTO_RUNTIME void run_reduce_all(thread_pool& pool, const reduction& r, const kernel_call& call) {
@@ -59,16 +76,7 @@ ONTO_RUNTIME void run_reduce_all(thread_pool& pool, const reduction& r, const ke
     };
     split(pool, parts, 1, body, is_brief(total, r.cost));
   } else if (total > 0) {
-    const map_plan plan(call, r.copy);
-    auto body = [&](std::int64_t lo, std::int64_t hi) {
-      value_reader values(plan, r, false);
-      for (; lo < hi; ++lo) {
-        const std::int64_t end = total * (lo + 1) / parts, most = values.most();
-        for (std::int64_t k = total * lo / parts; k < end; k += most)
-          values.fold_rows(accumulators.data() + lo * size, k, 1, end - k < most ? end - k : most, k);
-      }
-    };
-    split(pool, parts, 1, body, is_brief(total, r.cost));
+    fold_parts_in_runs(pool, r, call, total, parts, accumulators.data());
   }
   for (std::int64_t p = 1; p < parts; ++p) r.fold.merge(accumulators.data(), accumulators.data() + p * size, 1);
   finish_results(r, call, accumulators.data(), total, 0, 1);
