@@ -222,8 +222,8 @@ class execution : run_memory {
     const double then = event.time();
     if (trace && then > 0) {
       if (then > b_.progress.now)
-        trace->add(
-            {trace_span::wait, host, stream_kind::compute, &wait_label, nanoseconds(b_.progress.now), nanoseconds(then)});
+        trace->add({trace_span::wait, host, stream_kind::compute, &wait_label, nanoseconds(b_.progress.now),
+                    nanoseconds(then)});
     } else if (trace) {
       trace->add({trace_span::wait, host, stream_kind::compute, &wait_label, begin, trace->now()});
     }

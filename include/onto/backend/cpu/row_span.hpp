@@ -101,7 +101,7 @@ ONTO_INLINE const void* row_input(const span_call& c, int slot) {
 }
 
 template <class Program, fold F>
-inline constexpr bool folds_row_packs = Program::packable&& folds_packs<fold_or_max(F), element_t<Program::result>>;
+inline constexpr bool folds_row_packs = (Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>);
 
 /// Folds a program's values, on packs or on scalars. `Keeps`: they are stored to `out` as well.
 template <class Program, fold F, bool Keeps, bool Packs>
