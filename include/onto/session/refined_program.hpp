@@ -267,7 +267,7 @@ class refined_program : public counted {
     kernel_operands o{scratch.make<int>(capacity), scratch.make<int>(capacity), 0, scratch.make<int>(capacity), 0};
     const int count = kernel_codegen(g_, p, root, nullptr, 0, {lines, registers_}, o, how).run();
     const int fold = g_[root].kind() == op_kind::reduce ? static_cast<int>(fold_of(*g_[root].op)) : -1;
-    return look_up({lines, count, fold, is_row_kernel(g_, p, root)}, out);
+    return look_up({lines, count, fold, row_axis_of_kernel(g_, p, root)}, out);
   }
 
   const compiled_program& typed_;

@@ -134,6 +134,10 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   static constexpr backend_kernel row() {
     return {&tracing::trace<tracing::kind::row, cpu::row<RowProgram>().run>};
   }
+  template <class RowProgram>
+  static constexpr backend_kernel columns() {
+    return {&tracing::trace<tracing::kind::row, cpu::columns<RowProgram>().run>};
+  }
   template <class T>
   static constexpr backend_kernel matmul() {
     return {&tracing::trace<tracing::kind::matmul, cpu::matmul<T>().run>};
