@@ -40,8 +40,7 @@ constexpr bool folds_rows(const graph_view& g, int n) { return row_axis_of(g, n)
 
 /// Whether the result of node `n` broadcasts over the rows that it folds: their axis is still there, or was the first.
 constexpr bool keeps_rows(const graph_view& g, int n) {
-  return g[n].kind() == op_kind::row || keeps_axes(*g[n].op) ||
-         row_axis_of(g, n) == g[g.operand(n, 0)].shape.rank - 1;
+  return g[n].kind() == op_kind::row || keeps_axes(*g[n].op) || row_axis_of(g, n) == g[g.operand(n, 0)].shape.rank - 1;
 }
 
 /// Whether a shape has one element for each row along an axis, counted from the last.
@@ -169,7 +168,7 @@ class row_finder {
   const graph_view& g_;
   int* same_ = nullptr;
   int* nearest_ = nullptr;  // per root of maps: find_axis of it, once it was asked; null: all rows are along the last
-  bool any_ = false;  // a member: comparing pointers is no constant expression under -fsanitize=undefined
+  bool any_ = false;        // a member: comparing pointers is no constant expression under -fsanitize=undefined
 };
 
 }  // namespace onto::detail

@@ -39,7 +39,8 @@ class workspace_finder {
     const graph_node& x = g_[product >= 0 ? product : root];
     if (x.kind() == op_kind::matmul) return of_product(product);
     if (const int axis = row_axis_of_kernel(g_, units_, root); axis >= 0) return of_rows(root, axis);
-    if (x.kind() == op_kind::row) return of_rows(root, shapes_[root].rank - 1 - softmax_axis(*x.op, shapes_[root].rank));
+    if (x.kind() == op_kind::row)
+      return of_rows(root, shapes_[root].rank - 1 - softmax_axis(*x.op, shapes_[root].rank));
     if (x.kind() == op_kind::reduce) {
       const std::int64_t all = shapes_[g_.operand(root, 0)].size(), outputs = shapes_[root].size();
       if (all < 0 || outputs < 0) return -1;
@@ -72,7 +73,8 @@ class workspace_finder {
       w.size = greatest(w.size, size_of(g_[m].type));
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
-        if (counted.get()[o] || units_.kernel_of[base_of(g_, units_, o)] == root || is_column(shapes_[o], axis)) continue;
+        if (counted.get()[o] || units_.kernel_of[base_of(g_, units_, o)] == root || is_column(shapes_[o], axis))
+          continue;
         counted.get()[o] = true;
         ++w.slots;
         w.size = greatest(w.size, size_of(g_[o].type));

@@ -254,8 +254,8 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
   kernel_entry e;
   if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value, Root)) {
     using code = row_kernel_program<Graph, Table, Root>;
-    ((e.launch[B::slot] =
-          row_kernel<kernels_for<gpu, B>, decltype(code::template make<B::computes_in_floats>()), code::row_axis == 0>()),
+    ((e.launch[B::slot] = row_kernel<kernels_for<gpu, B>, decltype(code::template make<B::computes_in_floats>()),
+                                     code::row_axis == 0>()),
      ...);
     return {code::key(), e};
   } else if constexpr (kind == op_kind::reduce) {

@@ -32,7 +32,7 @@ using line_function = void (*)(const line_call&);
 /// One phase, without its types. Slots: inputs, what phases keep, what phases give.
 struct column_step {
   phase_kind kind;
-  element type;       // of its values
+  element type;        // of its values
   line_function span;  // null: the values are those of a slot
   const fold_table* table;
   const bool* loads;  // per slot below `slots`: whether it is read
@@ -59,9 +59,9 @@ struct column_kernel {
 /// How columns are cut into blocks, and how a block's operands are read.
 struct column_plan {
   // Measured: docs/adr/0062-row-kernels-over-any-axis.md.
-  static constexpr std::int64_t most_columns = 1024;   // that are one block
-  static constexpr std::int64_t usual_columns = 256;   // of a block, where there are more
-  static constexpr std::int64_t least_line = 256;      // elements
+  static constexpr std::int64_t most_columns = 1024;  // that are one block
+  static constexpr std::int64_t usual_columns = 256;  // of a block, where there are more
+  static constexpr std::int64_t least_line = 256;     // elements
   static constexpr std::int64_t longest_line = 2048;
   static constexpr std::int64_t lines_at_once = 4096;  // elements whose values wait in L1
   static constexpr std::int64_t most_kept = 4 << 20;   // bytes of what waits in other caches
@@ -76,11 +76,11 @@ struct column_plan {
   const column_kernel& kernel;
   const kernel_call& call;
   int axis;
-  std::int64_t n;             // elements of a column
-  std::int64_t columns = 1;   // that lie next to each other in the result
-  std::int64_t outer;         // such groups
-  std::int64_t width;         // of a block
-  std::int64_t together = 1;  // elements of each column that may be in one line, which then repeats the columns
+  std::int64_t n;              // elements of a column
+  std::int64_t columns = 1;    // that lie next to each other in the result
+  std::int64_t outer;          // such groups
+  std::int64_t width;          // of a block
+  std::int64_t together = 1;   // elements of each column that may be in one line, which then repeats the columns
   std::int64_t rows_held = 0;  // of what is brought or waits
   coalesced_space outside;
   std::int64_t out_stride[max_rank];
@@ -88,7 +88,7 @@ struct column_plan {
   std::int64_t block_memory = 0, line_memory = 0;
   bool gathers = false;          // whether elements are gathered before they become floats
   bool keeps_in_result = false;  // the last of the kept values: it has the result's memory until that is written
-  bool streams = false;          // whether the result is written past the caches
+  bool streams = false;          // whether lines of the result are written past the caches
 
   ONTO_COLD column_plan(const column_kernel& k, const kernel_call& c)
       : kernel(k), call(c), axis(c.space.rank - 1 - c.row_axis), n(c.space.dims[axis]), how(k.inputs) {
@@ -111,7 +111,9 @@ struct column_plan {
       how[i] = find_reading(i);
       gathers = gathers || is_half_precision(call.in[i].type);
     }
-    plan_result();
+    std::int64_t bytes = size_of(c.out.type);
+    for (int i = 0; i < k.inputs; ++i) bytes += size_of(c.in[i].type);
+    streams = is_apart() && !keeps_in_result && is_streamed(c.space.size() * bytes);
     plan_memory();
   }
 
@@ -145,7 +147,8 @@ struct column_plan {
     const operand_view& v = call.in[i];
     const bool next = !is_half_precision(v.type) && (width == 1 || inner_stride(v.stride) == 1);
     if (is_column(i)) return next && together == 1 ? reading::in_place : reading::once;
-    return next ? reading::in_place : reading::always;
+    const bool long_lines = v.stride[axis] == width || width > least_line / 2;
+    return next && long_lines ? reading::in_place : reading::always;
   }
 
   /// Whether the result has memory of its own, of the type that is computed in.
@@ -166,18 +169,7 @@ struct column_plan {
     if (keeps_in_result) bytes -= size_of(call.out.type);
     if (n * width * bytes > most_kept) width = least(width, greatest(most_kept / (n * bytes) / 16, 1) * 16);
     // Columns that are apart in the result are kept where they are not, if a cache has room for them.
-    keeps_in_result =
-        keeps_in_result && (out_stride[axis] == width || n * width * size_of(call.out.type) > most_kept);
-  }
-
-  void plan_result() {
-    const std::int64_t size = size_of(call.out.type), pitch = out_stride[axis];
-    const std::int64_t line = (pitch == width ? together : 1) * pitch;
-    std::int64_t bytes = size;
-    for (int i = 0; i < kernel.inputs; ++i) bytes += size_of(call.in[i].type);
-    streams = is_apart() && !keeps_in_result && is_streamed(call.space.size() * bytes) && line * size % 64 == 0 &&
-              (outside.rank < 2 || columns * size % 64 == 0) &&
-              reinterpret_cast<std::uintptr_t>(call.out.data) % 64 == 0;
+    keeps_in_result = keeps_in_result && (out_stride[axis] == width || n * width * size_of(call.out.type) > most_kept);
   }
 
   void plan_memory() {

@@ -149,8 +149,7 @@ class column_block {
     const bool half = is_half_precision(v.type);
     copy_elements(size_of(v.type), half ? memory.halves : to, width_, 1, advance(from_[i], row * down, v.type), down,
                   p_.inner_stride(v.stride), rows, width_);
-    if (half)
-      p_.call.half_precision->widen(v.type, memory.halves, rows * width_, static_cast<float*>(to));
+    if (half) p_.call.half_precision->widen(v.type, memory.halves, rows * width_, static_cast<float*>(to));
   }
 
   void run_lines(const column_step& step, std::int64_t together, std::int64_t row, std::int64_t rows, void* states,
@@ -170,7 +169,7 @@ class column_block {
     }
     const std::int64_t out_row = p_.out_stride[p_.axis];
     const bool stores = step.kind == phase_kind::store, narrows = stores && is_half_precision(p_.call.out.type);
-    line_call c{in.data(),       down.data(),      nullptr, 0, first_ + row * out_row, out_row * together,
+    line_call c{in.data(),       down.data(),       nullptr,        0, first_ + row * out_row, out_row * together,
                 rows / together, width_ * together, p_.call.scalars};
     const std::int64_t size = size_of(step.type);
     if (step.keeps()) {
@@ -179,7 +178,7 @@ class column_block {
     } else if (stores && !narrows) {
       c.out = static_cast<char*>(out_) + row * out_row * size;
       c.out_down = out_row * together * size;
-      c.streamed = p_.streams;
+      c.streamed = p_.streams && reinterpret_cast<std::uintptr_t>(c.out) % 64 == 0 && c.out_down % 64 == 0;
     } else {
       c.out = memory.values;
       c.out_down = c.count * size;
@@ -229,7 +228,11 @@ class column_block {
 /// Runs all phases over a block, each in `parts` parts that threads do. `states`: room for the folds of each.
 inline void run_block_in_parts(thread_pool& pool, const column_plan& plan, column_block& block, line_memory& memory,
                                char* states, std::int64_t parts) {
-  const std::int64_t apart = plan.line_length() * column_plan::state_bytes, n = plan.n;
+  const std::int64_t apart = plan.line_length() * column_plan::state_bytes;
+  // Parts begin with a line.
+  const auto row_of = [&](std::int64_t part) {
+    return part == parts ? plan.n : plan.n / plan.together * part / parts * plan.together;
+  };
   for (int s = 0; s < plan.kernel.count; ++s) {
     const column_step& step = plan.kernel.steps[s];
     if (step.kind == phase_kind::value) {
@@ -238,7 +241,7 @@ inline void run_block_in_parts(thread_pool& pool, const column_plan& plan, colum
     }
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       line_memory lines(plan);
-      for (; lo < hi; ++lo) block.run(step, n * lo / parts, n * (lo + 1) / parts, states + lo * apart, lines);
+      for (; lo < hi; ++lo) block.run(step, row_of(lo), row_of(lo + 1), states + lo * apart, lines);
       if (plan.streams) end_streaming();
     };
     split(pool, parts, 1, body);
