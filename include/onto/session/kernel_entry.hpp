@@ -133,7 +133,7 @@ struct kernel_program {
 
   static constexpr kernel_key key() {
     const bool folds = Graph::view[Root].kind() == op_kind::reduce;
-    return {value.lines, value.count, folds ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, false};
+    return {value.lines, value.count, folds ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1, -1};
   }
 
   static constexpr bool has_half_precision() {
