@@ -142,7 +142,7 @@ class fuser {
     const int wanted = target(n), below = g_.operand(n, 0);
     const bool flat = is_flat(g_, p_, below);
     const bool strides = !is_reshape(g_, n) || keeps_axes(g_, n) || (flat && !g_[base_of(g_, p_, below)].is_map());
-    const bool in_rows = rows_.any() && wanted >= 0 && row_axis_of_kernel(g_, p_, wanted) >= 0;
+    const bool in_rows = rows_.any() && wanted >= 0 && is_row_kernel(g_, p_, wanted);
     const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : transposed_reads(g_, p_, n);
     if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.path_of, n, p_.path_of[n]) &&
         (strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {

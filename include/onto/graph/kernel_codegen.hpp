@@ -157,7 +157,7 @@ class kernel_codegen {
 
   constexpr bool is_member(int n) const { return p_.kernel_of[n] == root_; }
 
-  constexpr bool is_once_a_row(int n) const { return row_axis_ >= 0 && is_column(g_[n].shape, row_axis_); }
+  ONTO_INLINE constexpr bool is_once_a_row(int n) const { return row_axis_ >= 0 && is_column(g_[n].shape, row_axis_); }
 
   /// Whether each use of a node is an evaluation of its own.
   constexpr bool is_repeated(int n) const { return how_ == evaluation::per_use && g_[n].holds_values; }

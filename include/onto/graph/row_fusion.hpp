@@ -57,11 +57,9 @@ constexpr int row_axis_of_kernel(const graph_view& g, const kernel_partition& p,
   return -1;
 }
 
-/// Whether the kernel of `root` goes over rows in phases. A softmax over another axis than the last that is alone has a
-/// kernel of its own, which no program of a user's is in.
+/// Whether the kernel of `root` goes over rows in phases.
 constexpr bool is_row_kernel(const graph_view& g, const kernel_partition& p, int root) {
-  const int axis = row_axis_of_kernel(g, p, root);
-  return axis == 0 || (axis > 0 && !(g[root].kind() == op_kind::row && p.is_single(root)));
+  return row_axis_of_kernel(g, p, root) >= 0;
 }
 
 /// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.
