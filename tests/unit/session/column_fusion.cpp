@@ -291,6 +291,27 @@ TEST_CASE("numbers of generators are those of their elements, columns or not", "
   for (std::size_t k = 0; k < numbers.size(); ++k) CHECK(numbers.data()[k] == static_cast<float>(k) - 40);
 }
 
+TEST_CASE("two kept values, of which one is in columns of the result that are apart", "[rows][columns]") {
+  constexpr int n = 70000, width = 40;
+  session sess;
+  tensor<float, dyn, dyn> t({n, width});
+  fill_with_numbers(t, 13);
+  constexpr auto a = tanh(y);
+  constexpr auto b = exp(a - mean<0>(a));
+  const auto got = sess.run(a * b / sum<0>(b) + max<0>(b), y = t);
+  double worst = 0;
+  for (int c = 0; c < width; ++c) {
+    double mean = 0, sum = 0, most = 0;
+    for (int r = 0; r < n; ++r) mean += std::tanh(static_cast<double>(t(r, c))) / n;
+    const auto second = [&](int r) { return std::exp(std::tanh(static_cast<double>(t(r, c))) - mean); };
+    for (int r = 0; r < n; ++r) sum += second(r), most = std::fmax(most, second(r));
+    for (int r = 0; r < n; ++r)
+      worst = std::fmax(worst, std::fabs(static_cast<double>(got(r, c)) - most -
+                                         std::tanh(static_cast<double>(t(r, c))) * second(r) / sum));
+  }
+  CHECK(worst < 1e-5);
+}
+
 TEST_CASE("programs of rows and of columns", "[rows][columns]") {
   session sess;
   tensor<float, dyn, dyn> t({20, 30});

@@ -130,7 +130,10 @@ struct column_plan {
   /// Elements of each column in a line of a phase.
   std::int64_t together_in(const column_step& step) const {
     if (step.folds() && width > least_line / 2) return 1;
-    bool joined = step.kind != phase_kind::store || out_stride[axis] == width;
+    const int last = kernel.inputs + kernel.keeps - 1;
+    const bool in_result = step.kind == phase_kind::store ||
+                           (keeps_in_result && (step.keeps() || (last < step.slots && step.loads[last])));
+    bool joined = !in_result || out_stride[axis] == width;
     for (int i = 0; i < step.slots && i < kernel.inputs; ++i)
       if (step.loads[i] && how[i] == reading::in_place && !is_column(i))
         joined = joined && call.in[i].stride[axis] == width;
@@ -140,6 +143,8 @@ struct column_plan {
   std::int64_t rows_at_once(std::int64_t together_now) const {
     return greatest(lines_at_once / (width * together_now), 1) * together_now;
   }
+  /// Whether a kept value, by its slot, has memory of its own.
+  bool keeps_in_memory(int slot) const { return !keeps_in_result || slot + 1 < kernel.inputs + kernel.keeps; }
   static std::int64_t rounded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
  private:
@@ -183,11 +188,12 @@ struct column_plan {
       if (how[i] == reading::always) line_memory += rounded(rows_held * width * size);
     }
     std::int64_t values = 0;
+    int kept = kernel.inputs;
     for (int s = 0; s < kernel.count; ++s) {
       const column_step& step = kernel.steps[s];
       const std::int64_t size = size_of(step.type);
       if (step.gives()) block_memory += rounded(line_length() * size);
-      if (step.keeps()) block_memory += rounded(n * width * size);
+      if (step.keeps() && keeps_in_memory(kept++)) block_memory += rounded(n * width * size);
       values = greatest(values, rows_held * width * size);
     }
     line_memory += rounded(values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Row kernels on the CPU where rows do not lie along the last axis: rows are then columns of memory. A block of
-// neighbouring columns goes through all phases while it is in L2, and what there is once a row is a vector for it.
+// neighbouring columns goes through all phases before the next one begins, and what there is once a row is a vector.
 #pragma once
 
 #include <onto/backend/cpu/column_plan.hpp>
@@ -67,7 +67,8 @@ class column_block {
       const column_step& step = plan.kernel.steps[s];
       if (step.keeps()) {
         size_[kept] = size_of(step.type);
-        take(kept++, plan.n * plan.width);
+        if (plan.keeps_in_memory(kept)) take(kept, plan.n * plan.width);
+        ++kept;
       }
       if (step.gives()) {
         size_[given] = size_of(step.type);
