@@ -28,12 +28,6 @@ ALLOWED = {
     "broadcast add and relu": (1.13, "a bias is asked for every few rows, and comes from L1; blocks that walk further were slower on an H100"),
     "slice, rows not aligned": (1.13, "where the input's rows and the result's begin differently within sectors, each warp's 128 bytes of one of them are in "
                                       "five sectors, not four; the fifth is its neighbour's too, and comes from L1"),
-    "layer normalization over the first axis": (3.6, "six launches, each of which moves what it needs: the two reductions read the matrix once each (1.0 of what "
-                                                     "the row needs), the two maps read and write it once each, and the means or the deviations again for every "
-                                                     "four rows (2.25). One kernel would be 1.00, and is there: softmax over the first axis goes by it, eight "
-                                                     "neighbouring columns to a block, in shared memory. What is not there is fusion of folds over another axis "
-                                                     "than the last: it tells a value of a row by its last extent of 1, and the CPU's kernel of the same phases "
-                                                     "goes along the last axis"),
     "training step of digits": (2.0, "what is too much is max pooling's gradient for the most part, where each element of the image looks through its window, "
                                 "which comes from L1; the rest was not looked into. The kernels that fusion took away moved what they needed: with them it was 1.75 of more bytes"),
 }

@@ -377,3 +377,86 @@ TEST_CASE("infinities and NaN in a softmax", "[cuda][softmax]") {
     CHECK((std::isnan(got[k]) || (k == 9 || k == 11)));
   }
 }
+
+namespace {
+
+/// Rows along `axis` of a tensor: layer normalization, and a fold of kept values.
+template <element E>
+void check_along(std::initializer_list<int> shape, int axis, double tolerance) {
+  using T = element_t<E>;
+  const extents space = shape_of(shape);
+  CAPTURE(space[0], space[space.rank - 1], axis);
+  const std::int64_t n = space[axis];
+  extents outside = space;
+  outside.dims[axis] = 1;
+  bench b;
+  const auto values = numbers_of<E>(static_cast<std::size_t>(space.size()));
+  const auto scales = numbers_of<E>(static_cast<std::size_t>(n), 5);
+  const auto factors = numbers_of<E>(static_cast<std::size_t>(outside.size()), 9);
+  operand_view in[3] = {contiguous_view(b.upload(values), E, space), view_of(b.upload(scales), E, {}),
+                        contiguous_view(b.upload(factors), E, outside)};
+  in[1].stride[axis] = 1;
+  in[2].stride[axis] = 0;
+  kernel_call call;
+  call.space = space;
+  call.inputs = 3;
+  call.in = in;
+  call.row_axis = space.rank - 1 - axis;
+  const auto run = [&](auto program, std::size_t results) {
+    using program_type = decltype(program);
+    T* const out = b.reserve<T>(results);
+    call.out.data = out;
+    b.launch(static_cast<void (*)(gpu_context&, const kernel_call&)>(&cuda_row<program_type>), call,
+             static_cast<std::size_t (*)(const kernel_call&)>(&cuda_row_workspace<program_type>));
+    return b.download(out, results);
+  };
+  const auto normal = run(normal_program<E>{}, values.size());
+  const auto keeping = run(keeping_program<E>{}, factors.size());
+  std::int64_t stride[max_rank];
+  contiguous_strides(space, stride);
+  double worst[2] = {};
+  for (std::size_t row = 0; row < factors.size(); ++row) {
+    const auto r = static_cast<std::int64_t>(row);
+    const std::int64_t from = r / stride[axis] * stride[axis] * n + r % stride[axis];
+    const auto at = [&](std::int64_t k) { return static_cast<std::size_t>(from + k * stride[axis]); };
+    double squares = 0, mean = 0, variance = 0, kept = 0, all = 0, size_of_all = 1;
+    for (int k = 0; k < n; ++k) {
+      const double v = number_of<E>(values[at(k)]);
+      squares = std::fmax(squares, v * v);
+      mean += v / static_cast<double>(n);
+    }
+    for (int k = 0; k < n; ++k) {
+      const double v = number_of<E>(values[at(k)]);
+      variance += (v - mean) * (v - mean) / static_cast<double>(n);
+      kept += std::exp(v * v - squares);
+    }
+    for (int k = 0; k < n; ++k) {
+      const double v = number_of<E>(values[at(k)]);
+      all += v * (v * v * std::exp(v * v - squares) + kept) / static_cast<double>(n);
+      size_of_all += std::fabs(v) * (v * v + kept) / static_cast<double>(n);
+      if (n <= 2 || variance < 1e-12) continue;  // of equal elements
+      const double expected = (v - mean) / std::sqrt(variance) * number_of<E>(scales[static_cast<std::size_t>(k)]) *
+                              number_of<E>(factors[row]);
+      worst[0] = worse(worst[0], std::fabs(number_of<E>(normal[at(k)]) - expected) / (8 + 8 * std::fabs(expected)));
+    }
+    worst[1] = worse(worst[1], std::fabs(number_of<E>(keeping[row]) - all) / size_of_all);
+  }
+  CHECK(worst[0] < tolerance);
+  CHECK(worst[1] < tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("rows along any axis", "[cuda][rows]") {
+  for (int axis : {0, 1, 2}) {
+    check_along<element::float32>({5, 40, 9}, axis, 1e-6);
+    check_along<element::float64>({5, 40, 9}, axis, 1e-13);
+    check_along<element::float16>({16, 24, 32}, axis, 4e-3);
+  }
+  check_along<element::float32>({1000, 3}, 0, 1e-6);
+  check_along<element::float32>({600, 264}, 0, 1e-6);
+  check_along<element::float32>({20000, 1}, 0, 1e-6);
+  check_along<element::float32>({30000, 11}, 0, 1e-6);  // split
+  check_along<element::float32>({2, 20000, 8}, 1, 1e-6);
+  check_along<element::bfloat16>({3, 72, 30}, 1, 3e-2);
+}

@@ -171,6 +171,34 @@ TEST_CASE("softmax over either axis", "[cuda][session]") {
   }
 }
 
+TEST_CASE("folds over the first axis and a middle one, in the kernel of what uses them", "[cuda][session]") {
+  session sess;
+  const auto m = numbers(300, 70, 5);
+  constexpr auto centred = x - mean<0>(x);
+  constexpr auto standard = centred * rsqrt(mean<0>(square(centred)) + 0.125_c);
+  static_assert(plan_of(on<gpu<0>>(standard)).kernels == 1);
+  const matrix got = sess.run(on<gpu<0>>(standard), x = m);
+  CHECK(worst_of(got, [&](int r, int c) {
+          double total = 0, variance = 0;
+          for (int k = 0; k < 300; ++k) total += at(m, k, c);
+          for (int k = 0; k < 300; ++k) variance += (at(m, k, c) - total / 300) * (at(m, k, c) - total / 300) / 300;
+          return (at(m, r, c) - total / 300) / std::sqrt(variance + 0.125);
+        }) < 1e-5);
+  // What a generator makes is an element's own, wherever its row lies.
+  constexpr auto cube = placeholder<"cube", float, 3, 40, 12>;
+  constexpr auto noisy = (cube + random_uniform<float, 3, 40, 12>(3_c)) / sum<1>(abs(cube), keep_extents);
+  static_assert(plan_of(on<gpu<0>>(noisy)).kernels == 1);
+  tensor<float, 3, 40, 12> t;
+  std::size_t k = 0;
+  for (float& v : t) v = static_cast<float>(gpu_test::number(k++));
+  const auto there = sess.run(on<gpu<0>>(noisy), cube = t), here = sess.run(on<cpu<0>>(noisy), cube = t);
+  double worst = 0;
+  for (std::size_t j = 0; j < here.size(); ++j)
+    worst =
+        gpu_test::worse(worst, std::fabs(static_cast<double>(there.data()[j]) - static_cast<double>(here.data()[j])));
+  CHECK(worst < 1e-6);
+}
+
 TEST_CASE("products with what follows them, in one kernel", "[cuda][session]") {
   session sess;
   constexpr int rows = 33, inner = 65, columns = 48;

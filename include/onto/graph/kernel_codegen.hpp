@@ -119,7 +119,15 @@ class kernel_codegen {
   /// `ops`: the operations of the expression, by hash, or null.
   constexpr kernel_codegen(const graph_view& g, const kernel_partition& kernels, int root, const std::uint64_t* ops,
                            int op_count, const codegen_scratch& scratch, kernel_operands& operands, evaluation how)
-      : g_(g), p_(kernels), root_(root), ops_(ops), op_count_(op_count), r_(scratch), o_(operands), how_(how) {}
+      : g_(g),
+        p_(kernels),
+        root_(root),
+        ops_(ops),
+        op_count_(op_count),
+        r_(scratch),
+        o_(operands),
+        how_(how),
+        row_axis_(row_axis_of_kernel(g, kernels, root)) {}
 
   /// *Returns* the number of instructions. The last one's register is what the kernel stores or folds.
   constexpr int run() {
@@ -148,6 +156,8 @@ class kernel_codegen {
   }
 
   constexpr bool is_member(int n) const { return p_.kernel_of[n] == root_; }
+
+  ONTO_INLINE constexpr bool is_once_a_row(int n) const { return row_axis_ >= 0 && is_column(g_[n].shape, row_axis_); }
 
   /// Whether each use of a node is an evaluation of its own.
   constexpr bool is_repeated(int n) const { return how_ == evaluation::per_use && g_[n].holds_values; }
@@ -204,7 +214,7 @@ class kernel_codegen {
     kernel_instruction line;
     line.type = seen_by_kernels(g_[n].type);
     line.count = 1;
-    line.column = is_column(g_[n].shape);
+    line.column = is_once_a_row(n);
     if (g_[n].is_literal()) {
       line.op = number_of(*g_[n].op);
       line.hash = g_[n].op->hash;
@@ -272,7 +282,7 @@ class kernel_codegen {
     if (x.kind() == op_kind::reduce || x.kind() == op_kind::row) return compute_rows(n);
     kernel_instruction line;
     line.cost = x.op->cost;
-    line.column = is_column(x.shape);
+    line.column = is_once_a_row(n);
     line.op = number_of(*x.op);
     line.hash = x.op->hash;
     line.type = seen_by_kernels(x.type);
@@ -313,6 +323,7 @@ class kernel_codegen {
   codegen_scratch r_;
   kernel_operands& o_;
   evaluation how_;
+  int row_axis_;  // of a row kernel
   int count_ = 0;
 };
 
@@ -325,16 +336,18 @@ constexpr int reduction_of_kernel(const graph_view& g, int root) {
 /// What a kernel is: groups of one key can run each other's kernel.
 class kernel_key {
  public:
-  /// Of a program of instructions. `reduction`: that of the kernel; `rows`: over rows in stages.
-  constexpr kernel_key(const kernel_instruction* lines, int count, int reduction, bool rows)
-      : kernel_key(rows ? 2 : 1, reduction) {
+  /// Of a program of instructions. `reduction`: that of the kernel; `row_axis`: of a row kernel, see
+  /// row_axis_of_kernel, or -1. The kernel is the same for every axis but the last.
+  constexpr kernel_key(const kernel_instruction* lines, int count, int reduction, int row_axis)
+      : kernel_key(row_axis >= 0 ? 2 : 1, reduction) {
+    if (row_axis > 0) add(1);
     for (int k = 0; k < count; ++k) {
       const kernel_instruction& x = lines[k];
       add(x.op >= 0 ? x.hash : static_cast<std::uint64_t>(x.op));
       add(static_cast<std::uint64_t>(x.type));
       add(static_cast<std::uint64_t>(x.count));
       for (int j = 0; j < x.count && j < 4; ++j) add(static_cast<std::uint64_t>(x.argument[j]));
-      if (rows) add(static_cast<std::uint64_t>(2 * x.cost + (x.column ? 1 : 0)));
+      if (row_axis >= 0) add(static_cast<std::uint64_t>(2 * x.cost + (x.column ? 1 : 0)));
     }
   }
   /// Of a kernel that is known by what it does and the element type.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Row fusion: folds over the last axis that run in the kernel of what uses their results, so that softmax and its like
-// read each row once.
+// Row fusion: folds over an axis that run in the kernel of what uses their results, so that softmax and its like read
+// each row once. A row lies along any axis.
 #pragma once
 
+#include <onto/core/scratch_array.hpp>
 #include <onto/graph/kernels.hpp>
 #include <onto/graph/view_path.hpp>
 #include <onto/ops/reduce.hpp>
@@ -15,38 +16,66 @@ namespace onto::detail {
 /// The most folds in one kernel.
 inline constexpr int max_row_folds = 32;
 
-/// Whether node `n` is a softmax over rows, or folds each row into one element.
-constexpr bool folds_rows(const graph_view& g, int n) {
+/// The axis along which node `n` goes over rows, a softmax or a fold of each row into one element: counted from the
+/// last, which is 0, as broadcasting counts. -1: it does not.
+constexpr int row_axis_of(const graph_view& g, int n) {
   const graph_node& x = g[n];
-  if (x.kind() != op_kind::row && x.kind() != op_kind::reduce) return false;
+  if (x.kind() != op_kind::row && x.kind() != op_kind::reduce) return -1;
   const extents& over = g[g.operand(n, 0)].shape;
-  if (over.rank == 0 || over.dims[over.rank - 1] == 1) return false;
-  if (x.kind() == op_kind::row) return softmax_axis(*x.op, over.rank) == over.rank - 1;
-  // A fold that goes on in the row is of its elements' type: not a position, not a sum of short integers.
-  return !is_argument(fold_of(*x.op)) && x.type == g[g.operand(n, 0)].type && !folds_all(*x.op) &&
-         folded_axes(*x.op, over.rank) == 1u << (over.rank - 1);
+  int axis = 0;
+  if (x.kind() == op_kind::row) {
+    axis = over.rank - 1 - softmax_axis(*x.op, over.rank);
+  } else {
+    // A fold that goes on in the row is of its elements' type: not a position, not a sum of short integers.
+    if (is_argument(fold_of(*x.op)) || x.type != g[g.operand(n, 0)].type || folds_all(*x.op)) return -1;
+    const unsigned folded = folded_axes(*x.op, over.rank);
+    if (folded == 0 || (folded & (folded - 1)) != 0) return -1;
+    while (folded >> (over.rank - 1 - axis) == 0) ++axis;
+  }
+  return over.rank == 0 || over.dims[over.rank - 1 - axis] == 1 ? -1 : axis;
 }
 
-/// Whether the result of node `n` has one element for each row of its operand, or more.
-constexpr bool keeps_rows(const graph_view& g, int n) { return g[n].kind() == op_kind::row || keeps_axes(*g[n].op); }
+/// Whether node `n` is a softmax over rows, or folds each row into one element.
+constexpr bool folds_rows(const graph_view& g, int n) { return row_axis_of(g, n) >= 0; }
 
-/// Whether a shape has one element for each row.
-constexpr bool is_column(const extents& shape) { return shape.rank == 0 || shape.dims[shape.rank - 1] == 1; }
+/// Whether the result of node `n` broadcasts over the rows that it folds: their axis is still there, or was the first.
+constexpr bool keeps_rows(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::row || keeps_axes(*g[n].op) || row_axis_of(g, n) == g[g.operand(n, 0)].shape.rank - 1;
+}
+
+/// Whether a shape has one element for each row along an axis, counted from the last.
+constexpr bool is_column(const extents& shape, int axis) {
+  return shape.rank <= axis || shape.dims[shape.rank - 1 - axis] == 1;
+}
+
+/// The axis of the rows that the kernel of `root` goes over in phases, as far as its members are known; -1: it does
+/// not.
+constexpr int row_axis_of_kernel(const graph_view& g, const kernel_partition& p, int root) {
+  if (g[root].kind() == op_kind::row) return row_axis_of(g, root);
+  for (int m = p.first_member[root]; m >= 0 && m != root; m = p.next_member[m])
+    if (g[m].kind() == op_kind::reduce || g[m].kind() == op_kind::row) return row_axis_of(g, m);
+  return -1;
+}
 
 /// Whether the kernel of `root` goes over rows in phases.
 constexpr bool is_row_kernel(const graph_view& g, const kernel_partition& p, int root) {
-  if (g[root].kind() == op_kind::row) return folds_rows(g, root);
-  for (int m = p.first_member[root]; m >= 0 && m != root; m = p.next_member[m])
-    if (g[m].kind() == op_kind::reduce || g[m].kind() == op_kind::row) return true;
-  return false;
+  return row_axis_of_kernel(g, p, root) >= 0;
 }
 
 /// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.
 class row_finder {
  public:
   constexpr explicit row_finder(const graph_view& g) : g_(g) {
-    for (int n = 0; n < g.count && !any_; ++n) any_ = folds_rows(g, n) && keeps_rows(g, n);
+    bool others = false;  // over another axis than the last
+    for (int n = 0; n < g.count && !others; ++n) {
+      const int axis = row_axis_of(g, n);
+      if (axis < 0 || !keeps_rows(g, n)) continue;
+      any_ = true;
+      others = axis > 0;
+    }
     if (!any_) return;
+    if (others) nearest_ = new int[static_cast<std::size_t>(g.count)]{};
+    for (int n = 0; others && n < g.count; ++n) nearest_[n] = unknown;
     // Nodes of the same extents, in sets: what is combined element by element, where types do not say otherwise.
     same_ = new int[static_cast<std::size_t>(g.count)]{};
     for (int n = 0; n < g.count; ++n) same_[n] = n;
@@ -58,7 +87,10 @@ class row_finder {
   }
   row_finder(const row_finder&) = delete;
   row_finder& operator=(const row_finder&) = delete;
-  constexpr ~row_finder() { delete[] same_; }
+  constexpr ~row_finder() {
+    delete[] same_;
+    delete[] nearest_;
+  }
 
   /// Whether there is anything to find.
   constexpr bool any() const { return any_; }
@@ -68,7 +100,7 @@ class row_finder {
     if (!any() || !folds_rows(g_, n) || !keeps_rows(g_, n)) return false;
     const op_kind kind = g_[root].kind();
     if (kind != op_kind::map && kind != op_kind::assign && !folds_rows(g_, root)) return false;
-    if (!are_same(g_.operand(n, 0), space_of(g_, root))) return false;
+    if (!are_same(g_.operand(n, 0), space_of(g_, root)) || row_axis_of(g_, n) != axis_for(root, p)) return false;
     int folds = 2;
     for (int m = p.first_member[root]; m >= 0; m = p.next_member[m])
       if (!g_[m].is_map()) folds += g_[m].kind() == op_kind::row ? 2 : 1;
@@ -78,7 +110,9 @@ class row_finder {
   /// Whether the map `n` will be computed once for each row: from folds that join it in the kernel, if its other users
   /// let them.
   constexpr bool once_a_row(int n, int root, const kernel_partition& p, int depth = 4) const {
-    if (!any() || depth == 0 || !is_column(g_[n].shape)) return false;
+    if (!any() || depth == 0) return false;
+    const int axis = axis_for(root, p);
+    if (axis < 0 || !is_column(g_[n].shape, axis)) return false;
     for (int k = 0; k < g_[n].count; ++k) {
       const int o = g_.operand(n, k);
       if (g_[o].is_map() ? once_a_row(o, root, p, depth - 1) : joins(o, root, p) && is_used_in(o, n, root, p))
@@ -88,6 +122,8 @@ class row_finder {
   }
 
  private:
+  static constexpr int unknown = -2;
+
   constexpr int set_of(int n) const {
     while (same_[n] != n) n = same_[n] = same_[same_[n]];
     return n;
@@ -95,6 +131,30 @@ class row_finder {
   constexpr bool are_same(int a, int b) const {
     return set_of(a) == set_of(b) || (g_[a].shape == g_[b].shape && g_[a].shape.is_static());
   }
+  /// The axis of the rows of the kernel with this root: that of the folds that it has, or of those that it may get. Of
+  /// these the last, if one is over it, for its rows lie along memory; else that of the one nearest to the root.
+  constexpr int axis_for(int root, const kernel_partition& p) const {
+    if (!nearest_) return 0;
+    const op_kind kind = g_[root].kind();
+    if (kind != op_kind::map && kind != op_kind::assign) return row_axis_of(g_, root);
+    if (const int axis = row_axis_of_kernel(g_, p, root); axis >= 0) return axis;
+    if (nearest_[root] == unknown) nearest_[root] = find_axis(root);
+    return nearest_[root];
+  }
+  constexpr int find_axis(int root) const {
+    int axis = -1;
+    const scratch_array<bool> below(g_.count);  // what the root is computed from, through folds and maps
+    below.get()[root] = true;
+    for (int m = root; m >= 0 && axis != 0; --m) {
+      if (!below.get()[m]) continue;
+      const bool folds = folds_rows(g_, m) && keeps_rows(g_, m) && are_same(g_.operand(m, 0), root);
+      if (folds && (axis < 0 || row_axis_of(g_, m) == 0)) axis = row_axis_of(g_, m);
+      for (int k = 0; k < g_[m].count && (folds || m == root || g_[m].is_map()); ++k)
+        below.get()[g_.operand(m, k)] = true;
+    }
+    return axis;
+  }
+
   /// Whether the users of `o` above `n` are in the kernel.
   constexpr bool is_used_in(int o, int n, int root, const kernel_partition& p) const {
     for (int u = n + 1; u < g_.count; ++u)
@@ -105,7 +165,8 @@ class row_finder {
 
   const graph_view& g_;
   int* same_ = nullptr;
-  bool any_ = false;  // a member: comparing pointers is no constant expression under -fsanitize=undefined
+  int* nearest_ = nullptr;  // per root of maps: find_axis of it, once it was asked; null: all rows are along the last
+  bool any_ = false;        // a member: comparing pointers is no constant expression under -fsanitize=undefined
 };
 
 }  // namespace onto::detail

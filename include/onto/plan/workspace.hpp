@@ -38,8 +38,9 @@ class workspace_finder {
     const int product = product_of(g_, units_, root);
     const graph_node& x = g_[product >= 0 ? product : root];
     if (x.kind() == op_kind::matmul) return of_product(product);
-    if (is_row_kernel(g_, units_, root)) return of_rows(root, -1);
-    if (x.kind() == op_kind::row) return of_rows(root, softmax_axis(*x.op, shapes_[root].rank));
+    if (const int axis = row_axis_of_kernel(g_, units_, root); axis >= 0) return of_rows(root, axis);
+    if (x.kind() == op_kind::row)
+      return of_rows(root, shapes_[root].rank - 1 - softmax_axis(*x.op, shapes_[root].rank));
     if (x.kind() == op_kind::reduce) {
       const std::int64_t all = shapes_[g_.operand(root, 0)].size(), outputs = shapes_[root].size();
       if (all < 0 || outputs < 0) return -1;
@@ -55,24 +56,25 @@ class workspace_finder {
     return x.op->workspace(operands, x.count);
   }
 
-  /// Rows along an axis; -1: the last.
+  /// Rows along an axis, counted from the last.
   constexpr std::int64_t of_rows(int root, int axis) const {
     const extents& space = shapes_[space_of(g_, root)];
     if (!space.is_static()) return -1;
     row_work w;
     w.size = 4;
-    w.count = space.dims[axis < 0 ? space.rank - 1 : axis];
+    w.count = space.dims[space.rank - 1 - axis];
     w.rows = w.count > 0 ? space.size() / w.count : 0;
     const scratch_array<bool> counted(g_.count);
     for (int m = units_.first_member[root]; m >= 0; m = units_.next_member[m]) {
       const op_kind kind = g_[m].kind();
       if (kind == op_kind::reduce || kind == op_kind::row) ++w.slots;
       // A softmax gives its rows' maxima and sums, and what follows of these.
-      w.given += kind == op_kind::row ? 3 : kind == op_kind::reduce || is_column(shapes_[m]) ? 1 : 0;
+      w.given += kind == op_kind::row ? 3 : kind == op_kind::reduce || is_column(shapes_[m], axis) ? 1 : 0;
       w.size = greatest(w.size, size_of(g_[m].type));
       for (int k = 0; k < g_[m].count; ++k) {
         const int o = g_.operand(m, k);
-        if (counted.get()[o] || units_.kernel_of[base_of(g_, units_, o)] == root || is_column(shapes_[o])) continue;
+        if (counted.get()[o] || units_.kernel_of[base_of(g_, units_, o)] == root || is_column(shapes_[o], axis))
+          continue;
         counted.get()[o] = true;
         ++w.slots;
         w.size = greatest(w.size, size_of(g_[o].type));

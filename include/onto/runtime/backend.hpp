@@ -30,9 +30,14 @@ struct no_kernels {
   static constexpr backend_kernel reduce() {
     return {};
   }
-  /// A `row_program`: maps and reductions over rows, in stages.
+  /// A `row_program`: maps and reductions over rows along the last axis, in stages.
   template <class RowProgram>
   static constexpr backend_kernel row() {
+    return {};
+  }
+  /// The same over rows along another axis, which the call names.
+  template <class RowProgram>
+  static constexpr backend_kernel columns() {
     return {};
   }
   /// Softmax of any axis, of elements of type `T`.

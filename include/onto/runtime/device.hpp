@@ -226,7 +226,7 @@ class device {
   std::atomic<const char*> lost_{nullptr};
 };
 
-inline device_block::~device_block() {
+inline void device_block::give_back() {
   if (!data_) return;
   owner_.account_.remove(this);
   owner_.give(data_, bytes_);

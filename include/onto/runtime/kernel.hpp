@@ -55,6 +55,7 @@ struct kernel_call {
   const std::uint64_t* scalars = nullptr;  // the bits of each scalar, in the type it is computed in
   const op_info* op = nullptr;             // of the operation at the root
   std::int64_t inner = 0;                  // of a matrix product: k
+  int row_axis = 0;                        // of a row kernel: along which rows lie, counted from the last, which is 0
   matmul_form form{};
   const half_kernels* half_precision = nullptr;  // where the program has elements of type half or bfloat16
   const kernel_call* next = nullptr;             // of a batch: the next call of the same launch

@@ -52,7 +52,7 @@ struct memory_request {
 /// A block of a device's memory, given back when the last user is gone and nothing uses it any more.
 class device_block : public counted {
  public:
-  inline ~device_block() override;  // said here: else the class is in every object file
+  ~device_block() override { give_back(); }
   void* data() const { return data_; }
   std::int64_t bytes() const { return bytes_; }
   const device& owner() const { return owner_; }
@@ -60,6 +60,7 @@ class device_block : public counted {
  private:
   friend class memory_account;
   friend class device;
+  void give_back();  // not the destructor's text: a virtual function outside keeps its class in every object file
   device_block(device& d, const memory_request& r)
       : owner_(d), bytes_(rounded(r.bytes)), kind_(r.kind), name_(r.name) {}
 

@@ -223,6 +223,7 @@ class call_binder {
     bound_call& c = next_call(s, o.input_count, root);
     c.first_value = first;
     add_operands(s, c, root, o, kernels.path_of);
+    if (const int axis = row_axis_of_kernel(g_, kernels, root); axis > 0) c.call.row_axis = axis;
     c.scalars = scalars;
     c.scalar_count = o.scalar_count;
     c.bits = m_.template make<std::uint64_t>(o.scalar_count);  // set in each run

@@ -165,3 +165,22 @@ TEST_CASE("rows in registers are loaded in packs", "[traffic]") {
   CHECK(c.store_bytes == rows * columns * 4);
   CHECK(c.bank_conflicts == 0);
 }
+
+TEST_CASE("rows over the first axis are read once, in whole sectors, by as many blocks as there is work for",
+          "[traffic]") {
+  using program_type = row_programs::softmax_program<f32>;
+  constexpr int count = 1024, columns = 512;
+  matrices m(count, columns);
+  const std::uint64_t scalar = to_bits(1.0f);
+  kernel_call call = m.call(1);
+  call.scalars = &scalar;
+  call.row_axis = 1;
+  const kernel_counts c = counts_of(m.b, [&] {
+    m.b.launch(static_cast<void (*)(gpu_context&, const kernel_call&)>(&cuda_row<program_type>), call,
+               static_cast<std::size_t (*)(const kernel_call&)>(&cuda_row_workspace<program_type>));
+  });
+  CHECK(c.blocks == columns / 8);
+  CHECK(c.load_sectors == count * columns / 8);
+  CHECK(c.store_sectors == count * columns / 8);
+  CHECK(c.bank_conflicts == 0);
+}

@@ -23,6 +23,9 @@ constexpr auto left = placeholder<"left", float, 40, 60>;
 constexpr auto right = placeholder<"right", float, 30, 20>;
 constexpr auto centred = few - mean<-1>(few, keep_extents);
 constexpr auto normal = centred * rsqrt(mean<-1>(square(centred), keep_extents) + 1e-5_c);
+constexpr auto tall = placeholder<"tall", float, 30000, 3>;
+constexpr auto centred_columns = tall - mean<0>(tall);
+constexpr auto normal_columns = centred_columns * rsqrt(mean<0>(square(centred_columns)) + 1e-5_c);
 
 template <class Tensor>
 Tensor series() {
@@ -74,6 +77,7 @@ void check_within_plan(const E& e, const Feeds&... feeds) {
 TEST_CASE("rows that blocks share work in what is planned", "[memory]") {
   check_within_plan(softmax(line), line = series<tensor<float, 1, 40000>>());
   check_within_plan(normal, few = series<tensor<float, 3, 30000>>());
+  check_within_plan(normal_columns, tall = series<tensor<float, 30000, 3>>());
 }
 
 TEST_CASE("reductions that blocks share work in what is planned", "[memory]") {

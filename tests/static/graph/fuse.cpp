@@ -115,9 +115,10 @@ static_assert(plan_of(argmax<0>(x * y)).kernels == 1);
 // What follows a reduction is another kernel: its elements are many for one result.
 static_assert(plan_of(exp(sum<0>(x))).kernels == 2);
 
-// A reduction's result used elementwise is made once, not for each element. (Of rows it is: see rows.cpp.)
-static_assert(plan_of(x - mean<0>(x, keep_extents)).kernels == 2);
-static_assert(plan_of((x - mean<0>(x)) / sum<0>(x * x)).kernels == 3);
+// A reduction's result used elementwise is made once, not for each element. (Of rows and columns it is: see
+// row_fusion.cpp.)
+static_assert(plan_of(x - mean(x, keep_extents)).kernels == 2);
+static_assert(plan_of((x - mean(x)) / sum(x * x)).kernels == 3);
 
 // What a reduction and something else both need is made once.
 static_assert(plan_of(exp(x) / sum(exp(x))).kernels == 3);
@@ -125,10 +126,10 @@ static_assert(plan_of(exp(x) / sum(exp(x))).kernels == 3);
 // One reduction after another: two kernels.
 static_assert(plan_of(sum(max<0>(x))).kernels == 2);
 
-// A softmax is one kernel; what comes before or after it is another, but for rows (see rows.cpp).
+// A softmax is one kernel, with what comes before and after it (see row_fusion.cpp).
 static_assert(plan_of(softmax(x)).kernels == 1);
-static_assert(plan_of(softmax<0>(x + y)).kernels == 2);
-static_assert(plan_of(log_softmax<0>(x) * y).kernels == 2);
+static_assert(plan_of(softmax<0>(x + y)).kernels == 1);
+static_assert(plan_of(log_softmax<0>(x) * y).kernels == 1);
 
 // ---- matrix products --------------------------------------------------------------------------------------
 

@@ -25,8 +25,15 @@ auto normalization(const E& e, const Scale& scale, const Shift& shift) {
   return centred * rsqrt(mean<-1>(square(centred), keep_extents) + 1e-5f) * scale + shift;
 }
 
+template <class E>
+auto normalization_of_columns(const E& e) {
+  const auto centred = e - mean<0>(e);
+  return centred * rsqrt(mean<0>(square(centred)) + 1e-5f) * row + thin;
+}
+
 // Scalars are values of the run, so these are no constants; their plans are, for the type is enough.
 const auto normal = normalization(x, row, row);
+const auto normal_of_columns = normalization_of_columns(x);
 const auto open_normal = normalization(open, open_row, open_row);
 const auto normal_of_sum = normalization(x + y, row, row);
 const auto attention = softmax(x * 0.125f + y);
@@ -56,6 +63,19 @@ static_assert(plan_of(softmax(batch * row)).kernels == 1);
 // Dear functions of what was folded are computed once a row.
 static_assert(plan_of(x - log(sum<1>(exp(x), keep_extents))).kernels == 1);
 
+// Along another axis than the last: rows are columns of memory, or lie in the middle. The first axis need not be kept.
+static_assert(plan_of(x - mean<0>(x, keep_extents)).kernels == 1);
+static_assert(plan_of((x - mean<0>(x)) / sum<0>(x * x)).kernels == 1);
+static_assert(plan_of(softmax<0>(x + y)).kernels == 1);
+static_assert(plan_of(log_softmax<-2>(open + open_row) * open).kernels == 1);
+static_assert(plan_of(batch / sum<1>(batch, keep_extents)).kernels == 1);
+static_assert(plan_of(softmax<2>(batch * row)).kernels == 1);
+static_assert(plan_of(batch - mean<2>(x + batch, keep_extents)).kernels == 1);
+static_assert(plan_of(normal_of_columns).kernels == 1);
+static_assert(plan_of(sum<0>(log_softmax<0>(x) * y)).kernels == 1);
+static_assert(plan_of(on<gpu<0>>(x / sum<0>(x))).kernels == 1);
+static_assert(plan_of(normal_of_columns).peak_bytes(cpu<0>{}) == 0);
+
 // Folds of rows end in a fold of rows: a cross-entropy.
 static_assert(plan_of(sum<-1>(log_softmax(x) * y)).kernels == 1);
 
@@ -75,11 +95,14 @@ static_assert(plan_of(on<gpu<0>>(softmax(x + y))).peak_bytes(gpu<0>{}) == 3 * 8 
 
 // ---- more than one ----------------------------------------------------------------------------------------
 
-// Over another axis than the last, or over more.
-static_assert(plan_of(x - mean<0>(x, keep_extents)).kernels == 2);
+// Over more than one axis.
 static_assert(plan_of(x - mean(x)).kernels == 2);
 static_assert(plan_of(x - mean<0, 1>(x, keep_extents)).kernels == 2);
-static_assert(plan_of(softmax<0>(x + y)).kernels == 2);
+
+// Over one axis and another: the kernel of what is last goes over rows along memory, where it has to choose.
+static_assert(plan_of(softmax<0>(softmax(x))).kernels == 2);
+static_assert(plan_of(x - mean<0>(x) - mean<1>(x, keep_extents)).kernels == 2);
+static_assert(plan_of(x - mean<1>(x, keep_extents) - mean<0>(x)).kernels == 2);
 
 // The fold's result used elsewhere.
 static_assert(plan_of(fetches(x - mean<1>(x, keep_extents), mean<1>(x, keep_extents))).kernels == 2);

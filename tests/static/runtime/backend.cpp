@@ -17,7 +17,10 @@ struct copier {
 
 template <>
 struct onto::detail::backend_kernels<copier> : no_kernels {
-  static constexpr backend_kernel copy() { return {&run}; }
+  template <int>
+  static constexpr backend_kernel copy() {
+    return {&run};
+  }
 };
 template <>
 struct onto::detail::backend_at<copier::slot> {
@@ -25,13 +28,13 @@ struct onto::detail::backend_at<copier::slot> {
 };
 
 // A kind that a backend does not name it has not.
-static_assert(backend_kernels<copier>::copy().run == &run);
+static_assert(backend_kernels<copier>::copy<4>().run == &run);
 static_assert(backend_kernels<copier>::matmul<float>().run == nullptr);
 static_assert(backend_kernels<copier>::softmax<float>().run == nullptr);
 
 // Nor any, where it cannot run the operations.
-static_assert(kernels_if<true, copier>::copy().run == &run);
-static_assert(kernels_if<false, copier>::copy().run == nullptr);
+static_assert(kernels_if<true, copier>::copy<4>().run == &run);
+static_assert(kernels_if<false, copier>::copy<4>().run == nullptr);
 
 // The list of backends is of those whose folders are included, in the order of their slots.
 template <class A, class B>

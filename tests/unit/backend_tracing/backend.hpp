@@ -117,7 +117,7 @@ struct onto::detail::backend_at<tracing::backend::slot> {
   using list = backend_list<tracing::backend>;
 };
 
-/// It has no softmax but that of row kernels.
+/// It has kernels of rows along the last axis, and no softmax but these.
 template <>
 struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   using cpu = backend_kernels<cpu_backend>;

@@ -2,6 +2,7 @@
 // The CPU as a backend: all its kernels.
 #pragma once
 
+#include <onto/backend/cpu/columns.hpp>
 #include <onto/backend/cpu/common_kernels.hpp>
 #include <onto/backend/cpu/map.hpp>
 #include <onto/backend/cpu/reduce.hpp>
@@ -58,6 +59,10 @@ struct backend_kernels<cpu_backend> : no_kernels {
   template <class RowProgram>
   static constexpr backend_kernel row() {
     return {&run_on_pool<&cpu_row<RowProgram>>};
+  }
+  template <class RowProgram>
+  static constexpr backend_kernel columns() {
+    return {&run_on_pool<&cpu_columns<RowProgram>>};
   }
   template <class T>
   static constexpr backend_kernel softmax() {

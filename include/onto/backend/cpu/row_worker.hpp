@@ -309,13 +309,13 @@ class row_worker {
 };
 
 /// The folds of rows without elements.
-ONTO_COLD inline void fold_nothing(const row_step& last, const kernel_call& call, std::int64_t results) {
+ONTO_COLD inline void fold_nothing(const fold_table& last, const kernel_call& call, std::int64_t results) {
   compensated_sum accumulator;
-  last.table->start(&accumulator, 1);
+  last.start(&accumulator, 1);
   for (std::int64_t k = 0; k < results; ++k) {
     void* const to = advance(call.out.data, k, call.out.type);
     float result;
-    last.table->finish(&accumulator, 1, 0, is_half_precision(call.out.type) ? &result : to);
+    last.finish(&accumulator, 1, 0, is_half_precision(call.out.type) ? &result : to);
     if (is_half_precision(call.out.type)) call.half_precision->narrow(call.out.type, &result, 1, to);
   }
 }
@@ -337,7 +337,7 @@ ONTO_RUNTIME void run_row_kernel(thread_pool& pool, const row_kernel& kernel, co
   const std::int64_t n = call.space.dims[call.space.rank - 1];
   const row_step& last = kernel.steps[kernel.count - 1];
   if (n == 0) {
-    if (last.kind == phase_kind::store_fold) fold_nothing(last, call, results);
+    if (last.kind == phase_kind::store_fold) fold_nothing(*last.table, call, results);
     return;
   }
   const row_plan plan(kernel, call);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Softmax and log-softmax on the CPU: over the last axis a row kernel, over another by columns, many side by side.
+// Softmax and log-softmax as a kernel of their own on the CPU, where guards have pulled a row kernel apart: over the
+// last axis a row kernel, over another by columns, many side by side.
 #pragma once
 
 #include <onto/backend/cpu/fold.hpp>

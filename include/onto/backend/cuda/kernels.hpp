@@ -45,6 +45,10 @@ struct backend_kernels<cuda_backend> : no_kernels {
   static constexpr backend_kernel row() {
     return {&run_in_stream<&cuda_row<RowProgram>>, &cuda_row_workspace<RowProgram>};
   }
+  template <class RowProgram>
+  static constexpr backend_kernel columns() {
+    return row<RowProgram>();
+  }
   template <class T>
   static constexpr backend_kernel softmax() {
     return {&run_in_stream<&cuda_softmax<T>>, &cuda_softmax_workspace<T>};

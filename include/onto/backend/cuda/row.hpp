@@ -228,7 +228,7 @@ std::size_t cuda_row_workspace(const kernel_call& call, int axis) {
 }
 template <class RowProgram>
 std::size_t cuda_row_workspace(const kernel_call& call) {
-  return cuda_row_workspace<RowProgram>(call, call.space.rank - 1);
+  return cuda_row_workspace<RowProgram>(call, call.space.rank - 1 - call.row_axis);
 }
 
 /// Launches the kernels of rows in pieces, some rows after others.
@@ -283,7 +283,7 @@ void cuda_row(gpu_context& context, const kernel_call& call, int axis) {
 }
 template <class RowProgram>
 void cuda_row(gpu_context& context, const kernel_call& call) {
-  cuda_row<RowProgram>(context, call, call.space.rank - 1);
+  cuda_row<RowProgram>(context, call, call.space.rank - 1 - call.row_axis);
 }
 
 }  // namespace onto::detail

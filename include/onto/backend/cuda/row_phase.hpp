@@ -76,7 +76,10 @@ struct row_source : lane_source<typename Thread::inputs, Slots> {
     else
       return from_bits<computed_t<Type>>(thread.given[Slot - scalars]);
   }
-  ONTO_HD std::int64_t index() const { return thread.number * thread.length + position; }
+  ONTO_HD std::int64_t index() const {  // of a map's result
+    constexpr int result = Thread::inputs::inputs;
+    return thread.start[result] + (position - thread.begin) * thread.operands.step[result];
+  }
 };
 
 /// Takes what there is once a row.
