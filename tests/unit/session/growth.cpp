@@ -122,11 +122,11 @@ void fan(handmade_program& p, int kernels) {
   p.fetch(s);
 }
 
-/// Sums over columns, and maps that read them and what they are sums of.
+/// Sums of all elements, and maps that read them and what they are sums of; with sums over an axis it were one kernel.
 void folds(handmade_program& p, int kernels) {
   int s = p.leaf(shape<8, 8>{});
   for (int k = 0; k < kernels / 2; ++k)
-    s = p.add(op_info_of<op::mul>, {s, p.add(op_info_of<op::reduce<fold::sum, false, 0>>, {s})});
+    s = p.add(op_info_of<op::mul>, {s, p.add(op_info_of<op::reduce<fold::sum, false>>, {s})});
   p.fetch(s);
 }
 
