@@ -27,7 +27,7 @@ const void* kernels_of(const E&) {
 }  // namespace
 
 // The operands' strides choose between the kernels of a map when it runs: a bias, a transposed operand and a slice are
-// all here with the first.
+// all here with the first. Rows along another axis have the kernels of rows along the last.
 const void* const onto_kernels[] = {
     kernels_of(x + b<float>),
     kernels_of(a<onto::half> - b<onto::half>),
@@ -42,6 +42,5 @@ const void* const onto_kernels[] = {
     kernels_of(onto::argmax<-1>(x)),
     kernels_of(onto::sum<-1>(onto::square(x - b<float>))),
     kernels_of(onto::softmax(x)),
-    kernels_of(onto::softmax<0>(x)),
     kernels_of(centred* onto::rsqrt(onto::mean<-1>(onto::square(centred), onto::keep_extents) + 1e-5f) * scale + shift),
 };
