@@ -58,6 +58,8 @@ def main():
             tasks += [(compiler, h) for h in (alone if compiler.name == "g++" else outermost(compiler, alone))]
             if compiler.name == "g++":
                 tasks += [(compiler, h + EMULATED) for h in cuda]
+                # As nvcc reads them for devices: without what only definitions need.
+                tasks += [(compiler, h + COMPILED) for h in alone if h.startswith("onto/backend/cpu/")]
                 tasks += [(compiler, p.relative_to(ROOT).as_posix()) for p in sorted(ROOT.glob("benchmarks/training/*.cpp")) if p.stem != "libtorch"]
             tasks += [(compiler, h + COMPILED) for h in ("onto/onto.hpp", "onto/scan.hpp", "onto/sort.hpp", RUNTIME)]
             if compiler.name != "g++":  # CMake compiles them with g++

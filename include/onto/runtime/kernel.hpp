@@ -18,6 +18,13 @@ struct operand_view {
   std::int64_t stride[max_rank] = {};
 };
 
+inline const void* advance(const void* p, std::int64_t elements, element type) {
+  return static_cast<const char*>(p) + elements * size_of(type);
+}
+inline void* advance(void* p, std::int64_t elements, element type) {
+  return static_cast<char*>(p) + elements * size_of(type);
+}
+
 /// What follows a product, of matrices or a convolution, in the same kernel: `relu(alpha * product + beta * addend)`.
 struct matmul_form {
   double alpha = 1;

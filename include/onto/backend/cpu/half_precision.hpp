@@ -5,7 +5,6 @@
 
 #include <onto/backend/cpu/convert.hpp>
 #include <onto/backend/cpu/map.hpp>
-#include <onto/backend/cpu/row_iterator.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 

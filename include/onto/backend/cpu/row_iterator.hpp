@@ -13,13 +13,6 @@
 
 namespace onto::detail {
 
-inline const void* advance(const void* p, std::int64_t elements, element type) {
-  return static_cast<const char*>(p) + elements * size_of(type);
-}
-inline void* advance(void* p, std::int64_t elements, element type) {
-  return static_cast<char*>(p) + elements * size_of(type);
-}
-
 /// A map's space in as few dimensions as its operands allow. The innermost is the row, which is repeated over `count`
 /// rows and further dimensions outside them.
 struct row_space {
