@@ -40,7 +40,21 @@ struct where_chooses_between_two : mistake {
 template <class T>
 struct extents_are_arguments : mistake {
   static constexpr bool ok = sizeof(T) == 0;
-  static_assert(ok, "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>()");
+  static_assert(ok,
+                "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>(), "
+                "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>()");
+};
+template <class... X>
+struct element_is_an_argument : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.element] the element type is known to the compiler: cast<double>(x)");
+};
+template <class... X>
+struct list_has_no_shape : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] numbers in braces have no element type here; make a tensor of them: "
+                "matmul(x, tensor<float, 2>{1, 2})");
 };
 template <class... X>
 struct operands_are_a_list : mistake {
@@ -214,6 +228,22 @@ template <expression First, expression Second, detail::run_time_integer I>
 constexpr auto concat(const First&, const Second&, I) {
   return typename detail::axis_is_an_argument<First, I>::result{};
 }
+template <expression First, expression Second, expression... More>
+constexpr auto concat(const First&, const Second&, const More&...) {
+  return typename detail::axis_is_an_argument<First, Second>::result{};
+}
+template <expression E, class To>
+constexpr auto cast(const E&, const To&) {
+  return typename detail::element_is_an_argument<E, To>::result{};
+}
+template <expression E, class T, std::size_t N>
+constexpr auto matmul(const E&, const T (&)[N]) {
+  return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
+template <expression E, class T, std::size_t N>
+constexpr auto dot(const E&, const T (&)[N]) {
+  return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
 template <int... Axis>
 constexpr ill_formed concat(const detail::list_of_operands&) {
   return {};
@@ -228,6 +258,16 @@ constexpr auto zeros(I...) { return typename detail::extents_are_arguments<T>::r
 template <class T = float, detail::run_time_integer... I>
   requires(sizeof...(I) > 0)
 constexpr auto ones(I...) { return typename detail::extents_are_arguments<T>::result{}; }
+template <class T = float, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto eye(I...) { return typename detail::extents_are_arguments<T>::result{}; }
+template <class T = float, detail::run_time_integer... I>
+  requires(sizeof...(I) > 0)
+constexpr auto iota(I...) { return typename detail::extents_are_arguments<T>::result{}; }
+template <class T = float, detail::scalar_value L, detail::scalar_value R, detail::run_time_integer I>
+constexpr auto linspace(L, R, I) {
+  return typename detail::extents_are_arguments<T>::result{};
+}
 template <class T = float, std::size_t N>
 constexpr auto zeros(const int (&)[N]) {
   return typename detail::extents_are_arguments<T>::result{};
