@@ -3,6 +3,8 @@
 // outside, of views, in sessions and prepared.
 #include <onto/indexing.hpp>
 
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -65,6 +67,63 @@ TEST_CASE("operations by number agree with the CPU's", "[gpu]") {
   check_numbers<onto::half, std::uint8_t>(sess, 1, 6);
   check_numbers<std::int16_t, std::int16_t>(sess, 4, 3);
   check_numbers<std::uint64_t, std::uint64_t>(sess, 4, 3);
+}
+
+TEST_CASE("many numbers are sorted into groups, in which their order stays", "[gpu][indexing]") {
+  session sess;
+  for (const auto& [rows, count, columns] :
+       {std::array{40, 65, 3}, {4000, 700, 40}, {5, 900, 1}, {1, 70, 2}, {300, 100, 0}}) {
+    tensor<float, dyn, dyn> X = numbers<float>(rows, columns, 3), U = numbers<float>(count, columns, 70);
+    for (float& v : U) v = std::round(16 * v);  // sums of these are the same in any order
+    tensor<int, dyn> N({count});
+    for (int k = 0; k < count; ++k)
+      N(k) = static_cast<int>(gpu_test::number(static_cast<std::size_t>(k) + 9) * 1.1 * rows);
+    INFO(rows << " rows, " << count << " numbers, " << columns << " columns");
+    CHECK(same_on_gpu(sess, scatter(x<float>, i<int>, u<float>), x<float> = X, i<int> = N, u<float> = U));
+    CHECK(same_on_gpu(sess, scatter_add(x<float>, i<int>, u<float>), x<float> = X, i<int> = N, u<float> = U));
+    CHECK(same_on_gpu(sess, scatter_add(flip(x<float>), flip(i<int>), flip<1>(u<float>)), x<float> = X, i<int> = N,
+                      u<float> = U));
+    CHECK(same_on_gpu(sess, segment_sum<3>(u<float>, i<int>), i<int> = N, u<float> = U));
+    CHECK(same_on_gpu(sess, segment_sum<5000>(u<float>, i<int>), i<int> = N, u<float> = U));
+    CHECK(same_on_gpu(sess, bincount<8>(i<int>), i<int> = N));
+  }
+}
+
+TEST_CASE("sums of long groups are as exact as the CPU's", "[gpu][indexing]") {
+  session sess;
+  constexpr int count = 5000;
+  const auto D = numbers<double>(count, 3, 5);
+  tensor<int, dyn> N({count});
+  for (int k = 0; k < count; ++k) N(k) = static_cast<int>(gpu_test::number(static_cast<std::size_t>(k)) * 4);
+  const auto got = sess.run(on<gpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N);
+  const auto here = sess.run(on<cpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N);
+  for (int s = 0; s < 4; ++s)
+    for (int c = 0; c < 3; ++c) CHECK(std::abs(got(s, c) - here(s, c)) <= 1e-15 * count * std::abs(here(s, c)));
+  CHECK(got == sess.run(on<gpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N));
+}
+
+TEST_CASE("gradients of many elements by number agree with the CPU's", "[gpu][indexing][gradient]") {
+  session sess;
+  const auto X = numbers<float>(50, 12, 3), U = numbers<float>(90, 12, 8);
+  tensor<int, dyn> N({90});
+  for (int k = 0; k < 90; ++k) N(k) = static_cast<int>(gpu_test::number(static_cast<std::size_t>(k) + 2) * 55);
+  const auto same = [&](const auto& loss) {
+    return same_on_gpu(sess, gradient(loss, x<float>), x<float> = X, i<int> = N, u<float> = U);
+  };
+  // Whole numbers, so that no order of their sums can be told from another.
+  const auto weighted = [](const auto& e) { return sum(floor(e) * e); };
+  CHECK(same(weighted(take<0>(x<float>, i<int>)) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(take<0>(x<float>, reshape<9, 10>(i<int>))) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(take<1>(x<float>, i<int>)) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(take<1>(x<float>, reshape<9, 10>(flip(i<int>)))) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(take_along_axis<0>(x<float>, expand_dims<1>(i<int>))) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(take_along_axis<1>(x<float>, expand_dims<0>(i<int>))) + 0.f * sum(u<float>)));
+  CHECK(same(weighted(scatter(x<float>, i<int>, u<float>))));
+  const auto of_updates = [&](const auto& loss) {
+    return same_on_gpu(sess, gradient(loss, u<float>), x<float> = X, i<int> = N, u<float> = U);
+  };
+  CHECK(of_updates(weighted(scatter(x<float>, i<int>, u<float>))));
+  CHECK(of_updates(weighted(scatter_add(x<float>, i<int>, u<float>))));
 }
 
 TEST_CASE("an extent and a histogram agree with the CPU's", "[gpu]") {

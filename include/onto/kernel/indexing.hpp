@@ -193,6 +193,7 @@ template <class T>
 struct scatter_rule<op::scatter<false>, T> {
   static constexpr int base = 1, updates = 2;
   static constexpr bool wraps = true;
+  static constexpr bool replaces = true;
   using result = T;
   struct state {
     T value;
@@ -205,6 +206,7 @@ template <class T, class Result>
 struct scatter_sum {
   using rule = scanning<fold::sum, computed_of<T>>;
   using result = Result;
+  static constexpr bool replaces = false;
   struct state {
     typename rule::term kept, lost;
   };
@@ -214,6 +216,7 @@ struct scatter_sum {
   ONTO_HD static state none() { return {rule::empty(), {}}; }
   ONTO_HD static state first(T x) { return {term_of(x), {}}; }
   ONTO_HD static void add(state& s, T x) { rule::add(s.kept, s.lost, term_of(x)); }
+  ONTO_HD static void merge(state& s, const state& next) { rule::merge(s.kept, s.lost, next.kept, next.lost); }
   ONTO_HD static Result finish(const state& s) { return static_cast<Result>(rule::finish(s.kept, s.lost)); }
 };
 template <class T>
@@ -245,6 +248,18 @@ ONTO_HD ONTO_INLINE std::int64_t offset_in_row(const indexed_operand& o, const i
   return offset;
 }
 
+/// What is kept of an element before its updates.
+template <class Op, class T, class Access>
+ONTO_HD ONTO_INLINE auto first_of_scatter(const indexed_call& c, const indexed_place& p) {
+  using rule = scatter_rule<Op, T>;
+  if constexpr (rule::base >= 0) {
+    const indexed_operand& x = c.in[rule::base];
+    return rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+  } else {
+    return rule::none();
+  }
+}
+
 /// Each element looks for its updates, in their order: so it is the same whatever else runs.
 template <class Op>
 struct scattered_element {
@@ -253,13 +268,7 @@ struct scattered_element {
     using rule = scatter_rule<Op, T>;
     const indexed_operand &numbers = c.in[0], &updates = c.in[rule::updates];
     const indexed_place p = place_of(c, k);
-    typename rule::state s{};
-    if constexpr (rule::base >= 0) {
-      const indexed_operand& x = c.in[rule::base];
-      s = rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
-    } else {
-      s = rule::none();
-    }
+    typename rule::state s = first_of_scatter<Op, T, Access>(c, p);
     const std::int64_t rows = c.extent[0].divisor, count = numbers.shape.dims[0];
     const std::int64_t offset = offset_in_row(updates, p, c.rank);
     for (std::int64_t u = 0; u < count; ++u)

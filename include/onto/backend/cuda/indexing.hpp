@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Operations that go by numbers of elements, on the GPU: a thread an element of the result. Where updates are
-// scattered, each looks for its own among all of them, in their order: no atomic operation, and the same bits in every
-// run.
+// Operations that go by numbers of elements, on the GPU: a thread an element of the result. What is brought together by
+// number is in grouped.hpp.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -70,14 +69,8 @@ template <bool Right>
 struct operation_kernels<op::searchsorted<Right>, cuda_backend> : cuda_indexing<op::searchsorted<Right>> {};
 template <int Axis>
 struct operation_kernels<op::extent<Axis>, cuda_backend> : cuda_indexing<op::extent<Axis>> {};
-template <bool Add>
-struct operation_kernels<op::scatter<Add>, cuda_backend> : cuda_indexing<op::scatter<Add>> {};
-template <int N>
-struct operation_kernels<op::segment_sum<N>, cuda_backend> : cuda_indexing<op::segment_sum<N>> {};
 template <>
 struct operation_kernels<op::slice_like, cuda_backend> : cuda_indexing<op::slice_like> {};
-template <class Read>
-struct operation_kernels<op::gather_gradient<Read>, cuda_backend> : cuda_indexing<op::gather_gradient<Read>> {};
 template <class Write>
 struct operation_kernels<op::scatter_gradient<Write>, cuda_backend> : cuda_indexing<op::scatter_gradient<Write>> {};
 

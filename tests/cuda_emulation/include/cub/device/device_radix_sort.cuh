@@ -23,11 +23,12 @@ void store(T* p, T value) {
   *static_cast<T*>(cuda_emulation::writable(p, sizeof(T), alignof(T))) = value;
 }
 
-/// Sorts rows that begin and end where `begins` and `ends` say. CUB may use what it is given to write to on the way, so
-/// that it must be apart from what it reads, and all of its workspace.
+/// Sorts rows that begin and end where `begins` and `ends` say by the lowest bits of their keys. CUB may use what it is
+/// given to write to on the way, so that it must be apart from what it reads, and all of its workspace.
 template <class Key, class Value, class Begins, class Ends>
 void sort_rows(char* workspace, std::size_t bytes, const Key* keys, Key* sorted, const Value* values,
-               Value* sorted_values, int rows, Begins begins, Ends ends) {
+               Value* sorted_values, int rows, Begins begins, Ends ends, int bits) {
+  const auto low = [&](Key key) { return static_cast<Key>(key << (8 * sizeof(Key) - static_cast<std::size_t>(bits))); };
   for (std::size_t b = 0; b < bytes; ++b) store(workspace + b, char{0});
   for (int r = 0; r < rows; ++r) {
     const std::int64_t first = begins[r], last = ends[r];
@@ -36,7 +37,7 @@ void sort_rows(char* workspace, std::size_t bytes, const Key* keys, Key* sorted,
     std::vector<std::int64_t> order;
     for (std::int64_t k = first; k < last; ++k) order.push_back(k);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::int64_t a, std::int64_t b) { return load(keys + a) < load(keys + b); });
+                     [&](std::int64_t a, std::int64_t b) { return low(load(keys + a)) < low(load(keys + b)); });
     for (std::int64_t k = first; k < last; ++k) {
       const std::int64_t from = order[static_cast<std::size_t>(k - first)];
       store(sorted + k, load(keys + from));
@@ -65,14 +66,14 @@ cudaError_t sort(void* workspace, std::size_t& bytes, const Key* keys, Key* sort
     bytes = needed;
     return cudaSuccess;
   }
-  if (bytes < needed || bits != static_cast<int>(8 * sizeof(Key))) return cudaErrorInvalidValue;
+  if (bytes < needed || bits <= 0 || bits > static_cast<int>(8 * sizeof(Key))) return cudaErrorInvalidValue;
   // As CUB, which tells of whatever went wrong last on this thread.
   if (status = cudaPeekAtLastError(); status != cudaSuccess) return status;
   cudaLaunchConfig_t one_thread{};
   one_thread.gridDim = one_thread.blockDim = dim3(1);
   one_thread.stream = stream;
   return cuda_emulation::launch(one_thread, &sort_rows<Key, Value, Begins, Ends>, static_cast<char*>(workspace), needed,
-                                keys, sorted, values, sorted_values, rows, begins, ends);
+                                keys, sorted, values, sorted_values, rows, begins, ends, bits);
 }
 
 /// One row: from 0, and to the number of items.
