@@ -107,13 +107,14 @@ struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
   }
 };
 
-/// Numbers of segments, and the elements of each.
+/// Numbers of segments, and the elements of each; or one for all, to count them.
 template <int N>
 struct segment_sum : detail::by_number<numeric_elements> {
   static constexpr std::string_view name = "SegmentSum";
   static constexpr element result(element, element x) { return summed_as(x); }
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) {
+    if (x[1].rank == 0) return {extents(shape<N>{}), x[0].rank == 1 ? shape_fault::none : shape_fault::rank};
     inferred r{x[1], detail::scattered(x[0], x[1], x[1])};
     if (r.fault == shape_fault::none) r.shape[0] = N;
     return r;
@@ -260,7 +261,7 @@ constexpr auto segment_sum(const E& x, const I& numbers) {
 /// How often each number of 0 to `N - 1` is there, as int64; others are left out.
 template <int N, expression I>
 constexpr auto bincount(const I& numbers) {
-  return segment_sum<N>(cast<std::int64_t>(ones_like(detail::flattened(numbers))), detail::flattened(numbers));
+  return make<op::segment_sum<N>>(detail::flattened(numbers), fill<std::int64_t>(c<1>));
 }
 
 /// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <type_traits>
@@ -216,6 +217,41 @@ TEST_CASE("many values are searched for at once", "[session]") {
   }
   check_searches<double>(1);
   check_searches<half>(2);
+}
+
+TEST_CASE("values are searched for among numbers at even distances, or almost", "[session]") {
+  constexpr auto sorted = placeholder<"sorted", float, dyn>;
+  constexpr auto value = placeholder<"value", float, dyn>;
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  session sess;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> between(-1.f, 1.f);
+    const int count = 3 + static_cast<int>(random() % 60);
+    const float first = 100 * between(random), width = std::exp(8 * between(random));
+    tensor<float, dyn> edges({count});
+    for (int k = 0; k < count; ++k)  // from exactly even to further off than a place
+      edges(k) = first + width * (static_cast<float>(k) + static_cast<float>(seed % 4) * 0.5f * between(random));
+    std::sort(edges.begin(), edges.end());
+    tensor<float, dyn> values({400});
+    for (float& v : values) v = first + width * static_cast<float>(count) * (between(random) * 1.2f + 0.5f);
+    for (int k = 0; k < count; ++k) values(k) = edges(k);
+    for (int k = 0; k < count; ++k) values(100 + k) = std::nextafter(edges(k), k % 2 == 0 ? infinity : -infinity);
+    const float far[] = {infinity, -infinity, nan, 3e38f, -3e38f};
+    std::copy(std::begin(far), std::end(far), values.begin() + 200);
+    const auto left = sess.run(searchsorted(sorted, value), sorted = edges, value = values);
+    const auto right = sess.run(searchsorted(sorted, value, right_side), sorted = edges, value = values);
+    bool same = true;
+    for (int k = 0; k < 400; ++k) {
+      const float v = values(k);
+      const auto after = [&](float e) { return std::isnan(v) || e <= v; };
+      same = same && right(k) == std::count_if(edges.begin(), edges.end(), after);
+      same =
+          same && left(k) == std::count_if(edges.begin(), edges.end(), [&](float e) { return std::isnan(v) || e < v; });
+    }
+    INFO("seed " << seed);
+    CHECK(same);
+  }
 }
 
 TEST_CASE("numbers are read in blocks, of any type", "[session]") {

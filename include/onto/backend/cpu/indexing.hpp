@@ -60,6 +60,16 @@ void cpu_indexed(thread_pool& pool, const kernel_call& call) {
   split(pool, c.size, 1024, body);
 }
 
+/// Takes elements that lie alone: `out[k]` is that of number `k` among `length`, which are `stride` apart.
+template <class T>
+void take_elements(const indexed_operand& numbers, std::int64_t offset, std::int64_t step, std::int64_t count,
+                   const T* from, std::int64_t length, std::int64_t stride, T* out) {
+  with_integer(numbers.type, [&](auto zero) {
+    const auto* const number = static_cast<const decltype(zero)*>(numbers.data) + offset;
+    for (std::int64_t k = 0; k < count; ++k) out[k] = from[nearest(count_of(number[k * step]), length) * stride];
+  });
+}
+
 /// The result of a take is (outer, numbers, inner): a number's row is copied whole where it is one.
 template <int Axis, class T>
 void cpu_take(thread_pool& pool, const kernel_call& call) {
@@ -90,19 +100,48 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
         offset += outer % x[d] * of.stride[d];
         outer /= x[d];
       }
-      read_numbers(c.in[0], first * step, step, n, at);
       const T* const from = static_cast<const T*>(of.data) + offset;
-      for (std::int64_t k = 0; k < n; ++k) at[k] = nearest(at[k], x[axis]) * of.stride[axis];
-      if (inner == 1)
-        for (std::int64_t k = 0; k < n; ++k) out[lo + k] = from[at[k]];
-      else
-        for (std::int64_t k = 0; k < n; ++k)
-          std::memcpy(static_cast<void*>(out + (lo + k) * inner), from + at[k],
-                      static_cast<std::size_t>(inner) * sizeof(T));
+      if (inner == 1) {
+        take_elements(c.in[0], first * step, step, n, from, x[axis], of.stride[axis], out + lo);
+        continue;
+      }
+      read_numbers(c.in[0], first * step, step, n, at);
+      for (std::int64_t k = 0; k < n; ++k)
+        std::memcpy(static_cast<void*>(out + (lo + k) * inner), from + nearest(at[k], x[axis]) * of.stride[axis],
+                    static_cast<std::size_t>(inner) * sizeof(T));
     }
   };
   split(pool, c.size / inner, 1024 / inner + 1, body);
 }
+
+/// Whether sorted numbers are about as far from each other as the first from the second, as edges of bins are: then
+/// where a value belongs can be computed, to a place or two.
+class even_spacing {
+ public:
+  template <class Number>
+  even_spacing(const Number* sorted, std::int64_t count) : first_(static_cast<double>(sorted[0])), last_(count) {
+    const double width = static_cast<double>(sorted[count - 1]) - first_;
+    scale_ = static_cast<double>(count - 1) / width;
+    holds_ = count > 2 && width > 0 && scale_ > 0;  // else it is infinite, or no number
+    for (std::int64_t k = 0; k < count && holds_; ++k) {
+      const std::int64_t off = guess(sorted[k]) - k;
+      holds_ = off >= 0 && off <= 2;
+    }
+  }
+  bool holds() const { return holds_; }
+  /// Behind how many a value belongs, about.
+  template <class Number>
+  ONTO_INLINE std::int64_t guess(Number value) const {
+    double place = (static_cast<double>(value) - first_) * scale_ + 1;
+    place = place < 0 ? 0 : place;
+    return place < static_cast<double>(last_) ? static_cast<std::int64_t>(place) : last_;
+  }
+
+ private:
+  double first_, scale_ = 0;
+  std::int64_t last_;
+  bool holds_ = false;
+};
 
 /// Searches side by side, none of which has a branch that depends on an element: processors guess those wrong.
 /// *Complexity* as many steps for each element as the vector is long in binary digits.
@@ -122,6 +161,22 @@ void cpu_searchsorted(thread_pool& pool, const kernel_call& call) {
   const auto behind = [](number value, number x) { return std::int64_t{Right ? !(value < x) : x < value}; };
   const T* const in = static_cast<const T*>(call.in[1].data);
   auto* const out = static_cast<std::int64_t*>(call.out.data);
+  if (const even_spacing even(sorted.data(), numbers); even.holds()) {
+    auto near_guess = [&](std::int64_t lo, std::int64_t hi) {
+      for (; lo < hi; ++lo) {
+        const number value = static_cast<number>(in[lo]);
+        if (is_nan(value)) {
+          out[lo] = Right ? count : numbers;
+          continue;
+        }
+        std::int64_t k = even.guess(value);
+        while (k < numbers && behind(value, sorted[static_cast<std::size_t>(k)])) ++k;
+        while (k > 0 && !behind(value, sorted[static_cast<std::size_t>(k - 1)])) --k;
+        out[lo] = k;
+      }
+    };
+    return split(pool, values.size(), 1024, near_guess);
+  }
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     constexpr std::int64_t wide = 16;
     number value[wide]{};
@@ -182,8 +237,19 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
       }
     }
   };
-  const std::int64_t work = numbers.shape[0] > 0 ? 65536 / numbers.shape[0] : inner;
-  split(pool, inner, work > 8 ? work : 8, columns);
+  if (inner == 1) {
+    with_integer(numbers.type, [&](auto zero) {
+      const auto* const number = static_cast<const decltype(zero)*>(numbers.data);
+      const T* const from = static_cast<const T*>(updates.data);
+      for (std::int64_t u = 0; u < numbers.shape[0]; ++u) {
+        const std::int64_t row = row_of(count_of(number[u * numbers.stride[0]]), rows, rule::wraps);
+        if (row >= 0) rule::add(states[static_cast<std::size_t>(row)], from[u * updates.stride[0]]);
+      }
+    });
+  } else {
+    const std::int64_t work = numbers.shape[0] > 0 ? 65536 / numbers.shape[0] : inner;
+    split(pool, inner, work > 8 ? work : 8, columns);
+  }
   auto* const out = static_cast<typename rule::result*>(call.out.data);
   auto finish = [&](std::int64_t lo, std::int64_t hi) {
     for (; lo < hi; ++lo) out[lo] = rule::finish(states[static_cast<std::size_t>(lo)]);
