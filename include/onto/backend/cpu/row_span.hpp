@@ -140,34 +140,35 @@ struct row_fold_body<Program, F, Keeps, true> {
         }
         from = to;
       }
-      [[maybe_unused]] lanes sum[4] = {lanes(T{0}), lanes(T{0}), lanes(T{0}), lanes(T{0})};
+      // Names, not arrays: g++ keeps those in memory.
+      [[maybe_unused]] lanes sum_a(T{0}), sum_b = sum_a, sum_c = sum_a, sum_d = sum_a;
       for (std::int64_t j = 0; j < some; j += 4 * width) {
-        lanes p[4];
+        lanes p_a, p_b, p_c, p_d;
         if constexpr (waits) {
-          p[0] = lanes::load_unaligned(from + j);
-          p[1] = lanes::load_unaligned(from + j + width);
-          p[2] = lanes::load_unaligned(from + j + 2 * width);
-          p[3] = lanes::load_unaligned(from + j + 3 * width);
+          p_a = lanes::load_unaligned(from + j);
+          p_b = lanes::load_unaligned(from + j + width);
+          p_c = lanes::load_unaligned(from + j + 2 * width);
+          p_d = lanes::load_unaligned(from + j + 3 * width);
         } else {
           source.k = k + j;
-          p[0] = Program::evaluate(source);
+          p_a = Program::evaluate(source);
           source.k += width;
-          p[1] = Program::evaluate(source);
+          p_b = Program::evaluate(source);
           source.k += width;
-          p[2] = Program::evaluate(source);
+          p_c = Program::evaluate(source);
           source.k += width;
-          p[3] = Program::evaluate(source);
+          p_d = Program::evaluate(source);
         }
         if constexpr (sums) {
-          sum[0] += p[0];
-          sum[1] += p[1];
-          sum[2] += p[2];
-          sum[3] += p[3];
+          sum_a += p_a;
+          sum_b += p_b;
+          sum_c += p_c;
+          sum_d += p_d;
         } else {
-          total.add(p[0], p[1], p[2], p[3]);
+          total.add(p_a, p_b, p_c, p_d);
         }
       }
-      if constexpr (sums) total.add(sum[0], sum[1], sum[2], sum[3]);
+      if constexpr (sums) total.add(sum_a, sum_b, sum_c, sum_d);
       k += some;
     }
     // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
