@@ -104,15 +104,15 @@ constexpr auto exponential_decay(const Rate& rate, const Steps& steps, const Fac
 template <detail::operand Rate, detail::operand Steps,
           class Least = detail::static_number<0, detail::number_kind::floating>>
 constexpr auto cosine_decay(const Rate& rate, const Steps& steps, const Least& least = {}) {
-  const auto part = minimum(cast<double>(detail::steps_made<Rate>()) / steps, 1.0_c);
-  const auto wave = 0.5_c * (1.0_c + cos(3.141592653589793_c * part));
+  const auto part = minimum(cast<double>(detail::steps_made<Rate>()) / steps, c<1.0>);
+  const auto wave = c<0.5> * (c<1.0> + cos(c<3.141592653589793> * part));
   return rate * (detail::one_less(least) * wave + least);
 }
 
 /// `rate`, a number or a schedule, times `(step + 1) / steps` for the first steps.
 template <detail::operand Rate, detail::operand Steps>
 constexpr auto warm_up(const Rate& rate, const Steps& steps) {
-  return rate * minimum((cast<double>(detail::steps_made<Rate>()) + 1.0_c) / steps, 1.0_c);
+  return rate * minimum((cast<double>(detail::steps_made<Rate>()) + c<1.0>) / steps, c<1.0>);
 }
 
 }  // namespace onto

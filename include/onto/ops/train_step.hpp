@@ -167,7 +167,7 @@ struct step_settings {
 template <class Most, class Factor, class... G>
 constexpr auto clipping_factor(const Most& most, const Factor& factor, const G&... g) {
   const auto squares = (... + cast<double>(sum(square(factor.template times<typename G::element_type>(g)))));
-  return minimum(most / (sqrt(squares) + 1e-6_c), 1.0_c);
+  return minimum(most / (sqrt(squares) + c<1e-6>), c<1.0>);
 }
 
 /// No average is kept,
@@ -218,7 +218,7 @@ template <class Rule, class Settings, class Writer, class Factor, class Loss, cl
 constexpr auto finish_step(const Rule& rule, const Settings& settings, const Writer& to, const Factor& factor,
                            const Loss& loss, const Effects& effects, const G& gradients, const W&... w) {
   const auto made = steps_by<Loss>(to);
-  const auto step = made + 1_c;  // of this step, from 1 on
+  const auto step = made + c<1>;  // of this step, from 1 on
   const auto count = to.set(made, step);
   const auto with = [&](const auto& before, const auto& parts) {
     return std::apply([&](const auto&... part) { return join_parts(loss, before, count, part...); }, parts);
@@ -229,7 +229,7 @@ constexpr auto finish_step(const Rule& rule, const Settings& settings, const Wri
   } else {
     // *Source* tf.train.ExponentialMovingAverage with num_updates.
     const auto n = cast<double>(step);
-    const auto share = 1.0_c - minimum((1.0_c + n) / (10.0_c + n), settings.average);
+    const auto share = c<1.0> - minimum((c<1.0> + n) / (c<10.0> + n), settings.average);
     using known = std::remove_const_t<decltype(earlier(share))>;
     return with(std::tuple_cat(effects, std::tuple{share}),
                 parts_of(numbers, rule, settings.rate, step, to, factor, keeps_average<known>{earlier(share)},
@@ -277,11 +277,11 @@ constexpr auto make_step(const Rule& rule, const Settings& settings, const Loss&
     const auto good = variable<"loss_scale/good_steps", count>(zeros<count>());
     const std::tuple gradients{gradient(loss * rate_in<typename Loss::element_type>(scale), w)...};
     const auto finite = std::apply([](const auto&... g) { return (... && is_finite(earlier(g))); }, gradients);
-    const auto factor = 1.0_c / cast<double>(scale);
-    const auto enough = cast<double>(good) + 1.0_c >= real(o.interval);
+    const auto factor = c<1.0> / cast<double>(scale);
+    const auto enough = cast<double>(good) + c<1.0> >= real(o.interval);
     const auto next_scale =
         assign(scale, where(finite, where(enough, scale * real(o.growth), scale), scale * real(o.backoff)));
-    const auto next_good = assign(good, where(finite && !enough, good + 1_c, 0_c));
+    const auto next_good = assign(good, where(finite && !enough, good + c<1>, c<0>));
     using writer = writes_where<std::remove_const_t<decltype(earlier(finite))>>;
     using known = common_factor<std::remove_const_t<decltype(earlier(factor))>>;
     return clip_and_finish(rule, settings, writer{earlier(finite)}, known{earlier(factor)}, loss,

@@ -8,11 +8,11 @@
 #include <onto/plan/cost_model.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <iosfwd>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +38,10 @@ class log_sink {
   /// Standard error.
   log_sink() = default;
   /// A stream; it must live as long as the session. Null: no log.
-  log_sink(std::ostream* stream) : target_(stream), write_(&write_stream) {}
+  template <class Traits>
+  log_sink(std::basic_ostream<char, Traits>* stream)
+      : target_(stream), write_(stream ? &write_stream<Traits> : &write_nothing) {}
+  log_sink(std::nullptr_t) : write_(&write_nothing) {}
   template <detail::takes_lines F>
   log_sink(F callback) : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}
 
@@ -54,18 +57,21 @@ class log_sink {
   static void write_standard_error(const log_sink&, std::string_view line) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
   }
+  // A template: programs that have no stream do not read what one is.
+  template <class Traits>
   static void write_stream(const log_sink& s, std::string_view line) {
-    if (!s.target_) return;
-    s.target_->write(line.data(), static_cast<std::streamsize>(line.size()));
-    s.target_->put('\n');
-    s.target_->flush();
+    auto& stream = *static_cast<std::basic_ostream<char, Traits>*>(s.target_);
+    stream.write(line.data(), static_cast<std::streamsize>(line.size()));
+    stream.put('\n');
+    stream.flush();
   }
+  static void write_nothing(const log_sink&, std::string_view) {}
   template <class F>
   static void write_callback(const log_sink& s, std::string_view line) {
     static_cast<const holder<F>*>(s.callback_.get())->call(line);
   }
 
-  std::ostream* target_ = nullptr;
+  void* target_ = nullptr;  // the stream
   void (*write_)(const log_sink&, std::string_view) = &write_standard_error;
   detail::ref<const detail::counted> callback_;
 };

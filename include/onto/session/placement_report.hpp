@@ -52,7 +52,10 @@ struct placement_report {
   std::string to_json() const;
 };
 
-ONTO_RUNTIME std::ostream& operator<<(std::ostream& out, const placement_report& r);
+template <class Traits>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const placement_report& r) {
+  return out << r.to_string();
+}
 
 }  // namespace onto
 

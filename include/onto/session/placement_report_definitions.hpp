@@ -7,7 +7,6 @@
 #include <onto/session/placement_text.hpp>
 #include <onto/session/refined_programs.hpp>
 
-#include <ostream>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
@@ -63,8 +62,6 @@ ONTO_RUNTIME std::string placement_report::to_json() const {
   m << "}\n}\n";
   return m.text();
 }
-
-ONTO_RUNTIME std::ostream& operator<<(std::ostream& out, const placement_report& r) { return out << r.to_string(); }
 
 #endif
 
