@@ -6,6 +6,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/simulated_cluster.hpp>
 
 #include <onto/backend/cluster/worker_group.hpp>
@@ -259,3 +261,5 @@ void run_asynchronously(const cluster_spec& spec, std::string_view job, const Bo
 
 }  // namespace onto
 ONTO_END_RUNS_ONCE
+
+ONTO_END_HEADER

@@ -4,4 +4,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/session/batches.hpp>
+
+ONTO_END_HEADER

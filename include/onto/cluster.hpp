@@ -5,6 +5,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/backend/cluster/server.hpp>
 #include <onto/session/together.hpp>
 
@@ -18,3 +20,5 @@ inline session::session(server& node, session_options options)
 }  // namespace ONTO_ABI
 }  // namespace onto
 ONTO_END_RUNS_ONCE
+
+ONTO_END_HEADER

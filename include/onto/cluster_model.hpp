@@ -3,6 +3,10 @@
 // only plans, or asks while it is compiled, includes this beside <onto/onto.hpp>.
 #pragma once
 
+#include <onto/core/config.hpp>
+
+ONTO_BEGIN_HEADER
+
 #include <onto/device/task.hpp>
 #include <onto/plan/cluster_timer.hpp>
 #include <onto/plan/estimate.hpp>
@@ -33,3 +37,5 @@ constexpr timeline<Steps, Devices> estimate(const plan<Nodes, Steps, Values, Dev
 
 }  // namespace onto
 ONTO_END_RUNS_ONCE
+
+ONTO_END_HEADER

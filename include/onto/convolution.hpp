@@ -5,6 +5,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 // First, so that a message of the compiler's names few files.
 #include <onto/ops/windows.hpp>
 
@@ -17,3 +19,5 @@
 #include <onto/backend/cuda/convolution.hpp>
 #include <onto/backend/cuda/cudnn/kernels.hpp>
 #include <onto/backend/cuda/pooling.hpp>
+
+ONTO_END_HEADER

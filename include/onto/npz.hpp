@@ -4,4 +4,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/tensor/npz.hpp>
+
+ONTO_END_HEADER

@@ -6,11 +6,9 @@
 #error "[onto.exceptions] onto says by exceptions what is wrong with data; compile with -fexceptions"
 #else
 
-// A program's own globals are called x, n or first; g++ warns where a local of ours has such a name.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#endif
+#include <onto/core/config.hpp>
+
+ONTO_BEGIN_HEADER
 
 // First what reports mistakes: compilers print the way to it, and this is the shortest.
 #include <onto/expr/not_a_value.hpp>
@@ -66,8 +64,6 @@
 #include <onto/tensor/tensor.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+ONTO_END_HEADER
 
 #endif

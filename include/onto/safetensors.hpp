@@ -5,4 +5,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/tensor/safetensors.hpp>
+
+ONTO_END_HEADER

@@ -5,8 +5,12 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/indexing.hpp>
 
 #include <onto/backend/cpu/scan.hpp>
 #include <onto/backend/cuda/scan.hpp>
 #include <onto/ops/scan.hpp>
+
+ONTO_END_HEADER

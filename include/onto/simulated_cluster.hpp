@@ -5,6 +5,8 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/backend/cluster/device.hpp>
 #include <onto/backend/cluster/memory_transport.hpp>
 #include <onto/backend/cluster/spec.hpp>
@@ -48,3 +50,5 @@ class simulated_cluster final : public session_opener {
 
 }  // namespace onto::detail
 ONTO_END_RUNS_ONCE
+
+ONTO_END_HEADER

@@ -5,9 +5,13 @@
 
 #include <onto/onto.hpp>
 
+ONTO_BEGIN_HEADER
+
 #include <onto/indexing.hpp>
 #include <onto/scan.hpp>
 
 #include <onto/backend/cpu/sort.hpp>
 #include <onto/backend/cuda/sort.hpp>
 #include <onto/ops/sort.hpp>
+
+ONTO_END_HEADER

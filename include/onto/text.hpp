@@ -4,4 +4,9 @@
 #pragma once
 
 #include <onto/onto.hpp>
+
+ONTO_BEGIN_HEADER
+
 #include <onto/tensor/text_bytes.hpp>
+
+ONTO_END_HEADER

@@ -97,6 +97,16 @@
 #define ONTO_END_RUNS_ONCE
 #endif
 
+// Around what a program includes: its own globals are called x, n or first, and g++ warns where a local of ours has such a
+// name.
+#if defined(__GNUC__)
+#define ONTO_BEGIN_HEADER _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define ONTO_END_HEADER _Pragma("GCC diagnostic pop")
+#else
+#define ONTO_BEGIN_HEADER
+#define ONTO_END_HEADER
+#endif
+
 #define ONTO_VERSION_MAJOR 0
 #define ONTO_VERSION_MINOR 1
 #define ONTO_VERSION_PATCH 0
