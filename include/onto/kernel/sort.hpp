@@ -9,6 +9,7 @@
 #include <onto/ops/sort.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace onto::detail {
@@ -25,6 +26,12 @@ struct sort_key {
   using bits = unsigned_of<static_cast<int>(sizeof(T))>;
   static constexpr bool floating = is_floating(element_of<T>);
   static constexpr bits all = static_cast<bits>(~bits{0});
+  static constexpr bits infinity = [] {
+    if constexpr (floating)
+      return __builtin_bit_cast(bits, static_cast<T>(std::numeric_limits<computed_of<T>>::infinity()));
+    else
+      return bits{0};
+  }();
   static constexpr bits sign =
       floating || std::is_signed_v<T> ? static_cast<bits>(bits{1} << (8 * sizeof(bits) - 1)) : bits{0};
 
@@ -32,9 +39,9 @@ struct sort_key {
   ONTO_HD ONTO_INLINE static constexpr bits of(T x, bool zeros_are_equal) {
     if constexpr (floating) {
       const auto u = __builtin_bit_cast(bits, x);
-      const auto value = static_cast<computed_of<T>>(x);
-      if (value != value) return all;
-      if (zeros_are_equal && value == 0) return sign;
+      const auto size = static_cast<bits>(u & ~sign);  // by bits, as -ffast-math takes it that there is no NaN
+      if (size > infinity) return all;
+      if (zeros_are_equal && size == 0) return sign;
       return static_cast<bits>((u & sign) != 0 ? ~u : u | sign);
     } else {
       return static_cast<bits>(static_cast<bits>(x) ^ sign);

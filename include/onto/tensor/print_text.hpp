@@ -133,8 +133,16 @@ struct number_parts {
   }
 };
 
+/// By its bits: with -ffast-math compilers take it that every number is finite.
+inline std::uint64_t size_bits(double value) { return __builtin_bit_cast(std::uint64_t, value) << 1 >> 1; }
+inline constexpr std::uint64_t infinity_bits = std::uint64_t{0x7ff} << 52;
+inline bool is_finite(double value) { return size_bits(value) < infinity_bits; }
+
 /// The characters of a number that is none, or infinite.
-inline const char* not_finite(double value) { return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf"; }
+inline const char* not_finite(double value) {
+  if (size_bits(value) > infinity_bits) return "nan";
+  return __builtin_bit_cast(std::uint64_t, value) >> 63 != 0 ? "-inf" : "inf";
+}
 
 class values_printer {
  public:
@@ -201,7 +209,7 @@ class values_printer {
     if (is_text(type_)) return put(string(0));
     if (!is_floating(type_)) return put(whole(0, text + sizeof text - 1));
     const double value = number(0), size = std::fabs(value);
-    if (!std::isfinite(size)) return put(not_finite(value));
+    if (!is_finite(size)) return put(not_finite(value));
     const decimal d = shortest(type_, value);
     const number_parts p{d, !(size == 0 || (size >= 1e-4 && size < scalar_cutoff(type_)))};
     p.write_left(out_);
@@ -249,14 +257,14 @@ class values_printer {
       return;
     }
     const double size = std::fabs(number(at));
-    if (!std::isfinite(size) || size == 0) return;
+    if (!is_finite(size) || size == 0) return;
     largest_ = size > largest_ ? size : largest_;
     smallest_ = size < smallest_ ? size : smallest_;
   }
 
   ONTO_COLD void measure_width(std::int64_t at) {
     const double value = number(at);
-    if (!std::isfinite(value)) {
+    if (!is_finite(value)) {
       const int size = static_cast<int>(std::strlen(not_finite(value)));
       width_ = size > width_ ? size : width_;
       return;
@@ -297,7 +305,7 @@ class values_printer {
     const char* word = nullptr;
     if (!is_floating(type_)) {
       word = whole(at, text + sizeof text - 1);
-    } else if (!std::isfinite(number(at))) {
+    } else if (!is_finite(number(at))) {
       word = not_finite(number(at));
     }
     if (word) {
