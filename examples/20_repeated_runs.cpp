@@ -2,14 +2,30 @@
 // A training step that is prepared once and repeated: it takes its memory once, and runs without being waited for.
 #include <onto/onto.hpp>
 
+#include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <utility>
 
 using namespace onto;
 
 inline constexpr auto x = placeholder<"x", float, dyn, 3>;
 inline constexpr auto y = placeholder<"y", float, dyn>;
 inline constexpr auto w = variable<"w", float, 3>;
+
+// [member]
+auto prediction() { return sum<1>(x * w); }
+
+/// A class that keeps a prepared program.
+class predictor {
+ public:
+  explicit predictor(session& sess) : predict_(sess.prepare(prediction())) {}
+  tensor<float, dyn> operator()(const tensor<float, dyn, 3>& rows) { return predict_(x = rows); }
+
+ private:
+  decltype(std::declval<session&>().prepare(prediction())) predict_;
+};
+// [member]
 
 int main() {
   session sess{{.allow_soft_placement = true, .log = nullptr, .simulated_gpus = 1}};
@@ -44,4 +60,7 @@ int main() {
   const float loss_now = std::get<0>(second.get());
   std::cout << std::boolalpha << "below 0.1: " << (loss_before < 0.1f && loss_now < 0.1f) << '\n';
   // [async]
+
+  predictor predict(sess);
+  std::cout << "of a row of ones: " << std::round(predict({{1, 1, 1}})(0)) << '\n';
 }
