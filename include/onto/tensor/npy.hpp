@@ -4,16 +4,12 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
-#include <onto/core/error.hpp>
 #include <onto/shape/extents.hpp>
-#include <onto/tensor/layout.hpp>
 #include <onto/tensor/npy_header.hpp>
 #include <onto/tensor/storage.hpp>
 #include <onto/tensor/tensor.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
-#include <bit>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -47,12 +43,8 @@ class file_handle {
   std::FILE* file_;
 };
 
-[[noreturn]] ONTO_COLD inline void throw_open(const std::string& path, const char* what, int reason,
-                                              const char* tag = "[onto.npy] ") {
-  const std::string sentence = tag + path + ": the file cannot be " + what + ": " + std::strerror(reason);
-  if (reason == ENOENT || reason == ENOTDIR) throw not_found_error(sentence + "; check the path");
-  throw invalid_argument_error(sentence);
-}
+[[noreturn]] ONTO_RUNTIME void throw_open(const std::string& path, const char* what, int reason,
+                                          const char* tag = "[onto.npy] ");
 
 /// Positions in files beyond 2 GiB: fseek takes a long, which is 32 bits on some systems.
 inline bool seek(std::FILE* f, std::int64_t offset, int whence) {
@@ -71,32 +63,11 @@ inline std::int64_t tell(std::FILE* f) {
 }
 
 /// From the other byte order into this machine's, in place.
-ONTO_COLD inline void swap_bytes(unsigned char* data, std::size_t count, std::size_t width) {
-  for (std::size_t k = 0; k < count; ++k, data += width)
-    for (std::size_t i = 0; i < width / 2; ++i) {
-      const unsigned char c = data[i];
-      data[i] = data[width - 1 - i];
-      data[width - 1 - i] = c;
-    }
-}
+ONTO_RUNTIME void swap_bytes(unsigned char* data, std::size_t count, std::size_t width);
 
 /// From Fortran's order, the first index fastest, to row-major.
-ONTO_COLD inline void reorder(const unsigned char* from, unsigned char* to, const extents& shape, std::size_t count,
-                              std::size_t width) {
-  std::size_t stride[max_rank + 1] = {1};
-  for (int k = 0; k < shape.rank; ++k) stride[k + 1] = stride[k] * static_cast<std::size_t>(shape[k]);
-  int index[max_rank] = {};
-  std::size_t at = 0;
-  for (std::size_t n = 0; n < count; ++n, to += width) {
-    std::memcpy(to, from + at * width, width);
-    for (int axis = shape.rank - 1; axis >= 0; --axis) {
-      at += stride[axis];
-      if (++index[axis] < shape[axis]) break;
-      at -= stride[axis + 1];
-      index[axis] = 0;
-    }
-  }
-}
+ONTO_RUNTIME void reorder(const unsigned char* from, unsigned char* to, const extents& shape, std::size_t count,
+                          std::size_t width);
 
 /// Fills row-major values of this machine from the bytes of a file that `read(to, bytes)` gives.
 template <class Read>
@@ -133,71 +104,16 @@ struct npy_file {
   std::size_t count = 0;
   std::string path;
 
-  ONTO_COLD npy_file(const std::string& from, element type, const extents& declared)
-      : file(std::fopen(from.c_str(), "rb")), path(from) {
-    if (!file) throw_open(path, "opened", errno);
-    std::byte head[npy_prologue_limit];
-    const std::size_t got = std::fread(head, 1, sizeof head, file.get());
-    if (std::ferror(file.get())) throw_open(path, "read", errno);
-    const std::int64_t size = seek(file.get(), 0, SEEK_END) ? tell(file.get()) : -1;
-    if (size < 0) throw_open(path, "read, because it has no size", errno);
-    header = parse_npy_header({head, got}, path);
-    const std::uint64_t rest = static_cast<std::uint64_t>(size) - header.data_at;
-    count = check_npy(header, type, declared, static_cast<std::uint64_t>(size) < header.data_at ? 0 : rest, path);
-    if (!seek(file.get(), static_cast<std::int64_t>(header.data_at), SEEK_SET)) throw_open(path, "read", errno);
-  }
-
-  ONTO_COLD void values(void* to, element type) {
-    read_npy_values(static_cast<unsigned char*>(to), count, type, header, [&](unsigned char* into, std::size_t n) {
-      if (std::fread(into, 1, n, file.get()) == n) return;
-      if (std::ferror(file.get())) throw_open(path, "read", errno);
-      throw_npy(path, "the file became shorter while it was read; read it again once it is complete");
-    });
-  }
+  ONTO_RUNTIME npy_file(const std::string& from, element type, const extents& declared);
+  ONTO_RUNTIME void values(void* to, element type);
 };
 
 template <class T>
 inline constexpr bool numpy_has =
     !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty() || is_text(element_of<T>);
 
-/// `{'descr': '<f4', ...}` and what comes before it, byte for byte as numpy.save writes it.
-ONTO_COLD inline std::string make_npy_header(element type, const extents& shape) {
-  const element_row& row = element_table::rows[static_cast<int>(type)];
-  const char order = row.size == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-  std::string text =
-      std::string("{'descr': '") + order + std::string(row.numpy) + "', 'fortran_order': False, 'shape': (";
-  for (int k = 0; k < shape.rank; ++k) text += (k ? ", " : "") + std::to_string(shape[k]);
-  text += shape.rank == 1 ? ",), }" : "), }";
-  // Room for the first extent to grow to 21 digits, so that rows can be added in place.
-  if (shape.rank > 0) text.append(21 - std::to_string(shape[0]).size(), ' ');
-  text.append(64 - (10 + text.size() + 1) % 64, ' ');
-  text += '\n';
-  std::string head = "\x93NUMPY";
-  head += '\1';
-  head += '\0';
-  head += static_cast<char>(text.size() & 0xff);
-  head += static_cast<char>(text.size() >> 8);
-  return head + text;
-}
-
-ONTO_COLD inline void write_npy(const std::string& path, const void* data, std::size_t count, element type,
-                                const extents& shape) {
-  file_handle file(std::fopen(path.c_str(), "wb"));
-  if (!file) throw_open(path, "created", errno);
-  const std::string head = make_npy_header(type, shape);
-  const std::size_t bytes = count * static_cast<std::size_t>(size_of(type));
-  bool done = std::fwrite(head.data(), 1, head.size(), file.get()) == head.size();
-  done = done && (bytes == 0 || std::fwrite(data, 1, bytes, file.get()) == bytes);
-  done = done && std::fflush(file.get()) == 0;
-  int reason = errno;
-  if (std::fclose(file.release()) != 0 && done) {
-    done = false;
-    reason = errno;
-  }
-  if (!done)
-    throw internal_error("[onto.npy] " + path + ": writing failed: " + std::strerror(reason) +
-                         "; the file is not complete");
-}
+ONTO_RUNTIME void write_npy(const std::string& path, const void* data, std::size_t count, element type,
+                            const extents& shape);
 
 }  // namespace detail
 
@@ -236,3 +152,7 @@ void save_npy(const std::string& path, const tensor_ref<T, Dims...>& t) {
 }
 
 }  // namespace onto
+
+#if ONTO_DEFINITIONS
+#include <onto/tensor/npy_definitions.hpp>
+#endif

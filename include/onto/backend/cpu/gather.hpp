@@ -211,10 +211,14 @@ using copy_function = void (*)(int size, void* out, std::int64_t out_row, std::i
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns);
 
 /// The same for any elements, of any strides.
-inline void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
-                          std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+ONTO_RUNTIME void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
+                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns);
+#if ONTO_DEFINITIONS
+ONTO_RUNTIME void copy_elements(int size, void* out, std::int64_t out_row, std::int64_t out_column, const void* in,
+                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   copies<all_sizes, true>::run(size, out, out_row, out_column, in, in_row, in_column, rows, columns);
 }
+#endif
 
 /// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`: as many rows at once as lie
 /// a stride apart, and parts of rows before and after them.
