@@ -97,8 +97,8 @@
 #define ONTO_END_RUNS_ONCE
 #endif
 
-// Around what a program includes: its own globals are called x, n or first, and g++ warns where a local of ours has such a
-// name.
+// Around what a program includes: its own globals are called x, n or first, and g++ warns where a local of ours has
+// such a name.
 #if defined(__GNUC__)
 #define ONTO_BEGIN_HEADER _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
 #define ONTO_END_HEADER _Pragma("GCC diagnostic pop")

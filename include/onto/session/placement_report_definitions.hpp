@@ -7,7 +7,6 @@
 #include <onto/session/placement_text.hpp>
 #include <onto/session/refined_programs.hpp>
 
-
 ONTO_BEGIN_RUNS_ONCE
 namespace onto {
 

@@ -5,6 +5,7 @@
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
+#include <onto/core/not_finite.hpp>
 #include <onto/core/text_buffer.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/print.hpp>
@@ -132,17 +133,6 @@ struct number_parts {
     out.put(text, std::snprintf(text, sizeof text, "%+0*d", width, power));
   }
 };
-
-/// By its bits: with -ffast-math compilers take it that every number is finite.
-inline std::uint64_t size_bits(double value) { return __builtin_bit_cast(std::uint64_t, value) << 1 >> 1; }
-inline constexpr std::uint64_t infinity_bits = std::uint64_t{0x7ff} << 52;
-inline bool is_finite(double value) { return size_bits(value) < infinity_bits; }
-
-/// The characters of a number that is none, or infinite.
-inline const char* not_finite(double value) {
-  if (size_bits(value) > infinity_bits) return "nan";
-  return __builtin_bit_cast(std::uint64_t, value) >> 63 != 0 ? "-inf" : "inf";
-}
 
 class values_printer {
  public:
