@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: BSL-1.0
 # Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
 # as errors. What users of the compiled runtime include is compiled for them, too. Headers of backend/cuda are asked of g++ with
-# the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and a dozen static
-# tests in one file.
+# the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and three dozen
+# static tests in one file.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
-# warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does
-# not come to in them. The programs of `./run bench training`, which no stage builds, are read by g++.
+# warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, what it does not
+# come to in them, and the static tests a dozen in one file. The programs of `./run bench training`, which no stage builds, are
+# read by g++.
 """usage: headers.py [COMPILER...]"""
 import re
 import sys
 
-from compilers import INCLUDE, ROOT, WARNINGS, Memory, close, compilers, in_parts, indent, joined, joins, parallel, without_root
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, in_parts, indent, joined, joins, parallel, without_root
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
@@ -97,15 +98,18 @@ def main():
     def check_together(number, some):
         """Of static tests those that are seen to compile in one file; of the others nothing is known."""
         compiler = some[0][0]
-        file = joined(scratch / f"static_{number}.cu", [ROOT / name for _, name in some])
-        if compiler.check(file, *NVCC_WARNINGS)[0]:
+        nvcc = compiler.name == "nvcc"
+        file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
+        if compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))[0]:
             together.update(some)
             for task in some:
                 memory.passed(key_of(*task))
 
-    joining = [t for t in tasks if t[0].name == "nvcc" and t[1] in statics and joins((ROOT / t[1]).read_text())]
-    joining = [t for t in joining if not memory.knows(key_of(*t))]
-    parallel(lambda part: check_together(*part), list(enumerate(in_parts(joining))))
+    joining = [t for t in tasks if t[1] in statics and joins((ROOT / t[1]).read_text()) and not memory.knows(key_of(*t))]
+    parts = []
+    for compiler in found:
+        parts += in_parts([t for t in joining if t[0] is compiler], TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
+    parallel(lambda part: check_together(*part), list(enumerate(parts)))
     failures = [f for f in parallel(check, tasks) if f]
     memory.save()
     print("\n".join(failures), end="\n" if failures else "")

@@ -19,7 +19,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, ROOT, TOGETHER, Memory, close, compilers, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
@@ -91,12 +91,12 @@ def twins_together(tasks, ready):
     are one file. For g++ and clang++ they are those with the same includes: whether each includes what it needs is seen as if
     it were alone. nvcc, which takes longest, gets them as they come. Nothing is judged by a file that fails: its twins are
     compiled one by one."""
-    groups = {}
+    groups, most = {}, {"nvcc": TOGETHER_BY_NVCC}
     for task in tasks:
         case, compiler = task
         if case.joins:
             groups.setdefault((compiler, () if compiler.name == "nvcc" else case.includes), []).append(task)
-    parts = [(at, part) for at, part in enumerate(p for g in groups.values() for p in in_parts(g)) if len(part) > 1]
+    parts = [(at, part) for at, part in enumerate(p for (compiler, _), g in groups.items() for p in in_parts(g, most.get(compiler.name, TOGETHER))) if len(part) > 1]
 
     def compile_some(number, some):
         compiler = some[0][1]
@@ -113,7 +113,7 @@ def refused_together(tasks):
     which nothing is said there, as one whose mistake another has made before it, is compiled alone, and so is one whose
     words are not what they must be."""
     tasks = [t for t in tasks if t[1].name == "nvcc" and t[0].joins and not t[0].chooses_includes]
-    parts = [(at, part) for at, part in enumerate(in_parts(tasks)) if len(part) > 1]
+    parts = [(at, part) for at, part in enumerate(in_parts(tasks, TOGETHER_BY_NVCC)) if len(part) > 1]
 
     def compile_some(number, some):
         good, said = some[0][1].check(joined(SCRATCH / f"refused_{number}.cu", [case.path for case, _ in some]), f"-I{HERE}")

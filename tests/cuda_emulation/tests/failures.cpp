@@ -288,8 +288,8 @@ TEST_CASE("each call that fails in a product is told of", "[failures]") {
     call.inner = 0;
     call.form = {};
     b.launch(&cuda_matmul<float>, call);
-    const std::vector<float> nothing = b.download(out, x.size());
-    CHECK(nothing == std::vector<float>(x.size()));
+    const std::vector<float> zeros_out = b.download(out, x.size());
+    CHECK(zeros_out == std::vector<float>(x.size()));
     return b.run.failed();
   };
   check_each_call(cudaErrorInvalidValue, multiply, {{"cudaStreamSynchronize", 6}});  // after five allocations

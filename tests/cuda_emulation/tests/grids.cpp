@@ -144,7 +144,7 @@ std::string row_layouts() {
     for (const int m : {1, 2, 7, 8, 31, 132, 264, 1000, 4096, 32768})
       for (const int axis : {0, 1})
         for (const bool shared_input : {false, true})
-          for (const std::uintptr_t data : {0x10000, 0x10004, 0x10008}) {
+          for (const std::uintptr_t data : {0x10000u, 0x10004u, 0x10008u}) {
             const extents space = axis == 1 ? shape_of({m, n}) : shape_of({n, m});
             add_row_operands<softmax_program<element::float32>>(f, space, axis, shared_input, data);
             add_row_operands<normal_program<element::float32>>(f, space, axis, shared_input, data);
@@ -203,7 +203,7 @@ std::string maps() {
       "height");
   for (const int n : {1, 4, 8, 12, 31, 32, 33, 64, 255, 256, 1020, 1024, 1028, 4096, 100000, 600000})
     for (const int m : {1, 2, 3, 16, 31, 32, 33, 63, 64, 65, 128, 130, 1000, 4096})
-      for (const std::uintptr_t data : {0x10000, 0x10004}) {
+      for (const std::uintptr_t data : {0x10000u, 0x10004u}) {
         if (std::int64_t{n} * m > std::int64_t{1} << 30) continue;
         const extents space = shape_of({m, n}), cube = shape_of({3, m, n});
         auto* const at = reinterpret_cast<void*>(data);
@@ -238,7 +238,7 @@ std::string transposed_copies() {
   for (const int n : {1, 2, 3, 4, 6, 8, 12, 16, 100})
     for (const int m : {1, 2, 5})
       for (const int gap : {0, 1, 2, 4, 8})
-        for (const std::uintptr_t data : {0x10000, 0x10001, 0x10002, 0x10004})
+        for (const std::uintptr_t data : {0x10000u, 0x10001u, 0x10002u, 0x10004u})
           for (const element type : {element::boolean, element::float16, element::float32, element::float64}) {
             if (data % static_cast<unsigned>(size_of(type)) != 0) continue;
             operand_view in = view_of(reinterpret_cast<void*>(data), {n + gap, 1});
@@ -295,8 +295,8 @@ std::string products() {
   for (const std::int64_t m : {1, 2, 9, 25, 64, 1000})
     for (const std::int64_t n : {1, 7, 25, 28, 64, 999})
       for (const std::int64_t k : {1, 5, 20, 64})
-        for (const std::size_t size : {2, 4, 8})
-          for (const std::size_t bytes : {0, 255, 877, 878, 1000, 6000, 8190, 8191, 8192, 100000, 1 << 25}) {
+        for (const std::size_t size : {2u, 4u, 8u})
+          for (const std::size_t bytes : {0u, 255u, 877u, 878u, 1000u, 6000u, 8190u, 8191u, 8192u, 100000u, 1u << 25}) {
             const block_plan p = plan_blocks(m, n, k, size, bytes);
             f.add(m, n, k, size, bytes, p.rows, p.columns, p.a_leading, p.b_leading, p.out_leading, p.b_at, p.out_at,
                   p.end);
@@ -314,7 +314,7 @@ std::string reductions() {
     for (const int m : {1, 2, 32, 33, 500})
       for (const int axis : {0, 1, 2})
         for (const int kind : {0, 1, 2, 3})
-          for (const std::uintptr_t data : {0x10000, 0x10004}) {
+          for (const std::uintptr_t data : {0x10000u, 0x10004u}) {
             const extents space = shape_of({3, m, n});
             operand_view in = contiguous_view(reinterpret_cast<void*>(data), space);
             if (kind == 1) in.stride[2] = m, in.stride[1] = 1;

@@ -12,7 +12,7 @@
 #include "unit/words_of.hpp"
 
 using namespace onto_test;
-using namespace onto_test::sums;
+using sums::worker;
 
 namespace {
 
