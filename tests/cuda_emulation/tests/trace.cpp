@@ -74,9 +74,10 @@ TEST_CASE("kernels have their own begin and end, in one run and the next", "[tra
     const trace_span& second = trace.spans.back();
     CHECK(first.begin >= before);
     CHECK(first.end - first.begin >= 3 * ms - 1000);
-    CHECK(first.end - first.begin < 5 * ms);
     CHECK(second.begin >= first.end - 1000);
     CHECK(second.end - second.begin >= 5 * ms - 1000);
+    // However busy the machine is, what the one took is no part of the other.
+    CHECK(first.end - first.begin <= after - before - (second.end - second.begin) + 1000);
     CHECK(second.end <= after + ms);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
