@@ -124,6 +124,10 @@ TEST_CASE("gradients of many elements by number agree with the CPU's", "[gpu][in
   };
   CHECK(of_updates(weighted(scatter(x<float>, i<int>, u<float>))));
   CHECK(of_updates(weighted(scatter_add(x<float>, i<int>, u<float>))));
+  // Into no rows nothing is put.
+  const tensor<float, dyn, dyn> none({0, 12});
+  CHECK(same_on_gpu(sess, gradient(weighted(scatter(x<float>, i<int>, u<float>)), u<float>), x<float> = none,
+                    i<int> = N, u<float> = U));
 }
 
 TEST_CASE("an extent and a histogram agree with the CPU's", "[gpu]") {

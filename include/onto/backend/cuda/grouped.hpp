@@ -137,7 +137,7 @@ class number_sort {
 
   /// Asks CUB for the sort; where `workspace` is null, for the bytes that it needs.
   void ask(char* room, void* workspace, std::size_t& bytes, cudaStream_t stream) const {
-    const int bits = logarithm_from(groups_ + 1);
+    const int bits = groups_ > 1 ? logarithm_from(groups_ + 1) : 1;
     (void)cudaGetLastError();  // CUB asks for it, and it may be of an earlier call of the program's
     cuda_check(
         cub::DeviceRadixSort::SortPairs<std::uint32_t, std::uint32_t>(
