@@ -35,7 +35,7 @@ struct pack_position : pack_extreme<T, Bytes, F == fold::argmin> {
   using base = pack_extreme<T, Bytes, F == fold::argmin>;
   using typename base::lanes;
   // In each lane the extreme so far, and the number of the four packs where it was first met.
-  lanes where = lanes(T{0}), now = where;
+  lanes where = lanes{}, now = where;
 
   ONTO_INLINE void add(const lanes& a, const lanes& b, const lanes& c, const lanes& d) {
     const lanes most = base::better(base::better(a, b), base::better(c, d));

@@ -110,6 +110,7 @@ struct pack {
     return *this;
   }
   ONTO_INLINE explicit pack(const type& numbers) : data(numbers) {}
+  /// Of zeros: `pack{}`, which g++ never makes lane by lane.
   ONTO_INLINE explicit pack(T value) {
     // For vectors that the file's flags do not have, g++ writes the lanes one by one.
     if (Bytes == vector_bytes || __builtin_constant_p(value))

@@ -135,14 +135,14 @@ struct pack_angles {
 
   /// Whether all angles are less than half a quarter turn: then the same comes of them in half the time.
   static ONTO_INLINE bool small(const lanes& size) { return all(size <= lanes(T(0.785))); }
-  static ONTO_INLINE reduced unturned(const lanes& size) { return {size, lanes(T{0}), bits(word{0})}; }
+  static ONTO_INLINE reduced unturned(const lanes& size) { return {size, lanes{}, bits(word{0})}; }
   /// The sign bit where the second last bit is set.
   static ONTO_INLINE bits half_turn(const bits& turns) { return (turns << (sign_bit - 1)) & bits(word{1} << sign_bit); }
   /// By the last bit.
   static ONTO_INLINE lanes choose(const bits& turns, const lanes& even, const lanes& odd) {
     // Of a number with the exponent of 1, as which zeros and signs compare whatever the flags.
     const lanes sign = from_bits((turns << sign_bit) | to_bits(lanes(T{1})));
-    return select(sign < lanes(T{0}), odd, even);
+    return select(sign < lanes{}, odd, even);
   }
 
   template <class F>

@@ -60,7 +60,7 @@ ONTO_INLINE pack<T, Bytes> acos(const pack<T, Bytes>& x) {
   const arc_parts<T, Bytes> p(abs(x));
   const lanes part = p.root * p.excess;
   const lanes far = two * (p.root + part);
-  const lanes right = select(x < lanes(T{0}), two * high - (far - two * low), far);
+  const lanes right = select(x < lanes{}, two * high - (far - two * low), far);
   const lanes middle = high - (turn_sign(p.root, sign_of(x)) - (low - turn_sign(part, sign_of(x))));
   return select(p.far, right, middle);
 }
@@ -69,7 +69,7 @@ ONTO_INLINE pack<T, Bytes> acos(const pack<T, Bytes>& x) {
 template <class T, int Bytes>
 ONTO_INLINE pack<T, Bytes> atan(const pack<T, Bytes>& x) {
   using lanes = pack<T, Bytes>;
-  const lanes size = abs(x), one(T{1}), none(T{0});
+  const lanes size = abs(x), one(T{1}), none{};
   const auto far = size > lanes(T(2.414213562373095));
   const auto beyond = size > lanes(sizeof(T) == 4 ? T(0.4142135623730950) : T(0.66));
   const lanes above = select(far, lanes(T{-1}), select(beyond, size - one, size));

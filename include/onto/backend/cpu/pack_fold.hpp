@@ -134,7 +134,7 @@ struct pack_float_number : pack_fold_base<T, Bytes> {
 template <class T, int Bytes>
 struct pack_double_sum : pack_fold_base<T, Bytes> {
   using typename pack_fold_base<T, Bytes>::lanes;
-  lanes sum = lanes(T{0}), carry = lanes(T{0}), part = lanes(T{0});
+  lanes sum = lanes{}, carry = lanes{}, part = lanes{};
   int fours = 0;
 
   ONTO_INLINE void add(const lanes& x) {  // Knuth's two-sum
@@ -146,12 +146,12 @@ struct pack_double_sum : pack_fold_base<T, Bytes> {
     part += (a + b) + (c + d);
     if (++fours % 4 != 0) return;
     add(part);
-    part = lanes(T{0});
+    part = lanes{};
   }
   ONTO_INLINE void add_first(const lanes& p, std::int64_t n) { add(this->first_lanes(p, n, 0)); }
   ONTO_INLINE double total() {
     add(part);
-    part = lanes(T{0});
+    part = lanes{};
     const T s = join_lanes<lane_number<true>>(sum), c = join_lanes<lane_number<true>>(carry);
     return c == c ? s + c : s;  // an infinite sum has no carry: it is infinity less infinity
   }

@@ -56,7 +56,7 @@ template <class T, int Bytes>
 ONTO_INLINE pack<T, Bytes> at_the_ends(const pack<T, Bytes>& x, const pack<T, Bytes>& y) {
   using lanes = pack<T, Bytes>;
   constexpr T infinity = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const lanes none(T{0});
+  const lanes none{};
   lanes r = select(x < lanes(infinity), y, x);  // NaN as well
   r = select(x == none, lanes(-infinity), r);
   return select(x < none, lanes(nan), r);
@@ -68,8 +68,8 @@ ONTO_INLINE pack<T, Bytes> log(const pack<T, Bytes>& x) {
   constexpr T more = sizeof(T) == 4 ? T(33554432.0) : T(18014398509481984.0);  // 2^25, 2^54
   const auto low = x < lanes(std::numeric_limits<T>::min());
   power_and_fraction<T, Bytes> parts(select(low, x * lanes(more), x));
-  parts.n -= select(low, lanes(sizeof(T) == 4 ? T(25) : T(54)), lanes(T{0}));
-  return at_the_ends(x, log_of(parts, lanes(T{0})));
+  parts.n -= select(low, lanes(sizeof(T) == 4 ? T(25) : T(54)), lanes{});
+  return at_the_ends(x, log_of(parts, lanes{}));
 }
 
 template <class T, int Bytes>

@@ -140,8 +140,7 @@ struct row_fold_body<Program, F, Keeps, true> {
         }
         from = to;
       }
-      // Names, not arrays: g++ keeps those in memory.
-      [[maybe_unused]] lanes sum_a(T{0}), sum_b = sum_a, sum_c = sum_a, sum_d = sum_a;
+      [[maybe_unused]] lanes sum_a{}, sum_b{}, sum_c{}, sum_d{};
       for (std::int64_t j = 0; j < some; j += 4 * width) {
         lanes p_a, p_b, p_c, p_d;
         if constexpr (waits) {
