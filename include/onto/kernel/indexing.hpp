@@ -248,101 +248,15 @@ ONTO_HD ONTO_INLINE std::int64_t offset_in_row(const indexed_operand& o, const i
   return offset;
 }
 
-/// What is kept of an element before its updates.
-template <class Op, class T, class Access>
-ONTO_HD ONTO_INLINE auto first_of_scatter(const indexed_call& c, const indexed_place& p) {
-  using rule = scatter_rule<Op, T>;
-  if constexpr (rule::base >= 0) {
-    const indexed_operand& x = c.in[rule::base];
-    return rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
-  } else {
-    return rule::none();
-  }
-}
-
-/// Each element looks for its updates, in their order: so it is the same whatever else runs.
-template <class Op>
-struct scattered_element {
-  template <class T, class Access>
-  ONTO_HD static auto at(const indexed_call& c, std::int64_t k) {
-    using rule = scatter_rule<Op, T>;
-    const indexed_operand &numbers = c.in[0], &updates = c.in[rule::updates];
-    const indexed_place p = place_of(c, k);
-    typename rule::state s = first_of_scatter<Op, T, Access>(c, p);
-    const std::int64_t rows = c.extent[0].divisor, count = numbers.shape.dims[0];
-    const std::int64_t offset = offset_in_row(updates, p, c.rank);
-    for (std::int64_t u = 0; u < count; ++u)
-      if (row_of<Access>(numbers, u, rows, rule::wraps) == p.at[0])
-        rule::add(s, element_at<T, Access>(updates, u * updates.stride[0] + offset));
-    return rule::finish(s);
-  }
-};
-template <bool Add>
-struct indexed_element<op::scatter<Add>> : scattered_element<op::scatter<Add>> {};
-template <int N>
-struct indexed_element<op::segment_sum<N>> : scattered_element<op::segment_sum<N>> {};
-
-/// Each element looks for those that it was taken for, in their order: among all whose places along its other axes
-/// are its own.
-template <class Read>
-struct indexed_element<op::gather_gradient<Read>> {
-  template <class T, class Access>
-  ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
-    using rule = scatter_sum<T, T>;
-    const indexed_operand &numbers = c.in[0], &gradient = c.in[2];
-    const indexed_place own = place_of(c, k);
-    indexed_call taken{{numbers, c.in[1]}, gradient.shape.rank, {}, 0};
-    for (int d = 0; d < taken.rank; ++d) taken.extent[d] = index_divisor(gradient.shape.dims[d]);
-    // Elements are compared by where they would be if all that was read were in order, without holes.
-    std::int64_t element = 0, dense = 1;
-    bool fixed[max_rank]{};
-    indexed_place at{};
-    for (int d = c.rank - 1; d >= 0; --d) {
-      taken.in[1].stride[d] = dense;
-      element += own.at[d] * dense;
-      dense *= c.extent[d].divisor;
-      const int axis = indexed_element<Read>::axis_of(numbers.shape, d);
-      if (axis < 0 || c.extent[d].divisor != gradient.shape.dims[axis]) continue;
-      fixed[axis] = true;
-      at.at[axis] = own.at[d];
-    }
-    std::int64_t count = 1;
-    for (int d = 0; d < taken.rank; ++d) count *= fixed[d] ? 1 : gradient.shape.dims[d];
-    typename rule::state s = rule::none();
-    for (std::int64_t u = 0; u < count; ++u) {
-      std::int64_t left = u, place = 0, offset = 0, step = 1;
-      for (int d = taken.rank - 1; d >= 0; --d) {
-        const std::int64_t n = gradient.shape.dims[d];
-        if (!fixed[d]) {
-          at.at[d] = left % n;
-          left /= n;
-        }
-        place += at.at[d] * step;
-        offset += at.at[d] * gradient.stride[d];
-        step *= n;
-      }
-      if (indexed_element<Read>::template offset<Access>(taken, place) == element)
-        rule::add(s, element_at<T, Access>(gradient, offset));
-    }
-    return rule::finish(s);
-  }
-};
-
-/// The last of the rows that were put to one place is what is there.
+/// The row that a number's update came to; whether another replaced it there is not asked.
 template <class Write>
 struct indexed_element<op::scatter_gradient<Write>> {
-  static constexpr bool replaces = std::is_same_v<Write, op::scatter<false>>;
-
   template <class T, class Access>
   ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
     const indexed_operand &numbers = c.in[0], &gradient = c.in[1];
-    constexpr bool wraps = scatter_rule<Write, T>::wraps;
     const indexed_place p = place_of(c, k);
-    const std::int64_t rows = gradient.shape.dims[0], row = row_of<Access>(numbers, p.at[0], rows, wraps);
+    const std::int64_t row = row_of<Access>(numbers, p.at[0], gradient.shape.dims[0], scatter_rule<Write, T>::wraps);
     if (row < 0) return T(0);
-    if constexpr (replaces)
-      for (std::int64_t u = p.at[0] + 1; u < numbers.shape.dims[0]; ++u)
-        if (row_of<Access>(numbers, u, rows, wraps) == row) return T(0);
     return element_at<T, Access>(gradient, row * gradient.stride[0] + offset_in_row(gradient, p, c.rank));
   }
 };

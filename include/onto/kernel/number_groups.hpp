@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Scatters by sorted numbers: which of an operation's numbers bring something to an element of its result, those of the
-// element's group. Whoever has the numbers in the order of their groups goes through those alone, not through all.
+// Scatters by groups: which of an operation's numbers bring something to an element of its result, those of the
+// element's group. Numbers that are sorted into their groups are gone through by group; few are all looked at.
 #pragma once
 
 #include <onto/kernel/indexing.hpp>
@@ -13,6 +13,24 @@ namespace onto::detail {
 struct sorted_numbers {
   const std::uint32_t* number;
   const std::uint32_t* start;  // of each group, and the end of the last
+
+  /// Calls `f` with those of a group, in their order; with the last alone where it replaces the others.
+  template <class Groups, class Access, class F>
+  ONTO_HD ONTO_INLINE void of_group(const indexed_call&, std::int64_t group, const F& f) const {
+    const std::int64_t end = Access::load(start + group + 1);
+    std::int64_t at = Access::load(start + group);
+    if (Groups::rule::replaces && end > at) at = end - 1;
+    for (; at < end; ++at) f(std::int64_t{Access::load(number + at)});
+  }
+};
+
+/// Numbers as they come.
+struct unsorted_numbers {
+  template <class Groups, class Access, class F>
+  ONTO_HD ONTO_INLINE void of_group(const indexed_call& c, std::int64_t group, const F& f) const {
+    for (std::int64_t number = 0; number < Groups::count(c); ++number)
+      if (Groups::template group<Access>(c, number) == group) f(number);
+  }
 };
 
 /// The group of an element of a result, and how far from the first update of one of its numbers the element's lies.
@@ -46,8 +64,14 @@ struct groups_of_rows {
     return number * updates(c).stride[0];
   }
   template <class Access>
-  ONTO_HD static typename rule::state first(const indexed_call& c, std::int64_t k) {
-    return first_of_scatter<Op, T, Access>(c, place_of(c, k));
+  ONTO_HD static typename rule::state first([[maybe_unused]] const indexed_call& c, [[maybe_unused]] std::int64_t k) {
+    if constexpr (rule::base < 0) {
+      return rule::none();
+    } else {
+      const indexed_operand& x = c.in[rule::base];
+      const indexed_place p = place_of(c, k);
+      return rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+    }
   }
 };
 template <bool Add, class T>
@@ -111,8 +135,7 @@ struct number_groups<op::gather_gradient<op::take_along<Axis>>, T> : groups_of_r
     indexed_call taken{{c.in[0], c.in[1]}, updates(c).shape.rank, {}, 0};
     for (int d = 0; d < taken.rank; ++d) taken.extent[d] = index_divisor(updates(c).shape.dims[d]);
     std::int64_t step = 1;
-    for (int d = c.rank - 1; d >= 0; step *= c.extent[d--].divisor)
-      taken.in[1].stride[d] = c.extent[d].divisor > 1 ? step : 0;
+    for (int d = c.rank - 1; d >= 0; step *= c.extent[d--].divisor) taken.in[1].stride[d] = step;
     return indexed_element<op::take_along<Axis>>::template offset<Access>(taken, number);
   }
   ONTO_HD static grouped_element element(const indexed_call&, std::int64_t k) { return {k, 0}; }
@@ -134,35 +157,29 @@ struct number_groups<op::scatter_gradient<op::scatter<false>>, T> {
   }
 };
 
-/// An element of the result, which goes through the numbers of its group: `at<Access>(c, sorted, k)`.
+/// An element of the result: `at<Access>(c, numbers, k)`, of sorted numbers or unsorted ones.
 template <class Op, class T>
 struct element_of_group {
-  template <class Access>
-  ONTO_HD ONTO_INLINE static auto at(const indexed_call& c, const sorted_numbers& sorted, std::int64_t k) {
+  template <class Access, class Numbers>
+  ONTO_HD ONTO_INLINE static auto at(const indexed_call& c, const Numbers& numbers, std::int64_t k) {
     using groups = number_groups<Op, T>;
-    using rule = typename groups::rule;
     const grouped_element e = groups::element(c, k);
-    const std::int64_t end = Access::load(sorted.start + e.group + 1);
-    std::int64_t at = Access::load(sorted.start + e.group);
-    if (rule::replaces && end > at) at = end - 1;
     auto s = groups::template first<Access>(c, k);
-    for (; at < end; ++at) {
-      const std::int64_t number = Access::load(sorted.number + at);
-      rule::add(s, element_at<T, Access>(groups::updates(c), e.offset + groups::offset(c, number)));
-    }
-    return rule::finish(s);
+    numbers.template of_group<groups, Access>(c, e.group, [&](std::int64_t number) {
+      groups::rule::add(s, element_at<T, Access>(groups::updates(c), e.offset + groups::offset(c, number)));
+    });
+    return groups::rule::finish(s);
   }
 };
 template <class T>
 struct element_of_group<op::scatter_gradient<op::scatter<false>>, T> {
-  template <class Access>
-  ONTO_HD ONTO_INLINE static T at(const indexed_call& c, const sorted_numbers& sorted, std::int64_t k) {
+  template <class Access, class Numbers>
+  ONTO_HD ONTO_INLINE static T at(const indexed_call& c, const Numbers& numbers, std::int64_t k) {
     using groups = number_groups<op::scatter_gradient<op::scatter<false>>, T>;
-    const indexed_operand& gradient = c.in[1];
-    const indexed_place p = place_of(c, k);
-    const std::int64_t row = groups::template group<Access>(c, p.at[0]);
-    if (row < 0 || Access::load(sorted.number + Access::load(sorted.start + row + 1) - 1) != p.at[0]) return T(0);
-    return element_at<T, Access>(gradient, row * gradient.stride[0] + offset_in_row(gradient, p, c.rank));
+    const std::int64_t own = place_of(c, k).at[0], row = groups::template group<Access>(c, own);
+    std::int64_t last = -1;
+    if (row >= 0) numbers.template of_group<groups, Access>(c, row, [&](std::int64_t number) { last = number; });
+    return last == own ? indexed_element<op::scatter_gradient<op::scatter<false>>>::template at<T, Access>(c, k) : T(0);
   }
 };
 

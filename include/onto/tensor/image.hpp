@@ -137,20 +137,8 @@ ONTO_COLD inline storage<char> read_image_file(const std::string& path) {
 
 ONTO_COLD inline void write_image(const std::string& path, const char* kind, const std::uint8_t* values,
                                   std::size_t count, int height, int width) {
-  file_handle file(std::fopen(path.c_str(), "wb"));
-  if (!file) throw_open(path, "created", errno, "[onto.image] ");
   const std::string head = std::string(kind) + "\n" + std::to_string(width) + " " + std::to_string(height) + "\n255\n";
-  bool done = std::fwrite(head.data(), 1, head.size(), file.get()) == head.size();
-  done = done && (count == 0 || std::fwrite(values, 1, count, file.get()) == count);
-  done = done && std::fflush(file.get()) == 0;
-  int reason = errno;
-  if (std::fclose(file.release()) != 0 && done) {
-    done = false;
-    reason = errno;
-  }
-  if (!done)
-    throw internal_error("[onto.image] " + path + ": writing failed: " + std::strerror(reason) +
-                         "; the file is not complete");
+  write_file(path, head, values, count, "[onto.image] ");
 }
 ONTO_END_RUNS_ONCE
 

@@ -112,6 +112,9 @@ template <class T>
 inline constexpr bool numpy_has =
     !element_table::rows[static_cast<int>(element_of<T>)].numpy.empty() || is_text(element_of<T>);
 
+/// Writes a file: its head, and so many bytes. *Throws* with `tag` what save_npy does.
+ONTO_RUNTIME void write_file(const std::string& path, std::string_view head, const void* data, std::size_t bytes,
+                             const char* tag);
 ONTO_RUNTIME void write_npy(const std::string& path, const void* data, std::size_t count, element type,
                             const extents& shape);
 

@@ -291,12 +291,10 @@ ONTO_COLD ONTO_RUNTIME void npy_file::values(void* to, element type) {
   });
 }
 
-ONTO_COLD ONTO_RUNTIME void write_npy(const std::string& path, const void* data, std::size_t count, element type,
-                                      const extents& shape) {
+ONTO_COLD ONTO_RUNTIME void write_file(const std::string& path, std::string_view head, const void* data,
+                                       std::size_t bytes, const char* tag) {
   file_handle file(std::fopen(path.c_str(), "wb"));
-  if (!file) throw_open(path, "created", errno);
-  const std::string head = make_npy_header(type, shape);
-  const std::size_t bytes = count * static_cast<std::size_t>(size_of(type));
+  if (!file) throw_open(path, "created", errno, tag);
   bool done = std::fwrite(head.data(), 1, head.size(), file.get()) == head.size();
   done = done && (bytes == 0 || std::fwrite(data, 1, bytes, file.get()) == bytes);
   done = done && std::fflush(file.get()) == 0;
@@ -306,8 +304,12 @@ ONTO_COLD ONTO_RUNTIME void write_npy(const std::string& path, const void* data,
     reason = errno;
   }
   if (!done)
-    throw internal_error("[onto.npy] " + path + ": writing failed: " + std::strerror(reason) +
-                         "; the file is not complete");
+    throw internal_error(tag + path + ": writing failed: " + std::strerror(reason) + "; the file is not complete");
+}
+
+ONTO_COLD ONTO_RUNTIME void write_npy(const std::string& path, const void* data, std::size_t count, element type,
+                                      const extents& shape) {
+  write_file(path, make_npy_header(type, shape), data, count * static_cast<std::size_t>(size_of(type)), "[onto.npy] ");
 }
 
 }  // namespace onto::detail

@@ -2,6 +2,7 @@
 // The times that a trace shows of GPUs: when work began and ended there, by the clock of whoever asks.
 #include <onto/backend/cuda/launch.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <thread>
@@ -62,7 +63,9 @@ TEST_CASE("kernels have their own begin and end, in one run and the next", "[tra
   recorder trace;
   bench b;
   b.run.trace = &trace;
-  for (int run = 0; run < 3; ++run) {
+  // That a span is no longer than its kernel is seen in the shortest: other work may stop any of them for a while.
+  std::int64_t shortest = 1000 * ms;
+  for (int run = 0; run < 3 || (shortest >= 5 * ms && run < 100); ++run) {
     INFO("run " << run);
     const std::int64_t before = trace.now();
     issue_spin(b, 3 * ms);
@@ -76,11 +79,11 @@ TEST_CASE("kernels have their own begin and end, in one run and the next", "[tra
     CHECK(first.end - first.begin >= 3 * ms - 1000);
     CHECK(second.begin >= first.end - 1000);
     CHECK(second.end - second.begin >= 5 * ms - 1000);
-    // However busy the machine is, what the one took is no part of the other.
-    CHECK(first.end - first.begin <= after - before - (second.end - second.begin) + 1000);
     CHECK(second.end <= after + ms);
+    shortest = std::min(shortest, first.end - first.begin);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
+  CHECK(shortest < 5 * ms);
 }
 
 TEST_CASE("each sink has times by its own clock, also of a device that was traced before", "[trace]") {

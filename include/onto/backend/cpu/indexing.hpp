@@ -243,8 +243,7 @@ void cpu_scatter_gradient(thread_pool& pool, const kernel_call& call) {
   const indexed_operand &numbers = c.in[0], &gradient = c.in[1];
   const std::int64_t count = c.extent[0].divisor, rows = gradient.shape[0], inner = c.size / count;
   std::vector<std::int64_t> row(static_cast<std::size_t>(count));
-  std::vector<std::int64_t> last(indexed_element<op::scatter_gradient<Write>>::replaces ? static_cast<std::size_t>(rows)
-                                                                                        : 0);
+  std::vector<std::int64_t> last(scatter_rule<Write, T>::replaces ? static_cast<std::size_t>(rows) : 0);
   for (std::int64_t u = 0; u < count; ++u) {
     std::int64_t& to = row[static_cast<std::size_t>(u)];
     to = row_of<host_access>(numbers, u, rows, scatter_rule<Write, T>::wraps);

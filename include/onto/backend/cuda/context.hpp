@@ -45,9 +45,9 @@ ONTO_COLD void run_in_stream(kernel_context& context, const kernel_call& call) {
 }
 
 /// Blocks for so many units of work; kernels go on in steps of the grid where these are not enough.
+inline constexpr std::int64_t most_blocks = std::int64_t{1} << 24;
 constexpr unsigned grid_blocks(std::int64_t units) {
-  constexpr std::int64_t most = std::int64_t{1} << 24;
-  return static_cast<unsigned>(units < most ? units : most);
+  return static_cast<unsigned>(units < most_blocks ? units : most_blocks);
 }
 
 }  // namespace onto::detail

@@ -160,7 +160,7 @@ void plain_cuda_convolution(gpu_context& context, const kernel_call& call) {
     epilogue.addend = strides_of_images(o, v.stride);
   }
   constexpr std::int64_t few_columns = 8, most_in_grid = 65535, most_down = 1 << 24;
-  constexpr std::int64_t most_blocks = std::int64_t{1} << 20, long_sum = 4096;
+  constexpr std::int64_t long_sum = 4096;
   const std::int64_t across = divide_up(p.columns, product_tile), down = divide_up(p.rows, product_tile);
   const std::int64_t all = p.groups * p.rows * p.columns;
   const char* const what = "a convolution";
@@ -169,11 +169,11 @@ void plain_cuda_convolution(gpu_context& context, const kernel_call& call) {
            {dim3(grid_blocks(down), static_cast<unsigned>(across), static_cast<unsigned>(p.groups))}, p, left, right,
            epilogue, addend, out);
   } else if (p.depth >= long_sum) {
-    launch(context.stream, what, &convolution_element_kernel<Part, true, T, number>,
-           {grid_blocks(least(all, most_blocks))}, p, left, right, epilogue, addend, out);
+    launch(context.stream, what, &convolution_element_kernel<Part, true, T, number>, {grid_blocks(all)}, p, left, right,
+           epilogue, addend, out);
   } else {
-    launch(context.stream, what, &convolution_element_kernel<Part, false, T, number>,
-           {grid_blocks(least(divide_up(all, block_threads), most_blocks))}, p, left, right, epilogue, addend, out);
+    launch(context.stream, what, &convolution_element_kernel<Part, false, T, number>, blocks_for(all), p, left, right,
+           epilogue, addend, out);
   }
 }
 

@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(block_threads)
 }
 
 /// A thread an element of the result.
-template <class Op, class T, class Result>
+template <class Op, class T, class Numbers, class Result>
 __global__ void __launch_bounds__(block_threads)
-    grouped_kernel(const __grid_constant__ indexed_call c, const __grid_constant__ sorted_numbers sorted, Result* out) {
+    grouped_kernel(const __grid_constant__ indexed_call c, const __grid_constant__ Numbers numbers, Result* out) {
   const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < c.size; k += threads)
-    device_store(out + k, (element_of_group<Op, T>::template at<device_access>(c, sorted, k)));
+    device_store(out + k, (element_of_group<Op, T>::template at<device_access>(c, numbers, k)));
 }
 
 /// A block an element: where groups are long, or elements few.
@@ -75,18 +75,16 @@ __global__ void __launch_bounds__(block_threads)
   const thread_grid grid(1, block_threads, true);
   const int thread = static_cast<int>(threadIdx.x);
   auto* const slots = shared_array<state_words<kept>, block_threads / 32>();
-  for (std::int64_t k = blockIdx.x; k < c.size; k += gridDim.x) {
-    const grouped_element e = groups::element(c, k);
-    const std::int64_t begin = device_load(sorted.start + e.group), end = device_load(sorted.start + e.group + 1);
-    kept s = thread == 0 ? groups::template first<device_access>(c, k) : rule::none();
-    for (std::int64_t at = begin + thread; at < end; at += block_threads) {
-      const std::int64_t number = device_load(sorted.number + at);
-      rule::add(s, element_at<T, device_access>(groups::updates(c), e.offset + groups::offset(c, number)));
-    }
-    s = fold_block<rule>(s, slots, grid, thread);
-    if (thread == 0) device_store(out + k, rule::finish(s));
-    __syncthreads();
+  const std::int64_t k = blockIdx.x;
+  const grouped_element e = groups::element(c, k);
+  const std::int64_t begin = device_load(sorted.start + e.group), end = device_load(sorted.start + e.group + 1);
+  kept s = thread == 0 ? groups::template first<device_access>(c, k) : rule::none();
+  for (std::int64_t at = begin + thread; at < end; at += block_threads) {
+    const std::int64_t number = device_load(sorted.number + at);
+    rule::add(s, element_at<T, device_access>(groups::updates(c), e.offset + groups::offset(c, number)));
   }
+  s = fold_block<rule>(s, slots, grid, thread);
+  if (thread == 0) device_store(out + k, rule::finish(s));
 }
 
 /// Sorts the numbers of an operation into its groups.
@@ -115,14 +113,9 @@ class number_sort {
     const auto given = static_cast<std::size_t>(room_bytes);
     std::size_t bytes = given > own_bytes() ? given - own_bytes() : 0;
     ask(room, room + own_bytes(), bytes, stream);
-    launch(stream, "groups of numbers", &group_starts_kernel<std::uint32_t>, blocks(groups_ + 1), count_, groups_,
+    launch(stream, "groups of numbers", &group_starts_kernel<std::uint32_t>, blocks_for(groups_ + 1), count_, groups_,
            part(room, 2), part(room, 4));
     return {part(room, 3), part(room, 4)};
-  }
-
-  static launch_shape blocks(std::int64_t threads) {
-    constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
-    return {grid_blocks(least(divide_up(threads, block_threads), most_blocks))};
   }
 
  private:
@@ -167,28 +160,26 @@ std::size_t cuda_grouped_workspace(const kernel_call& call) {
 template <class Op, class T>
 void cuda_grouped(gpu_context& context, const kernel_call& call) {
   if (call.shapes[call.inputs].size() <= 0) return;
+  using groups = number_groups<Op, T>;
+  using result = decltype(element_of_group<Op, T>::template at<device_access>(indexed_call{}, unsorted_numbers{}, 0));
   const indexed_call c = indexed_call_of(call);
   const number_sort sort = number_sort_of<Op, T>(c);
-  if (!sort.sorts()) return cuda_indexed<Op, T>(context, call);
-  using groups = number_groups<Op, T>;
-  using result = indexed_result<Op, T>;
+  auto* const out = static_cast<result*>(call.out.data);
+  const char* const what = "an operation by index";
+  if (!sort.sorts())
+    return launch(context.stream, what, &grouped_kernel<Op, T, unsorted_numbers, result>, blocks_for(c.size), c,
+                  unsorted_numbers{}, out);
   auto* const room = static_cast<char*>(call.workspace);
   if (!room) throw internal_error("[onto.cuda] a scatter was launched without its workspace");
   const std::int64_t count = groups::count(c);
-  launch(context.stream, "groups of numbers", &group_kernel<groups>, number_sort::blocks(count), c, sort.groups(room),
-         sort.numbers(room));
+  launch(context.stream, what, &group_kernel<groups>, blocks_for(count), c, sort.groups(room), sort.numbers(room));
   const sorted_numbers sorted = sort.run(room, call.workspace_bytes, context.stream);
-  auto* const out = static_cast<result*>(call.out.data);
   if constexpr (!groups::rule::replaces) {
-    constexpr std::int64_t long_groups = 64, few_elements = 16 * enough_blocks;
-    if (c.size <= few_elements || count / groups::groups(c) >= long_groups) {
-      constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
-      return launch(context.stream, "an operation by index", &long_groups_kernel<Op, T, result>,
-                    {grid_blocks(least(c.size, most_blocks))}, c, sorted, out);
-    }
+    constexpr std::int64_t long_group = 64, few_elements = 16 * enough_blocks;
+    if (c.size <= few_elements || (count / groups::groups(c) >= long_group && c.size <= most_blocks))
+      return launch(context.stream, what, &long_groups_kernel<Op, T, result>, {grid_blocks(c.size)}, c, sorted, out);
   }
-  launch(context.stream, "an operation by index", &grouped_kernel<Op, T, result>, number_sort::blocks(c.size), c,
-         sorted, out);
+  launch(context.stream, what, &grouped_kernel<Op, T, sorted_numbers, result>, blocks_for(c.size), c, sorted, out);
 }
 
 template <class Op>

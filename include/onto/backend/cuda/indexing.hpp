@@ -41,12 +41,10 @@ __global__ void __launch_bounds__(block_threads) indexed_kernel(const __grid_con
 template <class Op, class T>
 void cuda_indexed(gpu_context& context, const kernel_call& call) {
   if (call.shapes[call.inputs].size() <= 0) return;
-  constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
   using result = indexed_result<Op, T>;
   const indexed_call c = indexed_call_of(call);
-  const std::int64_t blocks = divide_up(c.size, block_threads);
-  launch(context.stream, "an operation by index", &indexed_kernel<Op, T, result>,
-         {grid_blocks(blocks < most_blocks ? blocks : most_blocks)}, c, static_cast<result*>(call.out.data));
+  launch(context.stream, "an operation by index", &indexed_kernel<Op, T, result>, blocks_for(c.size), c,
+         static_cast<result*>(call.out.data));
 }
 
 template <class Op>

@@ -21,6 +21,9 @@ struct launch_shape {
   unsigned threads = block_threads;
 };
 
+/// Blocks for a thread of each of so many units of work.
+constexpr launch_shape blocks_for(std::int64_t units) { return {grid_blocks(divide_up(units, block_threads))}; }
+
 /// The shared memory of a block that needs no asking for.
 inline constexpr std::size_t usual_shared_bytes = std::size_t{48} << 10;
 

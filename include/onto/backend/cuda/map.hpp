@@ -53,7 +53,7 @@ ONTO_COLD void launch_coarsened_map(const map_job& job, const map_layout& part) 
   static_cast<map_operands<Program>&>(map) = operands_of<Program>(part, job.scalars);
   const std::int64_t threads =
       plan_coarsened_map(part, map_lanes<Program>, coarsened_ahead<Program>, coarsened_map_ref(map));
-  launch(job.stream, job.what, &coarsened_map_kernel<Program>, {grid_blocks(divide_up(threads, block_threads))}, map);
+  launch(job.stream, job.what, &coarsened_map_kernel<Program>, blocks_for(threads), map);
 }
 
 template <class Program>
@@ -72,7 +72,7 @@ ONTO_COLD void launch_strided(const map_job& job, const map_layout& part) {
   static_assert(sizeof map <= max_parameter_bytes);
   map.size = static_cast<std::uint32_t>(part.size);
   short_space_ref(map.space).append(part, all_dimensions(part.rank));
-  launch(job.stream, job.what, &strided_map_kernel<Program>, {grid_blocks(divide_up(part.size, block_threads))}, map);
+  launch(job.stream, job.what, &strided_map_kernel<Program>, blocks_for(part.size), map);
 }
 
 /// Goes through a part of a map with the kernel for rows of neighbours, or with that for any strides. `Lanes`: whether

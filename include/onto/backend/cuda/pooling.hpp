@@ -148,9 +148,7 @@ void cuda_pooling(gpu_context& context, const kernel_call& call) {
   };
   c.first = operand(call.in[0]);
   c.second = operand(call.in[call.inputs - 1]);
-  constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
-  launch(context.stream, "pooling", &pooling_kernel<Part, T>,
-         {grid_blocks(least(divide_up(c.size, block_threads), most_blocks))}, c, static_cast<T*>(call.out.data));
+  launch(context.stream, "pooling", &pooling_kernel<Part, T>, blocks_for(c.size), c, static_cast<T*>(call.out.data));
 }
 
 template <pooling_part Part>

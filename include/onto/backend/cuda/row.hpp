@@ -214,9 +214,8 @@ template <class Accumulator>
 void fold_nothing_on_gpu(gpu_context& context, const kernel_call& call) {
   const std::int64_t rows = size_of_dimensions(call.space, all_dimensions(call.space.rank - 1));
   if (rows == 0) return;
-  launch(context.stream, "launching a row kernel", &no_elements_kernel<Accumulator>,
-         {grid_blocks(divide_up(rows, block_threads))}, static_cast<typename Accumulator::result*>(call.out.data),
-         rows);
+  launch(context.stream, "launching a row kernel", &no_elements_kernel<Accumulator>, blocks_for(rows),
+         static_cast<typename Accumulator::result*>(call.out.data), rows);
 }
 
 /// Bytes of device memory that `cuda_row` needs for the call: a few for each of `most_split_rows` at most.

@@ -160,25 +160,22 @@ class cub_sort {
     if (empty()) return;
     auto* const out = static_cast<typename how::result*>(call_.out.data);
     const auto* const in = static_cast<const T*>(call_.in[0].data);
-    if (ranks()) return launch(stream, "a sort", &rank_kernel<Rule, T>, blocks(s_.size()), s_, in, out);
+    if (ranks()) return launch(stream, "a sort", &rank_kernel<Rule, T>, blocks_for(s_.size()), s_, in, out);
     auto* const room = static_cast<char*>(call_.workspace);
     if (!room) throw internal_error("[onto.cuda] a sort was launched without its workspace");
-    launch(stream, "a sort", &sort_keys_kernel<Rule, T>, blocks(s_.size()), s_, in, keys(room, 0), numbers(room, 0));
+    launch(stream, "a sort", &sort_keys_kernel<Rule, T>, blocks_for(s_.size()), s_, in, keys(room, 0),
+           numbers(room, 0));
     const std::size_t before = 2 * keys_bytes() + 2 * numbers_bytes();
     const auto given = static_cast<std::size_t>(call_.workspace_bytes);
     for (std::int64_t row = 0; row < s_.rows.size; row += rows_of_a_call()) {
       std::size_t bytes = given > before ? given - before : 0;
       ask(room, room + before, bytes, row, least(rows_of_a_call(), s_.rows.size - row), stream);
     }
-    launch(stream, "a sort", &sorted_kernel<Rule, T>, blocks(s_.rows.size * s_.count.divisor), s_, keys(room, 1),
+    launch(stream, "a sort", &sorted_kernel<Rule, T>, blocks_for(s_.rows.size * s_.count.divisor), s_, keys(room, 1),
            numbers(room, 1), out);
   }
 
  private:
-  static launch_shape blocks(std::int64_t threads) {
-    constexpr std::int64_t most_blocks = std::int64_t{1} << 20;
-    return {grid_blocks(least(divide_up(threads, block_threads), most_blocks))};
-  }
   static std::size_t padded(std::int64_t bytes) { return static_cast<std::size_t>(divide_up(bytes, 256) * 256); }
   std::size_t keys_bytes() const { return padded(s_.size() * static_cast<std::int64_t>(sizeof(key))); }
   std::size_t numbers_bytes() const {
