@@ -109,11 +109,23 @@ class scope_combiner {
 class device_guard {
  public:
   template <place_type Device>
-  explicit device_guard(Device) : device_guard(device_name(Device{}), false) {}
+  [[nodiscard(
+      "[onto.device] a guard without a name is gone at once; write device_guard "
+      "scope{\"/gpu:0\"}")]] explicit device_guard(Device)
+      : device_guard(device_name(Device{}), false) {}
   /// *Throws* `invalid_argument_error` where `name` is not a device name.
-  explicit device_guard(std::string_view name) : device_guard(device_name::parse(name), false) {}
-  explicit device_guard(const device_name& name) : device_guard(name, false) {}
-  explicit device_guard(no_device_t) : device_guard(device_name{}, true) {}
+  [[nodiscard(
+      "[onto.device] a guard without a name is gone at once; write device_guard "
+      "scope{\"/gpu:0\"}")]] explicit device_guard(std::string_view name)
+      : device_guard(device_name::parse(name), false) {}
+  [[nodiscard(
+      "[onto.device] a guard without a name is gone at once; write device_guard "
+      "scope{\"/gpu:0\"}")]] explicit device_guard(const device_name& name)
+      : device_guard(name, false) {}
+  [[nodiscard(
+      "[onto.device] a guard without a name is gone at once; write device_guard "
+      "scope{\"/gpu:0\"}")]] explicit device_guard(no_device_t)
+      : device_guard(device_name{}, true) {}
 
   device_guard(const device_guard&) = delete;
   device_guard(device_guard&&) = delete;
