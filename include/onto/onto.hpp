@@ -14,6 +14,8 @@ ONTO_BEGIN_HEADER
 #include <onto/expr/not_a_value.hpp>
 #include <onto/expr/shape_check.hpp>
 
+#include <onto/expr/not_a_feed.hpp>
+
 #include <onto/expr/named.hpp>
 #include <onto/expr/scope.hpp>
 

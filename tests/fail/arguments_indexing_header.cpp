@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is by number has a header of its own.
-// FAIL: \[onto\.include\] take, gather, scatter, .* are in #include <onto/indexing\.hpp>
+// FAIL: \[onto\.include\] write take<0>\(x, i\), .* with #include <onto/indexing\.hpp>
 #ifdef ONTO_TWIN
 #include <onto/indexing.hpp>
 #else

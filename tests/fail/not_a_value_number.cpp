@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The result of a run is a number, the expression is not.
-// FAIL: \[onto\.run\] an expression has no value before it is run
+// FAIL: \[onto\.run\] an expression has no value before it is run; take that of sess\.run\(e\) or evaluate\(e\)
 #include <onto/onto.hpp>
 
 constexpr auto x = onto::placeholder<"x", float, 2, 3>;

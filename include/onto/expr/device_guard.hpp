@@ -104,16 +104,18 @@ class scope_combiner {
 
 }  // namespace detail
 
+#define ONTO_NEEDS_A_NAME \
+  [[nodiscard("[onto.device] a guard without a name is gone at once; write device_guard scope{\"/gpu:0\"}")]]
 /// Places the operations that are written while it lives, on its thread. Guards and `on` scopes nest; the inner one
 /// wins field by field.
 class device_guard {
  public:
   template <place_type Device>
-  explicit device_guard(Device) : device_guard(device_name(Device{}), false) {}
+  ONTO_NEEDS_A_NAME explicit device_guard(Device) : device_guard(device_name(Device{}), false) {}
   /// *Throws* `invalid_argument_error` where `name` is not a device name.
-  explicit device_guard(std::string_view name) : device_guard(device_name::parse(name), false) {}
-  explicit device_guard(const device_name& name) : device_guard(name, false) {}
-  explicit device_guard(no_device_t) : device_guard(device_name{}, true) {}
+  ONTO_NEEDS_A_NAME explicit device_guard(std::string_view name) : device_guard(device_name::parse(name), false) {}
+  ONTO_NEEDS_A_NAME explicit device_guard(const device_name& name) : device_guard(name, false) {}
+  ONTO_NEEDS_A_NAME explicit device_guard(no_device_t) : device_guard(device_name{}, true) {}
 
   device_guard(const device_guard&) = delete;
   device_guard(device_guard&&) = delete;
@@ -139,5 +141,6 @@ class device_guard {
 
   detail::named_guard* scope_;
 };
+#undef ONTO_NEEDS_A_NAME
 
 }  // namespace onto

@@ -6,13 +6,17 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/expr/symbol.hpp>
 
+#include <initializer_list>
 #include <tuple>
 #include <type_traits>
 
 namespace onto {
 template <expression... E>
 struct fetch_list;
+namespace op {
+struct equal;
 }
+}  // namespace onto
 
 namespace onto::detail {
 
@@ -47,7 +51,7 @@ struct braced_fetches {
     static_cast<void>(static_cast<typename several_are_fetched<First, More...>::reported*>(nullptr));
   }
 };
-/// What `{x, data}` becomes where a feed is expected, or `{{x, data}, {y, data}}`.
+/// What `{x, data}` becomes where a feed is expected, or `{{x, data}}` of one or more.
 struct braced_feed {
   template <class Symbol, class Data>
   braced_feed(const Symbol&, const Data&) {
@@ -55,7 +59,7 @@ struct braced_feed {
     using pair = std::enable_if_t<(sizeof(Symbol) > 0 && sizeof(Data) > 0), braced_feed>;
     static_cast<void>(static_cast<typename data_has_no_name<pair>::reported*>(nullptr));
   }
-  braced_feed(const braced_feed&, const braced_feed&) {}
+  braced_feed(std::initializer_list<braced_feed>) {}
 };
 
 template <class E>
@@ -68,6 +72,12 @@ inline constexpr bool is_no_program<std::tuple<E...>> = false;
 template <class... X>
 inline constexpr bool any_is_no_feed = !(std::is_base_of_v<feed_ref, X> && ...);
 
+/// `x == data` where `x = data` was meant.
+template <class X>
+inline constexpr bool compares_placeholder = false;
+template <class Name, class T, int... Dims, class Data>
+inline constexpr bool compares_placeholder<apply_node<op::equal, placeholder_node<Name, T, Dims...>, Data>> = true;
+
 template <class E, int... Dims>
 auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
 
@@ -78,7 +88,7 @@ auto report_no_feed() {
     static_cast<void>(static_cast<typename what_runs_is_an_expression<E>::reported*>(nullptr));
     return std::tuple<tensor<float>, tensor<float>>();
   } else {
-    if constexpr ((expression<X> || ...))
+    if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
       static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
     else
       static_cast<void>(static_cast<typename data_has_no_name<E, X...>::reported*>(nullptr));

@@ -20,8 +20,8 @@ struct expression_has_no_value_yet {
   static constexpr bool ok = sizeof(To) == 0;
   static_assert(
       ok,
-      "[onto.run] an expression has no value before it is run; take that of sess.run(e), choose by element with "
-      "where(condition, a, b), and write exp(x), not std::exp(x)");
+      "[onto.run] an expression has no value before it is run; take that of sess.run(e) or evaluate(e), choose by "
+      "element with where(condition, a, b), and write exp(x), not std::exp(x)");
 };
 template <class... Index>
 struct expression_is_not_indexed {

@@ -81,6 +81,23 @@ constexpr ill_formed on(const Device&, const E&) {
   return {};
 }
 
+// Where it is no place: `on<gpu>(x)`, `on<0>(x)`, `on<"/gpu:0">(x)`.
+template <template <int> class Kind, class X>
+constexpr ill_formed on(const X&) {
+  static_cast<void>(static_cast<typename detail::device_is_an_argument<Kind<0>>::reported*>(nullptr));
+  return {};
+}
+template <int Index, class X>
+constexpr ill_formed on(const X&) {
+  static_cast<void>(static_cast<typename detail::device_is_an_argument<shape<Index>>::reported*>(nullptr));
+  return {};
+}
+template <fixed_string Name, class X>
+constexpr ill_formed on(const X&) {
+  static_cast<void>(static_cast<typename detail::device_is_an_argument<text_of<Name>>::reported*>(nullptr));
+  return {};
+}
+
 namespace detail {
 template <place_type Device, class... E>
 constexpr auto place_each(const std::tuple<E...>& results) {

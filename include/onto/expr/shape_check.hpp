@@ -193,7 +193,7 @@ struct first_expression<First, More...> {
 template <class Op, class... X>
 constexpr bool takes_for_number(element_check found) {
   const bool any = (is_text(X::facts.type) || ...);
-  return found == element_check::unsupported ? any : !any && is_text(Op::result(X::facts.type...));
+  return found != element_check::fine ? any : !any && is_text(Op::result(X::facts.type...));
 }
 
 // In ops/operation_base.hpp.
@@ -214,7 +214,7 @@ constexpr auto make(const X&... x) {
     return make<Op>(detail::lift<typename detail::first_expression<X...>::type>(x)...);
   } else {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
-    if constexpr (elements == detail::element_check::differ) {
+    if constexpr (elements == detail::element_check::differ && !(is_text(X::facts.type) || ...)) {
       return typename detail::element_types_differ<Op, typename X::element_type...>::result{};
     } else if constexpr (detail::takes_for_number<Op, X...>(elements)) {
       return typename detail::text_is_no_number<Op, typename X::element_type...>::result{};

@@ -292,10 +292,16 @@ struct variable_node : detail::stateful_expression {
     return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
-  auto operator()(const tensor<T, Dims...>& t) const { return (*this)(constant(t)); }
-  auto operator()(computed_of<T> value) const requires(sizeof...(Dims) > 0) {
+  // Compilers show the first line of what no constant expression calls.
+  // clang-format off
+  auto operator()(const tensor<T, Dims...>& t) const {  // [onto.number] constexpr: 0_c, zeros<...>(); or const auto
+    return (*this)(constant(t));
+  }
+  auto operator()(computed_of<T> value) const  // [onto.number] constexpr: 0_c, zeros<...>(); or const auto
+      requires(sizeof...(Dims) > 0) {
     return (*this)(constant(static_cast<T>(value)));
   }
+  // clang-format on
   /// The same with a number in the type: `0_c`.
   template <detail::number_in_type Number>
     requires(!std::is_same_v<T, bool>)

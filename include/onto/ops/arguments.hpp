@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words that were given their axes in the wrong place, and words whose header is not included: each is one sentence.
+// Words that were given what they take in the wrong place, and words whose header is not included: each is one
+// sentence.
 #pragma once
 
+#include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <cstddef>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
 
 namespace onto {
 
@@ -23,26 +28,28 @@ struct axis_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
                 "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
-                "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x)");
+                "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x), sum<1>(x, keep_extents), permute<1, 0>(x), "
+                "squeeze<0>(x), tile<2, 1>(x), pad<padding<1>>(x)");
 };
 template <class Op, class... X>
 struct axes_or_two : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
                 "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
-                "minimum(x, y)");
+                "minimum(x, y); an axis is kept by max<1>(x, keep_extents)");
 };
 template <class... X>
 struct where_chooses_between_two : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
 };
-template <class T>
+template <class... T>
 struct extents_are_arguments : mistake {
-  static constexpr bool ok = sizeof(T) == 0;
+  static constexpr bool ok = sizeof...(T) > 99;
   static_assert(ok,
                 "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>(), "
-                "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>()");
+                "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>(), fill<float, 2, 3>(7), "
+                "random_normal<float, 2, 3>(seed)");
 };
 template <class... X>
 struct element_is_an_argument : mistake {
@@ -59,29 +66,92 @@ struct list_has_no_shape : mistake {
 template <class... X>
 struct operands_are_a_list : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] operands have types of their own and make no list: concat<1>(x, y), stack(x, y)");
+  static_assert(ok,
+                "[onto.operands] operands have types of their own and make no list: concat<1>(x, y), stack(x, y); "
+                "those of a tuple: std::apply([](auto... e) { return concat<1>(e...); }, several)");
 };
-/// What `{x, y}` becomes where operands are expected.
+/// What `{x, y}`, or a tuple, becomes where operands are expected.
 struct list_of_operands {
   template <expression First, expression... More>
     requires(sizeof...(More) > 0)
   constexpr list_of_operands(const First&, const More&...) {
     static_cast<void>(static_cast<typename operands_are_a_list<First, More...>::result*>(nullptr));
   }
+  template <class List>
+    requires(!operand<List> && !data<List>)
+  constexpr list_of_operands(const List&) {
+    static_cast<void>(static_cast<typename operands_are_a_list<List>::result*>(nullptr));
+  }
+};
+/// What arguments become that are expected nowhere, in braces or not.
+struct stray_argument {
+  template <class... X>
+  constexpr stray_argument(const X&...) {}
+  constexpr stray_argument(std::initializer_list<stray_argument>) {}
+};
+/// The same of numbers alone.
+struct stray_number {
+  template <class... X>
+    requires((scalar_value<X> || number_in_type<X>)&&...)
+  constexpr stray_number(const X&...) {}
+};
+template <class... X>
+struct clip_has_two_bounds : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok, "[onto.operands] clip takes the operand and two bounds: clip(x, 0, 1); of one maximum(x, 0), minimum(x, 1)");
+};
+template <class... X>
+struct constant_is_of_one_type : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] a constant is a number, a list in braces of one type, or a tensor: constant({1.0, "
+                "2.5}), constant(tensor<float, 2>{1, 2.5}); a vector or an array is an operand itself: x + v");
+};
+template <class... X>
+struct said_by_a_comparison : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] these are comparisons: isnan(x) is x != x, isfinite(x) is x - x == 0, isinf(x) is "
+                "abs(x) == std::numeric_limits<float>::infinity()");
+};
+template <class... X>
+struct optimizer_is_first : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.optimizer] the optimizer is first: minimize(adam{}, loss), minimize(sgd{.rate = 0.1}, loss, w)");
+};
+template <class... X>
+struct gradients_of_several : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
+};
+template <class... X>
+struct path_is_first : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
+};
+template <class Shape>
+struct file_has_a_type : mistake {
+  static constexpr bool ok = sizeof(Shape) == 0;
+  static_assert(ok,
+                "[onto.npy] element type and extents of a file are known to the compiler: load_npy<float, dyn, "
+                "dyn>(\"a.npy\")");
 };
 template <class... X>
 struct scans_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] cumsum, cumprod, cummax and cummin are in #include <onto/scan.hpp>; an axis stands in "
-                "<>: cumsum<0>(x)");
+  static_assert(
+      ok,
+      "[onto.include] write cumsum<0>(x), cumsum(x, reverse), and so cumprod, cummax and cummin, with #include "
+      "<onto/scan.hpp>");
 };
 template <class... X>
 struct sorts_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
-                "[onto.include] sort, argsort, top_k and unique are in #include <onto/sort.hpp>; numbers stand in <>: "
-                "sort<0>(x), top_k<5>(x), unique<16>(x)");
+                "[onto.include] write sort<0>(x), argsort(x, descending), top_k<5>(x), unique<16>(x), with #include "
+                "<onto/sort.hpp>");
 };
 
 template <class... X>
@@ -89,8 +159,9 @@ struct indexing_has_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
       ok,
-      "[onto.include] take, gather, scatter, segment_sum, bincount, histogram, searchsorted, extent and the like are "
-      "in #include <onto/indexing.hpp>; numbers stand in <>: take<0>(x, k), bincount<10>(k)");
+      "[onto.include] write take<0>(x, i), gather<0>(x, i), scatter(x, i, v), segment_sum<3>(v, i), bincount<10>(i), "
+      "histogram<10>(x, 0, 1), searchsorted(s, x), dynamic_slice<2, 2>(x, i), extent<0>(x), with #include "
+      "<onto/indexing.hpp>");
 };
 
 template <class I>
@@ -101,35 +172,8 @@ concept run_time_integer = std::is_integral_v<I> || number_in_type<I>;
 template <expression C, detail::operand... X>
   requires(sizeof...(X) < 2)
 constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
-template <expression E, detail::operand X>
-constexpr auto sum(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, std::size_t N>
-constexpr auto sum(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
-}
-template <expression E, std::size_t N>
-constexpr auto prod(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
-}
-template <expression E, std::size_t N>
-constexpr auto min(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
-}
-template <expression E, std::size_t N>
-constexpr auto max(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
-}
-template <expression E, std::size_t N>
-constexpr auto mean(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto prod(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
+// Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
+template <int... Written, expression E, detail::operand X>
 constexpr auto min(const E&, const X&) {
   return typename detail::axes_or_two<op::minimum, E, X>::result{};
 }
@@ -137,7 +181,7 @@ template <detail::scalar_value S, expression E>
 constexpr auto min(S, const E&) {
   return typename detail::axes_or_two<op::minimum, S, E>::result{};
 }
-template <expression E, detail::operand X>
+template <int... Written, expression E, detail::operand X>
 constexpr auto max(const E&, const X&) {
   return typename detail::axes_or_two<op::maximum, E, X>::result{};
 }
@@ -145,92 +189,76 @@ template <detail::scalar_value S, expression E>
 constexpr auto max(S, const E&) {
   return typename detail::axes_or_two<op::maximum, S, E>::result{};
 }
-template <expression E, detail::operand X>
-constexpr auto mean(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <int... Axes, expression E, detail::operand X>
-constexpr auto var(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <int... Axes, expression E, detail::operand X>
-constexpr auto stddev(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <int... Axes, expression E, detail::operand X>
-constexpr auto norm(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <int... Axes, expression E, detail::operand X>
-constexpr auto logsumexp(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto any(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto all(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto argmin(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto argmax(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto softmax(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
-template <expression E, detail::operand X>
-constexpr auto log_softmax(const E&, const X&) {
-  return typename detail::axis_is_an_argument<E, X>::result{};
-}
 
-// What is asked for by numbers in <>, and was given them in ().
-#define ONTO_HAS_NUMBERS_IN_ITS_TYPE(word)                               \
-  template <int... Written, expression E, detail::run_time_integer... I> \
-    requires(sizeof...(I) > 0)                                           \
-  constexpr auto word(const E&, I...) { return typename detail::axis_is_an_argument<E, I...>::result{}; }
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(reshape)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(transpose)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(permute)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(slice)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(squeeze)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(expand_dims)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(roll)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(flip)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(repeat)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(tile)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(split)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(broadcast_to)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(one_hot)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(tril)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(triu)
+// What is asked for by numbers in <>, and was given them in (): each argument is converted, so that whatever takes it
+// as it is comes first.
+#define ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, ...)                                                                   \
+  template <int... Written, expression E>                                                                         \
+  constexpr auto word(const E&, detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {}, \
+                      detail::stray_argument = {}) {                                                              \
+    return typename detail::__VA_ARGS__::result{};                                                                \
+  }
+// What cannot be without them.
+#define ONTO_WANTS_NUMBERS_IN_ITS_TYPE(word)                  \
+  template <expression E>                                     \
+  constexpr auto word(const E&) {                             \
+    return typename detail::axis_is_an_argument<E>::result{}; \
+  }                                                           \
+  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(sum, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(prod, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(min, axes_or_two<op::minimum, E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(max, axes_or_two<op::maximum, E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(mean, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(var, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(stddev, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(norm, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(logsumexp, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(any, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(all, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmin, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmax, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(softmax, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(log_softmax, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(reshape, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(transpose, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(permute, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(flip, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(broadcast_to, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(tril, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(triu, axis_is_an_argument<E>)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(stack, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(slice)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(squeeze)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(expand_dims)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(roll)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(repeat)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(tile)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(split)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(one_hot)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(concat)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(pad, axis_is_an_argument<E>)
+#undef ONTO_WANTS_NUMBERS_IN_ITS_TYPE
 #undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
 
-template <expression E, std::size_t N>
-constexpr auto reshape(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+template <int... Written, expression E>
+constexpr auto pad(const E&) {
+  return typename detail::axis_is_an_argument<E>::result{};
 }
-template <expression E, std::size_t N>
-constexpr auto transpose(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+template <int... Written, expression E>
+  requires(sizeof...(Written) > 0)
+constexpr auto transpose(const E&) { return typename detail::axis_is_an_argument<E>::result{}; }
+template <expression E>
+constexpr auto clip(const E&, detail::stray_argument) {
+  return typename detail::clip_has_two_bounds<E>::result{};
 }
-template <expression E, std::size_t N>
-constexpr auto permute(const E&, const int (&)[N]) {
-  return typename detail::axis_is_an_argument<E, int[N]>::result{};
+template <detail::scalar_value S, expression E>
+constexpr auto clip(S, const E&, detail::stray_argument) {
+  return typename detail::clip_has_two_bounds<S, E>::result{};
 }
-template <expression First, expression Second, detail::run_time_integer I>
-constexpr auto concat(const First&, const Second&, I) {
-  return typename detail::axis_is_an_argument<First, I>::result{};
-}
-template <expression First, expression Second, expression... More>
-constexpr auto concat(const First&, const Second&, const More&...) {
-  return typename detail::axis_is_an_argument<First, Second>::result{};
+template <expression E>
+constexpr auto cast(const E&) {
+  return typename detail::element_is_an_argument<E>::result{};
 }
 template <expression E, class To>
 constexpr auto cast(const E&, const To&) {
@@ -252,31 +280,77 @@ template <int... Axis>
 constexpr ill_formed stack(const detail::list_of_operands&) {
   return {};
 }
-template <class T = float, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto zeros(I...) { return typename detail::extents_are_arguments<T>::result{}; }
-template <class T = float, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto ones(I...) { return typename detail::extents_are_arguments<T>::result{}; }
-template <class T = float, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto eye(I...) { return typename detail::extents_are_arguments<T>::result{}; }
-template <class T = float, detail::run_time_integer... I>
-  requires(sizeof...(I) > 0)
-constexpr auto iota(I...) { return typename detail::extents_are_arguments<T>::result{}; }
-template <class T = float, detail::scalar_value L, detail::scalar_value R, detail::run_time_integer I>
-constexpr auto linspace(L, R, I) {
+template <int... Axis>
+constexpr ill_formed add_n(const detail::list_of_operands&) {
+  return {};
+}
+
+// What is made of nothing, in extents that stand behind an element type.
+#define ONTO_HAS_EXTENTS_IN_ITS_TYPE(word)                                                               \
+  template <int... Dims>                                                                                 \
+  constexpr auto word(detail::stray_number = {}, detail::stray_number = {}, detail::stray_number = {}) { \
+    return typename detail::extents_are_arguments<shape<Dims...>>::result{};                             \
+  }                                                                                                      \
+  template <class T>                                                                                     \
+  constexpr auto word(detail::stray_number, detail::stray_number = {}, detail::stray_number = {}) {      \
+    return typename detail::extents_are_arguments<T>::result{};                                          \
+  }
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(zeros)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(ones)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(eye)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(iota)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(linspace)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(fill)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_uniform)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_normal)
+#undef ONTO_HAS_EXTENTS_IN_ITS_TYPE
+template <tensor_element T, int... Dims>
+constexpr auto fill() {
   return typename detail::extents_are_arguments<T>::result{};
 }
-template <class T = float, std::size_t N>
-constexpr auto zeros(const int (&)[N]) {
+template <tensor_element T, int... Dims>
+constexpr auto random_uniform() {
   return typename detail::extents_are_arguments<T>::result{};
 }
-template <class T = float, std::size_t N>
-constexpr auto ones(const int (&)[N]) {
+template <tensor_element T, int... Dims>
+constexpr auto random_normal() {
   return typename detail::extents_are_arguments<T>::result{};
 }
-// What has a header of its own, which was not included.
+template <fixed_string Name = "">
+constexpr auto constant(detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {},
+                        detail::stray_argument = {}) {
+  return typename detail::constant_is_of_one_type<text_of<Name>>::result{};
+}
+template <expression E>
+constexpr auto isnan(const E&) {
+  return typename detail::said_by_a_comparison<E>::result{};
+}
+template <expression E>
+constexpr auto isfinite(const E&) {
+  return typename detail::said_by_a_comparison<E>::result{};
+}
+template <expression E>
+constexpr auto isinf(const E&) {
+  return typename detail::said_by_a_comparison<E>::result{};
+}
+template <expression E, class... X>
+constexpr auto minimize(const E&, const X&...) {
+  return typename detail::optimizer_is_first<E, X...>::result{};
+}
+template <expression Loss, expression First, expression Second, expression... More>
+constexpr auto gradient(const Loss&, const First&, const Second&, const More&...) {
+  return typename detail::gradients_of_several<Loss, First, Second, More...>::result{};
+}
+
+template <class Path, class Data>
+  requires(!std::is_convertible_v<const Path&, std::string> || !requires(const Data& d) { d.shape(); })
+auto save_npy(const Path&, const Data&) { return typename detail::path_is_first<Path, Data>::result{}; }
+template <int... Dims>
+auto load_npy(const std::string&) {
+  return typename detail::file_has_a_type<shape<Dims...>>::result{};
+}
+
+// What has a header of its own, and what that is given.
 #define ONTO_HAS_A_HEADER(word, mistake)                 \
   template <int... Written, expression E, class... More> \
     requires(!(detail::data_alone<More> || ...))         \

@@ -80,9 +80,10 @@ template <class L, class R>
 constexpr auto operator!=(const L& l, const R& r) { return make<op::not_equal>(l, r); }
 
 namespace detail {
-/// A string beside an expression of texts. What the compiler sees first decides nearly always.
+/// A string beside an expression, which is to be one of texts. What the compiler sees first decides nearly always.
 template <class E, class S>
-concept text_beside = __is_base_of(expression_base, E) && is_text(E::facts.type) && text_like<S>;
+concept text_beside = __is_base_of(expression_base, E) && !__is_base_of(expression_base, S) &&
+                      !std::is_arithmetic_v<S> && text_like<S>;
 }  // namespace detail
 
 /// Where texts are the given one, and where they are not.

@@ -40,6 +40,12 @@ struct letters_of_two_extents : mistake {
   static_assert(ok, "[onto.shape] einsum: axes of one letter have different extents");
 };
 
+template <class... X>
+struct letters_are_in_the_type : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.einsum] the letters are known to the compiler: einsum<\"ij,jk->ik\">(x, y)");
+};
+
 /// The axes in another order.
 template <letter_list From, letter_list To, class E, int... K>
 constexpr auto order_axes(const E& x, std::integer_sequence<int, K...>) {
@@ -214,6 +220,11 @@ constexpr auto einsum_of(const E&... x) {
 template <fixed_string Text, expression... E>
   requires(sizeof...(E) > 0)
 constexpr auto einsum(const E&... x) { return detail::einsum_of<text_of<Text>>(x...); }
+
+template <detail::text_like S, expression... E>
+constexpr auto einsum(const S&, const E&...) {
+  return typename detail::letters_are_in_the_type<S, E...>::result{};
+}
 
 ONTO_TAKES_DATA(fixed_string, einsum)
 

@@ -85,7 +85,9 @@ template <class Element, class Scalar>
 struct scalar_never_converts : mistake {
   static constexpr bool ok = sizeof(Scalar) > 99;
   static_assert(
-      ok, "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type");
+      ok,
+      "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type, "
+      "and 0 < x < 1 as (0 < x) & (x < 1)");
 };
 template <int Count>
 struct too_many_operands : mistake {

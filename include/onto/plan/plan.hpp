@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/device/world.hpp>
+#include <onto/expr/not_a_feed.hpp>
 #include <onto/graph/device_routes.hpp>
 #include <onto/graph/lowering.hpp>
 #include <onto/graph/memory.hpp>
@@ -306,6 +307,32 @@ template <expression First, expression... More>
 constexpr fetch_list<First, More...> fetches(const std::tuple<First, More...>& several) {
   return {std::apply([](const auto&... e) { return boost::hana::tuple<First, More...>(e...); }, several)};
 }
+
+namespace detail {
+/// What an argument of `fetches` adds to the list.
+template <class X>
+constexpr auto fetched(const X& x) {
+  if constexpr (expression<X>) {
+    return std::tuple<X>(x);
+  } else {
+    static_cast<void>(static_cast<typename what_runs_is_an_expression<X>::reported*>(nullptr));
+    return std::tuple<ill_formed>();
+  }
+}
+template <expression... E>
+constexpr const std::tuple<E...>& fetched(const std::tuple<E...>& several) {
+  return several;
+}
+template <expression... E>
+constexpr std::tuple<E...> fetched(const boost::hana::tuple<E...>& several) {
+  return boost::hana::unpack(several, [](const E&... e) { return std::tuple<E...>(e...); });
+}
+}  // namespace detail
+
+/// Those of tuples stand among the others, in their order: `fetches(h, c, gradients(loss, w, b))` are four.
+template <class... X>
+  requires(sizeof...(X) > 0 && !(expression<X> && ...))
+constexpr auto fetches(const X&... x) { return fetches(std::tuple_cat(detail::fetched(x)...)); }
 
 /// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.
 /// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.

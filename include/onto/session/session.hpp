@@ -27,6 +27,24 @@ constexpr initializer<E...> initialize(const E&... e) {
   return {boost::hana::tuple<E...>(e...)};
 }
 
+namespace detail {
+// One struct a mistake: its name and arguments are what the compiler prints.
+template <class E>
+struct no_variable_is_in_it {
+  using reported = void;
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok,
+                "[onto.variable] a placeholder or constant has no initial value to be set; initialize(w) takes "
+                "variables, or what is computed of them, and a placeholder is fed: sess.run(e, x = data)");
+};
+template <class... X>
+struct feeds_are_for_the_step {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
+};
+}  // namespace detail
+
 inline namespace ONTO_ABI {
 
 /// A set of devices and the variables on them, and the way to run programs there. `run` may be called from several
@@ -119,6 +137,8 @@ class session {
   /// *Throws* `failed_precondition_error` where one has none.
   template <expression E>
   void initialize(const E& e) {
+    if constexpr (E::facts.is_leaf && E::ops::size == 0 && !std::same_as<E, ill_formed>)
+      static_cast<void>(static_cast<typename detail::no_variable_is_in_it<E>::reported*>(nullptr));
     using graph = detail::graph_of<E>;
     const detail::state* const states[] = {e.state.get()};
     core_->pin_variables(detail::typed_run<E>::program(), states);
@@ -176,6 +196,15 @@ class session {
     requires(detail::is_no_program<E>)
   auto prepare(const E&) { return detail::report_no_feed<E>(); }
   auto prepare(const detail::braced_fetches&) {
+    return [](const auto&...) { return tensor<float>(); };
+  }
+  /// Several without `fetches`, or feeds.
+  template <class First, class Second, class... More>
+  auto prepare(const First&, const Second&, const More&...) {
+    if constexpr (expression<Second>)
+      static_cast<void>(static_cast<typename detail::several_are_fetched<First, Second, More...>::reported*>(nullptr));
+    else
+      static_cast<void>(static_cast<typename detail::feeds_are_for_the_step<First, Second>::reported*>(nullptr));
     return [](const auto&...) { return tensor<float>(); };
   }
 

@@ -162,6 +162,21 @@ class tensor {
     other.shape_ = shape_array<rank>();
   }
 
+  /// Nested vectors, and a value beside a shape: neither makes a tensor.
+  template <class Row, class Allocator>
+    requires(!std::is_same_v<Row, T> && !tensor_element<Row> && !detail::text_like<Row>)
+  explicit tensor(const std::vector<Row, Allocator>&) : tensor() {
+    static_assert(sizeof(Row) == 0,
+                  "[onto.tensor] vectors in a vector do not lie in one piece; make the tensor with its shape, t({2, "
+                  "3}), and copy each row");
+  }
+  template <std::size_t N, class Value>
+    requires(detail::is_number<Value>)
+  tensor(const int (&)[N], Value) : tensor() {
+    static_assert(sizeof(Value) == 0,
+                  "[onto.tensor] a tensor of a shape is zeros, t({2, 3}); fill it then: for (float& v : t) v = 1");
+  }
+
   // What looks like a value or a conversion and is none: deleted, not missing, so that compilers show its line, not a
   // list.
   // clang-format off

@@ -293,3 +293,31 @@ TEST_CASE("what makes several is run, prepared and planned as a list of them", "
   constexpr auto total = sum(square(x));
   CHECK(&plan_of(value_and_gradient(total, x)) == &plan_of(fetches(total, gradient(total, x))));
 }
+
+TEST_CASE("a tuple among those that are fetched stands for its expressions, in their order", "[session]") {
+  constexpr auto x = placeholder<"x", float, 4>;
+  const tensor<float, 4> X{1, 2, 3, 4};
+  constexpr auto total = sum(square(x));
+  constexpr auto program = fetches(x * 2_c, split<2>(x), total, gradients(total, x));
+  const auto as_said = [](const auto& several) {
+    const auto& [twice, first, second, all, slope] = several;
+    CHECK(twice == tensor<float, 4>{2, 4, 6, 8});
+    CHECK(first == tensor<float, 2>{1, 2});
+    CHECK(second == tensor<float, 2>{3, 4});
+    CHECK(all == 30);
+    CHECK(slope == tensor<float, 4>{2, 4, 6, 8});
+  };
+  session sess;
+  as_said(sess.run(program, x = X));
+  as_said(sess.prepare(program)(x = X));
+  as_said(evaluate(program, x = X));
+  static_assert(std::is_same_v<decltype(fetches(total, boost::hana::make_tuple(x, total))),
+                               decltype(fetches(total, std::tuple{x, total}))>);
+  CHECK(&plan_of(fetches(total, gradients(total, x))) == &plan_of(fetches(total, gradient(total, x))));
+
+  tensor<float> all;
+  tensor<float, 2> first, second;
+  sess.run_to(std::tie(all, first, second), fetches(total, split<2>(x)), x = X);
+  CHECK(all == 30);
+  CHECK(second == tensor<float, 2>{3, 4});
+}
