@@ -98,23 +98,15 @@ constexpr ill_formed on(const X&) {
   return {};
 }
 
-namespace detail {
-template <place_type Device, class... E>
-constexpr auto place_each(const std::tuple<E...>& results) {
-  return std::apply([](const auto&... e) { return std::tuple{on<Device>(e)...}; }, results);
+/// Each of several, as `split` and `gradients` make them.
+template <place_type Device, expression... E>
+constexpr auto on(const std::tuple<E...>& several) {
+  return std::apply([](const auto&... e) { return std::tuple{on<Device>(e)...}; }, several);
 }
-}  // namespace detail
 
 /// Calls `f(args...)` and computes what it returns, an expression or a `std::tuple` of them, on `Device`.
 template <place_type Device, class F, class... Args>
   requires(!expression<F> && std::invocable<const F&, const Args&...>)
-constexpr auto on(const F& f, const Args&... args) {
-  using result = std::remove_cvref_t<decltype(f(args...))>;
-  if constexpr (expression<result>) {
-    return on<Device>(f(args...));
-  } else {
-    return detail::place_each<Device>(f(args...));
-  }
-}
+constexpr auto on(const F& f, const Args&... args) { return on<Device>(f(args...)); }
 
 }  // namespace onto

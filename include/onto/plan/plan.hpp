@@ -334,6 +334,12 @@ template <class... X>
   requires(sizeof...(X) > 0 && !(expression<X> && ...))
 constexpr auto fetches(const X&... x) { return fetches(std::tuple_cat(detail::fetched(x)...)); }
 
+/// Several to be fetched, each computed on `Device`.
+template <place_type Device, expression... E>
+constexpr auto on(const fetch_list<E...>& several) {
+  return boost::hana::unpack(several.expressions, [](const E&... e) { return fetches(on<Device>(e)...); });
+}
+
 /// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.
 /// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
 template <class World = void, expression E>

@@ -69,7 +69,8 @@ ONTO_NOINLINE void take_shape(tensor<T, Dims...>& out, const extents& result, fo
 template <class T, int... Dims>
 ONTO_INLINE void* memory_for(tensor<T, Dims...>& out, const extents& result, former_outputs& former) {
   bool same = out.size() == static_cast<std::size_t>(result.size());
-  for (std::size_t k = 0; k < sizeof...(Dims); ++k) same = same && out.shape()[k] == result.dims[k];
+  const int* extent = result.dims;
+  for (const int mine : out.shape()) same = same && mine == *extent++;
   if (!same) take_shape(out, result, former);
   return out.data();
 }

@@ -197,7 +197,8 @@ strided_ref<T, Dims...> dlpack_values(const Tensor& t) {
   expect_numbers<T>();
   const void* const values = check_dlpack(same, element_of<T>, shape<Dims...>{}, found, stride);
   typename strided_ref<T, Dims...>::strides_array strides{};
-  for (std::size_t k = 0; k < sizeof...(Dims); ++k) strides[k] = stride[k];
+  const std::int64_t* of_dimension = stride;
+  for (std::int64_t& mine : strides) mine = *of_dimension++;
   return {static_cast<const T*>(values), found, strides};
 }
 

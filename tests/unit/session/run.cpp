@@ -321,3 +321,19 @@ TEST_CASE("a tuple among those that are fetched stands for its expressions, in t
   CHECK(all == 30);
   CHECK(second == tensor<float, 2>{3, 4});
 }
+
+TEST_CASE("several are placed together", "[session]") {
+  constexpr auto x = placeholder<"x", float, 4>;
+  const tensor<float, 4> X{1, 2, 3, 4};
+  constexpr auto total = sum(square(x));
+  constexpr auto listed = on<gpu<0>>(fetches(total, x * 2_c));
+  CHECK(&plan_of(listed) == &plan_of(fetches(on<gpu<0>>(total), on<gpu<0>>(x * 2_c))));
+  constexpr auto slopes = on<gpu<0>>(gradients(total, x));
+  CHECK(&plan_of(fetches(slopes)) == &plan_of(on<gpu<0>>(gradient(total, x))));
+  session sess{{.log = nullptr, .simulated_gpus = 1}};
+  const auto [all, twice] = sess.run(listed, x = X);
+  CHECK(all == 30);
+  CHECK(twice == tensor<float, 4>{2, 4, 6, 8});
+  for (const placement_entry& n : sess.placement(listed).nodes)
+    if (n.operation != "Placeholder") CHECK(n.assigned.to_string().ends_with("/device:GPU:0"));
+}
