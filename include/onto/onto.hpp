@@ -37,6 +37,7 @@ ONTO_BEGIN_HEADER
 #include <onto/graph/trainable.hpp>
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/bitwise.hpp>
+#include <onto/ops/operand_count.hpp>
 #include <onto/plan/placeable.hpp>
 #include <onto/plan/text.hpp>
 #include <onto/session/typed_run.hpp>

@@ -5,6 +5,7 @@
 // the nearest there is where elements are read, and nothing where they are written: no program has undefined behaviour.
 #pragma once
 
+#include <onto/expr/constant.hpp>
 #include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
@@ -14,6 +15,9 @@
 #include <onto/ops/indexing_gradients.hpp>
 #include <onto/ops/logic.hpp>
 #include <onto/ops/view.hpp>
+
+#include <concepts>
+#include <cstddef>
 
 namespace onto {
 
@@ -311,5 +315,16 @@ ONTO_TAKES_DATA(auto, segment_sum)
 ONTO_TAKES_DATA(auto, bincount)
 ONTO_TAKES_DATA(auto, histogram)
 ONTO_TAKES_DATA(auto, searchsorted)
+
+// Numbers in braces are a constant: `take<0>(x, {0, 2})`.
+#define ONTO_TAKES_NUMBERS(word)                                  \
+  template <int... Axis, class X, std::integral I, std::size_t N> \
+  auto word(X&& x, const I(&numbers)[N]) {                        \
+    return word<Axis...>(static_cast<X&&>(x), constant(numbers)); \
+  }
+ONTO_TAKES_NUMBERS(take)
+ONTO_TAKES_NUMBERS(gather)
+ONTO_TAKES_NUMBERS(embedding)
+#undef ONTO_TAKES_NUMBERS
 
 }  // namespace onto

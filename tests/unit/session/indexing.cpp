@@ -102,6 +102,14 @@ TEST_CASE("numbers outside read the nearest element and write nothing", "[sessio
         tensor<float, 1, 2>{{5, 6}});
 }
 
+TEST_CASE("numbers in braces are a constant", "[session]") {
+  session sess;
+  CHECK(sess.run(take<1>(m, {2, 0}), m = values) == tensor<float, 2, 2>{{3, 1}, {6, 4}});
+  CHECK(sess.run(take(m, {-1, 1}), m = values) == tensor<float, 2>{6, 2});
+  CHECK(sess.run(gather(m, {1}), m = values) == tensor<float, 1, 3>{{4, 5, 6}});
+  CHECK(evaluate(embedding(values, {1, 1})) == tensor<float, 2, 3>{{4, 5, 6}, {4, 5, 6}});
+}
+
 TEST_CASE("of equal numbers the last update stays, and all are added", "[session]") {
   session sess;
   constexpr auto u = placeholder<"u", float, 3, 1>;

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// Words of one operand that were given more, words of two that were given one or three, and numbers in braces where an
+// operand is expected: each is one sentence.
+#pragma once
+
+#include <onto/expr/constant.hpp>
+#include <onto/expr/shape_check.hpp>
+
+#include <initializer_list>
+
+namespace onto {
+
+namespace detail {
+
+// One struct a mistake, as in shape_check.hpp.
+template <class... X>
+struct takes_one_operand : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] this word takes one operand, element by element: exp(x), relu(x); two are taken by "
+                "pow(x, y), maximum(x, y), x * y");
+};
+template <class... X>
+struct takes_two_operands : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] this word takes two operands: pow(x, 2), maximum(x, 0), matmul(a, b); of more "
+                "maximum(a, maximum(b, c)), matmul(a, matmul(b, c)), add_n(a, b, c)");
+};
+template <class T>
+struct braces_are_a_constant : mistake {
+  static constexpr bool ok = sizeof(T) == 0;
+  static_assert(ok, "[onto.operands] numbers in braces are written as a constant: exp(constant({1.0, 2.5}))");
+};
+
+}  // namespace detail
+
+#define ONTO_TAKES_ONE_OPERAND(word)                                \
+  template <expression E, class Second, class... More>              \
+  constexpr auto word(const E&, const Second&, const More&...) {    \
+    return typename detail::takes_one_operand<E, Second>::result{}; \
+  }                                                                 \
+  template <detail::constant_value T>                               \
+  constexpr auto word(std::initializer_list<T>) {                   \
+    return typename detail::braces_are_a_constant<T>::result{};     \
+  }
+ONTO_TAKES_ONE_OPERAND(neg)
+ONTO_TAKES_ONE_OPERAND(abs)
+ONTO_TAKES_ONE_OPERAND(sign)
+ONTO_TAKES_ONE_OPERAND(square)
+ONTO_TAKES_ONE_OPERAND(sqrt)
+ONTO_TAKES_ONE_OPERAND(rsqrt)
+ONTO_TAKES_ONE_OPERAND(exp)
+ONTO_TAKES_ONE_OPERAND(expm1)
+ONTO_TAKES_ONE_OPERAND(log)
+ONTO_TAKES_ONE_OPERAND(log1p)
+ONTO_TAKES_ONE_OPERAND(sin)
+ONTO_TAKES_ONE_OPERAND(cos)
+ONTO_TAKES_ONE_OPERAND(tan)
+ONTO_TAKES_ONE_OPERAND(asin)
+ONTO_TAKES_ONE_OPERAND(acos)
+ONTO_TAKES_ONE_OPERAND(atan)
+ONTO_TAKES_ONE_OPERAND(sinh)
+ONTO_TAKES_ONE_OPERAND(cosh)
+ONTO_TAKES_ONE_OPERAND(tanh)
+ONTO_TAKES_ONE_OPERAND(erf)
+ONTO_TAKES_ONE_OPERAND(floor)
+ONTO_TAKES_ONE_OPERAND(ceil)
+ONTO_TAKES_ONE_OPERAND(round)
+ONTO_TAKES_ONE_OPERAND(relu)
+ONTO_TAKES_ONE_OPERAND(sigmoid)
+ONTO_TAKES_ONE_OPERAND(gelu)
+ONTO_TAKES_ONE_OPERAND(softplus)
+#undef ONTO_TAKES_ONE_OPERAND
+
+#define ONTO_TAKES_TWO_OPERANDS(word)                                                \
+  template <expression E>                                                            \
+  constexpr auto word(const E&) {                                                    \
+    return typename detail::takes_two_operands<E>::result{};                         \
+  }                                                                                  \
+  template <expression E, class Second, class Third, class... More>                  \
+  constexpr auto word(const E&, const Second&, const Third&, const More&...) {       \
+    return typename detail::takes_two_operands<E, Second, Third, More...>::result{}; \
+  }
+ONTO_TAKES_TWO_OPERANDS(pow)
+ONTO_TAKES_TWO_OPERANDS(atan2)
+ONTO_TAKES_TWO_OPERANDS(mod)
+ONTO_TAKES_TWO_OPERANDS(maximum)
+ONTO_TAKES_TWO_OPERANDS(minimum)
+ONTO_TAKES_TWO_OPERANDS(matmul)
+ONTO_TAKES_TWO_OPERANDS(dot)
+ONTO_TAKES_TWO_OPERANDS(outer)
+#undef ONTO_TAKES_TWO_OPERANDS
+
+}  // namespace onto
