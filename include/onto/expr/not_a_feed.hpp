@@ -33,6 +33,13 @@ struct data_has_no_name {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
 };
+template <class... X>
+struct prepared_is_called {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok, "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), step.async(x = data)");
+};
 
 template <class X>
 struct what_runs_is_an_expression {

@@ -90,12 +90,18 @@ class prepared {
   /// Runs the program. As `session::run` otherwise.
   template <class... Symbols>
   result_type operator()(const feed<Symbols>&... feeds) const {
-    return run(*core_, program_.get(), feeds...);
+    return repeat(*core_, program_.get(), feeds...);
   }
   template <class... X>
     requires(detail::any_is_no_feed<X...>)
   result_type operator()(const X&...) const {
     static_cast<void>(static_cast<typename detail::data_has_no_name<X...>::reported*>(nullptr));
+    return {};
+  }
+
+  template <class... X>
+  result_type run(const X&...) const {
+    static_cast<void>(static_cast<typename detail::prepared_is_called<X...>::reported*>(nullptr));
     return {};
   }
 
@@ -107,6 +113,10 @@ class prepared {
             list = detail::outputs_of<Outputs>(outputs)]<class... Symbols>(const feed<Symbols>&... feeds) mutable {
       detail::run_into_outputs<E...>::run(*step.core_, step.program_.get(), nullptr, list, feeds...);
     };
+  }
+  template <class Outputs, class First, class... More>
+  void to(Outputs&&, const First&, const More&...) const {
+    static_cast<void>(static_cast<typename detail::prepared_is_called<First, More...>::reported*>(nullptr));
   }
 
   /// Starts a run and returns at once. Runs of one prepared program are done in order. What is fed must live until the
@@ -131,7 +141,8 @@ class prepared {
   }
 
   template <class... Symbols>
-  static result_type run(detail::session_runtime& core, detail::repeated_run* program, const feed<Symbols>&... feeds) {
+  static result_type repeat(detail::session_runtime& core, detail::repeated_run* program,
+                            const feed<Symbols>&... feeds) {
     if constexpr (Single)
       return std::get<0>(typed::run(core, program, nullptr, feeds...));
     else
@@ -145,7 +156,7 @@ class prepared {
     job(detail::session_runtime& c, detail::repeated_run& p, F&&... feeds)
         : core(c), program(p), given(static_cast<F&&>(feeds)...) {}
     void perform() override {
-      this->result = std::apply([this](const auto&... f) { return run(core, &program, f...); }, given);
+      this->result = std::apply([this](const auto&... f) { return repeat(core, &program, f...); }, given);
     }
     detail::session_runtime& core;
     detail::repeated_run& program;
