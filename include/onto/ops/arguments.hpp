@@ -89,6 +89,15 @@ struct stray_argument {
   constexpr stray_argument(const X&...) {}
   constexpr stray_argument(std::initializer_list<stray_argument>) {}
 };
+#if defined(__CUDACC__)
+/// The same, but of no braces in braces: nvcc finds {{1, 2}, {3, 4}} as good for that as for an array of arrays.
+struct stray_constant {
+  template <class... X>
+  constexpr stray_constant(const X&...) {}
+};
+#else
+using stray_constant = stray_argument;
+#endif
 /// The same of numbers alone.
 struct stray_number {
   template <class... X>
@@ -317,8 +326,8 @@ constexpr auto random_normal() {
   return typename detail::extents_are_arguments<T>::result{};
 }
 template <fixed_string Name = "">
-constexpr auto constant(detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {},
-                        detail::stray_argument = {}) {
+constexpr auto constant(detail::stray_constant, detail::stray_constant = {}, detail::stray_constant = {},
+                        detail::stray_constant = {}) {
   return typename detail::constant_is_of_one_type<text_of<Name>>::result{};
 }
 template <expression E>
