@@ -38,6 +38,7 @@ ONTO_BEGIN_HEADER
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/bitwise.hpp>
 #include <onto/ops/operand_count.hpp>
+#include <onto/ops/other_headers.hpp>
 #include <onto/plan/placeable.hpp>
 #include <onto/plan/text.hpp>
 #include <onto/session/typed_run.hpp>

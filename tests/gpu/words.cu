@@ -81,5 +81,6 @@ TEST_CASE("what knows its place agrees with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, tril<-1>(stack(k, k * 2.f)), k = X));
   CHECK(same_on_gpu(sess, triu(k) + eye<float, 40, 40, 3>(), k = X));
   CHECK(same_on_gpu(sess, one_hot<9>(cast<int>(k * 4.f)), k = X));
+  CHECK(same_on_gpu(sess, one_hot<9>(cast<std::uint8_t>(abs(k) * 4.f)), k = X));
   CHECK(same_on_gpu(sess, linspace<float, 40>(-1, 1) + k, k = X));
 }

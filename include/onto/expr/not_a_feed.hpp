@@ -41,6 +41,20 @@ struct prepared_is_called {
       ok, "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), step.async(x = data)");
 };
 
+template <class R>
+struct pending_is_no_result {
+  using reported = void;
+  static constexpr bool ok = sizeof(R) == 0;
+  static_assert(ok,
+                "[onto.run] a run that was started has its result by get(): auto r = step.async(x = data); r.get()");
+};
+template <class... X>
+struct session_is_const {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.run] a session that runs is not const: it is passed on as session&");
+};
+
 template <class X>
 struct what_runs_is_an_expression {
   using reported = void;

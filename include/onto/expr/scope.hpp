@@ -71,6 +71,14 @@ struct device_is_an_argument {
       "[onto.device] a device is known to the compiler: on<gpu<0>>(x); where it is not, what is written after "
       "device_guard g{name} is there");
 };
+template <class... Device>
+struct device_is_one {
+  using reported = void;
+  static constexpr bool ok = sizeof...(Device) > 99;
+  static_assert(ok,
+                "[onto.device] an operation is on one device: on<gpu<0>>(x); the same on several of them are "
+                "towers(boost::hana::tuple_t<gpu<0>, gpu<1>>, f)");
+};
 }  // namespace detail
 
 // Where the device is an argument.
@@ -90,6 +98,11 @@ constexpr ill_formed on(const X&) {
 template <int Index, class X>
 constexpr ill_formed on(const X&) {
   static_cast<void>(static_cast<typename detail::device_is_an_argument<shape<Index>>::reported*>(nullptr));
+  return {};
+}
+template <place_type First, place_type Second, place_type... More, class X>
+constexpr ill_formed on(const X&) {
+  static_cast<void>(static_cast<typename detail::device_is_one<First, Second, More...>::reported*>(nullptr));
   return {};
 }
 template <fixed_string Name, class X>

@@ -22,6 +22,9 @@ using shape_of_t = decltype(spell_shape<E>(std::make_index_sequence<static_cast<
 struct mistake {
   using result = ill_formed;
 };
+/// The same where an operand takes the place of a mistaken one, which was told of: nothing is said of it again.
+template <class Mistake, class... Operands>
+using unless_told = std::conditional_t<any_ill_formed<Operands...>, mistake, Mistake>;
 
 // One struct a mistake: its name and arguments are what the compiler prints.
 template <class Op, class... Shapes>

@@ -20,7 +20,6 @@
 #include <onto/ops/matrix.hpp>
 #include <onto/ops/minimize.hpp>
 #include <onto/ops/normalization.hpp>
-#include <onto/ops/operand_count.hpp>
 #include <onto/ops/pad.hpp>
 #include <onto/ops/random.hpp>
 #include <onto/ops/rearrange.hpp>

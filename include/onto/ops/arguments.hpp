@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words that were given what they take in the wrong place, and words whose header is not included: each is one
-// sentence.
+// Words that were given what they take in the wrong place: each is one sentence.
 #pragma once
 
 #include <onto/expr/data.hpp>
@@ -105,6 +104,20 @@ struct stray_number {
   constexpr stray_number(const X&...) {}
 };
 template <class... X>
+struct pad_has_a_value : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] pad puts a value around its operand: pad<padding<1>, padding<2>>(x, 0); edges and "
+                "reflections are concat of slices");
+};
+template <class... X>
+struct index_is_a_range : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2]; an axis of one "
+                "element goes by squeeze<1>(e)");
+};
+template <class... X>
 struct clip_has_two_bounds : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
@@ -131,6 +144,20 @@ struct optimizer_is_first : mistake {
                 "[onto.optimizer] the optimizer is first: minimize(adam{}, loss), minimize(sgd{.rate = 0.1}, loss, w)");
 };
 template <class... X>
+struct variables_are_no_names : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
+                "w, b), or all of them: minimize(sgd{}, loss)");
+};
+template <class... X>
+struct gradient_is_by_an_expression : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.gradient] a gradient is by a placeholder, a variable or an expression, not by data; write "
+                "placeholder<\"x\", float, 3> and feed it");
+};
+template <class... X>
 struct gradients_of_several : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
@@ -147,34 +174,6 @@ struct file_has_a_type : mistake {
                 "[onto.npy] element type and extents of a file are known to the compiler: load_npy<float, dyn, "
                 "dyn>(\"a.npy\")");
 };
-template <class... X>
-struct scans_have_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] write cumsum<0>(x), cumsum(x, reverse), and so cumprod, cummax and cummin, with #include "
-      "<onto/scan.hpp>");
-};
-template <class... X>
-struct sorts_have_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] write sort<0>(x), argsort(x, descending), top_k<5>(x), unique<16>(x), with #include "
-                "<onto/sort.hpp>");
-};
-
-template <class... X>
-struct indexing_has_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] write take<0>(x, i), gather<0>(x, i), scatter(x, i, v), segment_sum<3>(v, i), bincount<10>(i), "
-      "histogram<10>(x, 0, 1), searchsorted(s, x), dynamic_slice<2, 2>(x, i), extent<0>(x), with #include "
-      "<onto/indexing.hpp>");
-};
-
-template <class I>
-concept run_time_integer = std::is_integral_v<I> || number_in_type<I>;
 
 }  // namespace detail
 
@@ -214,17 +213,23 @@ constexpr auto max(S, const E&) {
     return typename detail::axis_is_an_argument<E>::result{}; \
   }                                                           \
   ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(sum, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(prod, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(min, axes_or_two<op::minimum, E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(max, axes_or_two<op::maximum, E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(mean, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(var, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(stddev, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(norm, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(logsumexp, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(any, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(all, axis_is_an_argument<E>)
+// Reductions, whose axis is kept by an argument: `sum<0, keep_extents>(x)`.
+#define ONTO_KEEPS_EXTENTS(word, ...)                                                       \
+  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)                                           \
+  template <auto... Written, expression E>                                                  \
+    requires(std::is_same_v<std::remove_const_t<decltype(Written)>, keep_extents_t> || ...) \
+  constexpr auto word(const E&) { return typename detail::axis_is_an_argument<E>::result{}; }
+ONTO_KEEPS_EXTENTS(sum, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(prod, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(min, axes_or_two<op::minimum, E>)
+ONTO_KEEPS_EXTENTS(max, axes_or_two<op::maximum, E>)
+ONTO_KEEPS_EXTENTS(mean, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(var, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(stddev, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(norm, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(logsumexp, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(any, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(all, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmin, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmax, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(softmax, axis_is_an_argument<E>)
@@ -249,11 +254,18 @@ ONTO_WANTS_NUMBERS_IN_ITS_TYPE(concat)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(pad, axis_is_an_argument<E>)
 #undef ONTO_WANTS_NUMBERS_IN_ITS_TYPE
 #undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
+#undef ONTO_KEEPS_EXTENTS
 
 template <int... Written, expression E>
 constexpr auto pad(const E&) {
   return typename detail::axis_is_an_argument<E>::result{};
 }
+template <class... Paddings, expression E, class Mode>
+  requires(sizeof...(Paddings) > 0 && std::is_convertible_v<Mode, const char*>)
+constexpr auto pad(const E&, const Mode&) { return typename detail::pad_has_a_value<E>::result{}; }
+template <class Range, int... Index, expression E>
+  requires(sizeof...(Index) > 0)
+constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
 template <int... Written, expression E>
   requires(sizeof...(Written) > 0)
 constexpr auto transpose(const E&) { return typename detail::axis_is_an_argument<E>::result{}; }
@@ -265,6 +277,9 @@ template <detail::scalar_value S, expression E>
 constexpr auto clip(S, const E&, detail::stray_argument) {
   return typename detail::clip_has_two_bounds<S, E>::result{};
 }
+template <auto... Bounds, expression E>
+  requires(sizeof...(Bounds) > 0)
+constexpr auto clip(const E&) { return typename detail::clip_has_two_bounds<E>::result{}; }
 template <expression E>
 constexpr auto cast(const E&) {
   return typename detail::element_is_an_argument<E>::result{};
@@ -282,11 +297,11 @@ constexpr auto dot(const E&, const T (&)[N]) {
   return typename detail::list_has_no_shape<E, T[N]>::result{};
 }
 template <int... Axis>
-constexpr ill_formed concat(const detail::list_of_operands&) {
+constexpr ill_formed concat(const detail::list_of_operands&, detail::stray_argument = {}) {
   return {};
 }
 template <int... Axis>
-constexpr ill_formed stack(const detail::list_of_operands&) {
+constexpr ill_formed stack(const detail::list_of_operands&, detail::stray_argument = {}) {
   return {};
 }
 template <int... Axis>
@@ -346,6 +361,15 @@ template <expression E, class... X>
 constexpr auto minimize(const E&, const X&...) {
   return typename detail::optimizer_is_first<E, X...>::result{};
 }
+template <class Optimizer, expression Loss, class Name, class... More>
+  requires(!expression<Optimizer> && std::is_convertible_v<Name, const char*>)
+constexpr auto minimize(const Optimizer&, const Loss&, const Name&, const More&...) {
+  return typename detail::variables_are_no_names<Loss>::result{};
+}
+template <expression Loss, detail::data W>
+constexpr auto gradient(const Loss&, const W&) {
+  return typename detail::gradient_is_by_an_expression<Loss, W>::result{};
+}
 template <expression Loss, expression First, expression Second, expression... More>
 constexpr auto gradient(const Loss&, const First&, const Second&, const More&...) {
   return typename detail::gradients_of_several<Loss, First, Second, More...>::result{};
@@ -358,43 +382,5 @@ template <int... Dims>
 auto load_npy(const std::string&) {
   return typename detail::file_has_a_type<shape<Dims...>>::result{};
 }
-
-// What has a header of its own, and what that is given.
-#define ONTO_HAS_A_HEADER(word, mistake)                 \
-  template <int... Written, expression E, class... More> \
-    requires(!(detail::data_alone<More> || ...))         \
-  constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
-ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
-ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)
-ONTO_HAS_A_HEADER(cummax, scans_have_a_header)
-ONTO_HAS_A_HEADER(cummin, scans_have_a_header)
-ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
-ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
-ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
-ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
-ONTO_HAS_A_HEADER(take, indexing_has_a_header)
-ONTO_HAS_A_HEADER(gather, indexing_has_a_header)
-ONTO_HAS_A_HEADER(embedding, indexing_has_a_header)
-ONTO_HAS_A_HEADER(take_along_axis, indexing_has_a_header)
-ONTO_HAS_A_HEADER(dynamic_slice, indexing_has_a_header)
-ONTO_HAS_A_HEADER(update_slice, indexing_has_a_header)
-ONTO_HAS_A_HEADER(scatter, indexing_has_a_header)
-ONTO_HAS_A_HEADER(scatter_add, indexing_has_a_header)
-ONTO_HAS_A_HEADER(segment_sum, indexing_has_a_header)
-ONTO_HAS_A_HEADER(bincount, indexing_has_a_header)
-ONTO_HAS_A_HEADER(histogram, indexing_has_a_header)
-ONTO_HAS_A_HEADER(searchsorted, indexing_has_a_header)
-ONTO_HAS_A_HEADER(extent, indexing_has_a_header)
-#undef ONTO_HAS_A_HEADER
-
-// Those of the headers themselves too.
-ONTO_TAKES_DATA(auto, cumsum)
-ONTO_TAKES_DATA(auto, cumprod)
-ONTO_TAKES_DATA(auto, cummax)
-ONTO_TAKES_DATA(auto, cummin)
-ONTO_TAKES_DATA(auto, sort)
-ONTO_TAKES_DATA(auto, argsort)
-ONTO_TAKES_DATA(auto, top_k)
-ONTO_TAKES_DATA(auto, unique)
 
 }  // namespace onto

@@ -212,6 +212,9 @@ ONTO_TAKES_DATA_ALONE(permute)
 template <tensor_element To, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto cast(X&& x) { return cast<To>(detail::leaf_of(static_cast<X&&>(x))); }
+template <int N, tensor_element T = float, class X>
+  requires detail::data<std::remove_cvref_t<X>>
+constexpr auto one_hot(X&& x) { return one_hot<N, T>(detail::leaf_of(static_cast<X&&>(x))); }
 template <int Begin, int End = to_end, int Step = 1, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto slice(X&& x) { return slice<Begin, End, Step>(detail::leaf_of(static_cast<X&&>(x))); }
@@ -244,6 +247,8 @@ ONTO_TAKES_DATA(auto, flip)
 ONTO_TAKES_DATA(auto, split)
 ONTO_TAKES_DATA(auto, stack)
 ONTO_TAKES_DATA(auto, broadcast_to)
+ONTO_TAKES_DATA(auto, zeros_like)
+ONTO_TAKES_DATA(auto, ones_like)
 ONTO_TAKES_DATA(auto, tril)
 ONTO_TAKES_DATA(auto, triu)
 ONTO_TAKES_DATA(auto, layer_norm)

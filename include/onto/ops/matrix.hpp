@@ -56,7 +56,7 @@ struct one_hot {
   template <class T, class I>
   ONTO_HD static T at(std::int64_t index, I x) {
     constexpr std::int64_t columns = N > 0 ? N : 1;
-    return T(x >= I(0) && static_cast<std::int64_t>(x) == index % columns ? 1 : 0);
+    return T(static_cast<std::int64_t>(x) == index % columns ? 1 : 0);
   }
 };
 

@@ -66,7 +66,8 @@ template <class... Paddings, expression E, class S>
   requires(sizeof...(Paddings) > 0 && (detail::scalar_value<S> || detail::number_in_type<S>))
 constexpr auto pad(const E& x, S value) {
   if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
-    return typename detail::too_few_dimensions<op::concat<0>, detail::shape_of_t<E>>::result{};
+    using too_few = detail::too_few_dimensions<op::concat<0>, detail::shape_of_t<E>>;
+    return typename detail::unless_told<too_few, E>::result{};
   } else {
     return detail::pad_axes<0, Paddings...>(x, detail::lift<E>(value));
   }

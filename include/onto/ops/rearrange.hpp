@@ -69,7 +69,7 @@ struct flattening_needs_extents : mistake {
 };
 
 template <int Axis, class E>
-using no_axis_of = typename no_such_axis<op::concat<Axis>, shape_of_t<E>>::result;
+using no_axis_of = typename unless_told<no_such_axis<op::concat<Axis>, shape_of_t<E>>, E>::result;
 
 /// An axis the operand has, or not.
 template <int Axis, class E>
@@ -174,6 +174,11 @@ template <int N, int Axis, class E, int... K>
 constexpr auto parts_of(const E& x, std::integer_sequence<int, K...>) {
   return std::tuple{part_of<N, Axis, K>(x)...};
 }
+/// What stands for the parts where there is a mistake.
+template <class E, int... K>
+constexpr auto copies_of(const E& x, std::integer_sequence<int, K...>) {
+  return std::tuple{(static_cast<void>(K), x)...};
+}
 
 }  // namespace detail
 
@@ -209,7 +214,7 @@ template <int... Axes, expression E>
 constexpr auto flip(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   if constexpr (!(detail::has_axis<Axes, E> && ...)) {
-    return typename detail::no_such_axis<op::slice<>, detail::shape_of_t<E>>::result{};
+    return detail::no_axis_of<0, E>{};
   } else if constexpr (rank == 0) {
     return x;
   } else {
@@ -245,7 +250,9 @@ template <int... Times, expression E>
   requires(sizeof...(Times) > 0)
 constexpr auto tile(const E& x) {
   static_assert(((Times >= 0) && ...), "[onto.shape] tile: an operand is there 0 times or more");
-  if constexpr (static_cast<int>(sizeof...(Times)) > E::facts.shape.rank) {
+  if constexpr (detail::any_ill_formed<E>) {
+    return ill_formed{};
+  } else if constexpr (static_cast<int>(sizeof...(Times)) > E::facts.shape.rank) {
     return tile<Times...>(expand_dims<0>(x));
   } else if constexpr (((Times == 1) && ...)) {
     return x;
@@ -305,8 +312,9 @@ constexpr auto stack(const First& first, const More&... more) {
   if constexpr (axis < 0) {
     return detail::no_axis_of<Axis, First>{};
   } else if constexpr (((More::facts.shape.rank != First::facts.shape.rank) || ...)) {
-    return typename detail::concat_extents_differ<op::concat<axis>, detail::shape_of_t<First>,
-                                                  detail::shape_of_t<More>...>::result{};
+    using differ =
+        detail::concat_extents_differ<op::concat<axis>, detail::shape_of_t<First>, detail::shape_of_t<More>...>;
+    return typename detail::unless_told<differ, First, More...>::result{};
   } else {
     return concat<axis>(expand_dims<axis>(first), expand_dims<axis>(more)...);
   }
@@ -318,14 +326,16 @@ constexpr auto stack(const First& first, const More&... more) {
 template <int N, int Axis = 0, expression E>
 constexpr auto split(const E& x) {
   static_assert(N > 0, "[onto.shape] split: into one part or more");
+  constexpr auto parts = std::make_integer_sequence<int, N>{};
   if constexpr (!detail::has_axis<Axis, E>) {
-    return detail::no_axis_of<Axis, E>{};
+    return detail::copies_of(detail::no_axis_of<Axis, E>{}, parts);
   } else {
     constexpr int axis = normalize_axis(Axis, E::facts.shape.rank), extent = E::facts.shape[axis];
     if constexpr (extent != dyn && extent % N != 0) {
-      return typename detail::parts_are_not_equal<op::slice<>, detail::shape_of_t<E>>::result{};
+      return detail::copies_of(typename detail::parts_are_not_equal<op::slice<>, detail::shape_of_t<E>>::result{},
+                               parts);
     } else {
-      return detail::parts_of<N, axis>(x, std::make_integer_sequence<int, N>{});
+      return detail::parts_of<N, axis>(x, parts);
     }
   }
 }

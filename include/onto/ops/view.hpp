@@ -296,7 +296,8 @@ constexpr auto expand_dims(const E& x) {
   if constexpr (axis >= 0 && rank < max_rank) {
     return make<typename detail::with_axis<axis, detail::axes_up_to<rank + 1>>::type>(x);
   } else {
-    return typename detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>::result{};
+    using no_axis = detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>;
+    return typename detail::unless_told<no_axis, E>::result{};
   }
 }
 
@@ -308,7 +309,8 @@ constexpr auto squeeze(const E& x) {
   if constexpr (axis >= 0) {
     return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
   } else {
-    return typename detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>::result{};
+    using no_axis = detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>;
+    return typename detail::unless_told<no_axis, E>::result{};
   }
 }
 

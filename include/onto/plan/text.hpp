@@ -24,7 +24,8 @@ struct expression_has_no_values {
 /// Not there: an expression has values when it is run.
 template <class Traits, expression E>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const E&) {
-  static_cast<void>(static_cast<typename detail::expression_has_no_values<E>::reported*>(nullptr));
+  if constexpr (!detail::any_ill_formed<E>)
+    static_cast<void>(static_cast<typename detail::expression_has_no_values<E>::reported*>(nullptr));
   return out;
 }
 

@@ -70,16 +70,18 @@ ONTO_END_RUNS_ONCE
 namespace onto {
 namespace detail {
 
-/// Reports a program that needs a session, and otherwise calls `run`.
-template <class Graph, class Run>
-ONTO_INLINE auto without_session(const Run& run) {
+/// Reports a program that needs a session, and otherwise calls `run`. *Returns* a `Result` in any case.
+template <class Graph, class Result, class Run>
+ONTO_INLINE Result without_session(const Run& run) {
   constexpr session_need need = need_of(Graph::view);
   if constexpr (need == session_need::variables)
     static_cast<void>(static_cast<typename evaluate_has_no_variables<Graph>::reported*>(nullptr));
   else if constexpr (need == session_need::devices)
     static_cast<void>(static_cast<typename evaluate_is_on_the_cpu<Graph>::reported*>(nullptr));
-  else
+  if constexpr (need == session_need::none)
     return run();
+  else
+    return Result();
 }
 
 /// Whether a program that is fed so is one loop.
@@ -176,7 +178,7 @@ auto evaluate(const E& e, const feed<Symbols>&... feeds) {
   if constexpr (std::same_as<E, ill_formed>)
     return tensor<float>{};
   else
-    return detail::without_session<detail::graph_of<E>>([&]() -> detail::result_of<E> {
+    return detail::without_session<detail::graph_of<E>, detail::result_of<E>>([&] {
       if constexpr (detail::runs_as_loop<E, Symbols...>())
         return detail::evaluate_loop(e, feeds...);
       else
@@ -203,7 +205,7 @@ template <expression... E, class... Symbols>
 auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   return boost::hana::unpack(f.expressions, [&](const E&... e) {
     const detail::state* const states[] = {e.state.get()...};
-    return detail::without_session<detail::graph_of<E...>>([&] {
+    return detail::without_session<detail::graph_of<E...>, typename detail::typed_run<E...>::results>([&] {
       detail::evaluator<E...> here;
       return detail::typed_run<E...>::run(here, nullptr, states, feeds...);
     });
@@ -221,7 +223,7 @@ auto evaluate(const std::tuple<E...>& several, const feed<Symbols>&... feeds) {
 template <class Outputs, expression E, class... Symbols>
 void evaluate_to(Outputs&& outputs, const E& e, const feed<Symbols>&... feeds) {
   if constexpr (!std::same_as<E, ill_formed>)
-    detail::without_session<detail::graph_of<E>>([&] {
+    detail::without_session<detail::graph_of<E>, void>([&] {
       if constexpr (detail::runs_as_loop_to<E, Outputs, Symbols...>())
         detail::evaluate_loop_to<Outputs>(outputs, e, feeds...);
       else
@@ -231,7 +233,7 @@ void evaluate_to(Outputs&& outputs, const E& e, const feed<Symbols>&... feeds) {
 template <class Outputs, expression... E, class... Symbols>
 void evaluate_to(Outputs&& outputs, const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   boost::hana::unpack(f.expressions, [&](const E&... e) {
-    detail::without_session<detail::graph_of<E...>>([&] {
+    detail::without_session<detail::graph_of<E...>, void>([&] {
       const detail::state* const states[] = {e.state.get()...};
       auto list = detail::outputs_of<Outputs>(outputs);
       detail::evaluator<E...> here;

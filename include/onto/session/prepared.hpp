@@ -5,6 +5,7 @@
 #include <onto/expr/not_a_feed.hpp>
 #include <onto/session/outputs.hpp>
 
+#include <iosfwd>
 #include <type_traits>
 #include <utility>
 
@@ -62,6 +63,13 @@ class pending {
 
   detail::ref<job> run_;
 };
+
+/// Not there: a run that was started has a result when it is over.
+template <class Traits, class R>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const pending<R>&) {
+  static_cast<void>(static_cast<typename detail::pending_is_no_result<R>::reported*>(nullptr));
+  return out;
+}
 
 /// What `session::prepare` returns. Resolved and placed when it is made; the first run with feeds of new shapes takes
 /// the memory for them, and repeated runs take none. The shapes of 8 kinds of feeds are remembered. Where a GPU can

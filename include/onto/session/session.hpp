@@ -22,9 +22,9 @@ struct initializer {
 };
 
 /// Every variable under these expressions, to be set to its initial value.
-template <expression... E>
-constexpr initializer<E...> initialize(const E&... e) {
-  return {boost::hana::tuple<E...>(e...)};
+template <expression First, expression... More>
+constexpr initializer<First, More...> initialize(const First& first, const More&... more) {
+  return {boost::hana::tuple<First, More...>(first, more...)};
 }
 
 namespace detail {
@@ -38,12 +38,27 @@ struct no_variable_is_in_it {
                 "variables, or what is computed of them, and a placeholder is fed: sess.run(e, x = data)");
 };
 template <class... X>
+struct initialize_takes_variables {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.variable] initialize takes variables, or what is computed of them: sess.run(initialize(w, b)), "
+                "sess.run(initialize(loss))");
+};
+template <class... X>
 struct feeds_are_for_the_step {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
 };
 }  // namespace detail
+
+template <class... X>
+  requires(sizeof...(X) == 0 || !(expression<X> && ...))
+constexpr initializer<> initialize(const X&...) {
+  static_cast<void>(static_cast<typename detail::initialize_takes_variables<X...>::reported*>(nullptr));
+  return {};
+}
 
 inline namespace ONTO_ABI {
 
@@ -81,6 +96,12 @@ class session {
   template <class E, class... X>
     requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
   auto run(const E&, const X&...) { return detail::report_no_feed<E, X...>(); }
+  template <class E, class... Symbols>
+    requires(!detail::is_no_program<E>)
+  auto run(const E&, const feed<Symbols>&...) const {
+    static_cast<void>(static_cast<typename detail::session_is_const<E, Symbols...>::reported*>(nullptr));
+    return std::tuple<tensor<float>, tensor<float>>();
+  }
   /// Lists in braces, whose types are not known.
   template <class... X>
   auto run(const detail::braced_fetches&, const X&...) {

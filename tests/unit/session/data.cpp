@@ -73,6 +73,11 @@ TEST_CASE("Functions take data", "[data]") {
   CHECK(sess.run(var<0>(m)) == tensor<float, 2>{1, 1});
   const std::vector<float> v{3, 1, 2};
   CHECK(sess.run(concat<0>(v, v, reshape<4>(m))) == tensor<float, dyn>{3, 1, 2, 3, 1, 2, 1, 2, 3, 4});
+  CHECK(evaluate(one_hot<3>(std::vector<std::uint8_t>{2, 0, 255})) ==
+        tensor<float, 3, 3>{{0, 0, 1}, {1, 0, 0}, {0, 0, 0}});
+  CHECK(evaluate(one_hot<2, double>(tensor<std::int64_t, 2>{-1, 1})) == tensor<double, 2, 2>{{0, 0}, {0, 1}});
+  const row some{5, 6};
+  CHECK(evaluate(zeros_like(some) + ones_like(some) * 2_c) == row{2, 2});
 }
 
 TEST_CASE("Data with a name is read when the program runs", "[data]") {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSL-1.0
+// Words whose header is not included, and which are given what they take in the wrong place where it is: each is one
+// sentence.
+#pragma once
+
+#include <onto/expr/data.hpp>
+#include <onto/expr/shape_check.hpp>
+#include <onto/ops/data_word.hpp>
+
+namespace onto {
+
+namespace detail {
+
+// One struct a mistake, as in shape_check.hpp.
+template <class... X>
+struct scans_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.include] write cumsum<0>(x), cumsum(x, reverse), and so cumprod, cummax and cummin, with #include "
+      "<onto/scan.hpp>");
+};
+template <class... X>
+struct sorts_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.include] write sort<0>(x), argsort(x, descending), top_k<5>(x), unique<16>(x), with #include "
+                "<onto/sort.hpp>");
+};
+
+template <class... X>
+struct indexing_has_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.include] write take<0>(x, i), gather<0>(x, i), scatter(x, i, v), segment_sum<3>(v, i), bincount<10>(i), "
+      "histogram<10>(x, 0, 1), searchsorted(s, x), dynamic_slice<2, 2>(x, i), extent<0>(x), with #include "
+      "<onto/indexing.hpp>");
+};
+
+}  // namespace detail
+
+// What has a header of its own, and what that is given.
+#define ONTO_HAS_A_HEADER(word, mistake)                 \
+  template <int... Written, expression E, class... More> \
+    requires(!(detail::data_alone<More> || ...))         \
+  constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
+ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
+ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)
+ONTO_HAS_A_HEADER(cummax, scans_have_a_header)
+ONTO_HAS_A_HEADER(cummin, scans_have_a_header)
+ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
+ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
+ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
+ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
+ONTO_HAS_A_HEADER(take, indexing_has_a_header)
+ONTO_HAS_A_HEADER(gather, indexing_has_a_header)
+ONTO_HAS_A_HEADER(embedding, indexing_has_a_header)
+ONTO_HAS_A_HEADER(take_along_axis, indexing_has_a_header)
+ONTO_HAS_A_HEADER(dynamic_slice, indexing_has_a_header)
+ONTO_HAS_A_HEADER(update_slice, indexing_has_a_header)
+ONTO_HAS_A_HEADER(scatter, indexing_has_a_header)
+ONTO_HAS_A_HEADER(scatter_add, indexing_has_a_header)
+ONTO_HAS_A_HEADER(segment_sum, indexing_has_a_header)
+ONTO_HAS_A_HEADER(bincount, indexing_has_a_header)
+ONTO_HAS_A_HEADER(histogram, indexing_has_a_header)
+ONTO_HAS_A_HEADER(searchsorted, indexing_has_a_header)
+ONTO_HAS_A_HEADER(extent, indexing_has_a_header)
+#undef ONTO_HAS_A_HEADER
+
+// Those of the headers themselves too.
+ONTO_TAKES_DATA(auto, cumsum)
+ONTO_TAKES_DATA(auto, cumprod)
+ONTO_TAKES_DATA(auto, cummax)
+ONTO_TAKES_DATA(auto, cummin)
+ONTO_TAKES_DATA(auto, sort)
+ONTO_TAKES_DATA(auto, argsort)
+ONTO_TAKES_DATA(auto, top_k)
+ONTO_TAKES_DATA(auto, unique)
+
+}  // namespace onto
