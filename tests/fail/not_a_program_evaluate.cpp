@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is evaluated is an expression.
-// FAIL: \[onto\.run\] what runs is an expression, or fetches\(x, y\) of several
+// What is evaluated is an expression, and no number.
+// FAIL: \[onto\.run\] what runs is an expression, and this is a number; write exp\(x\), not std::exp\(x\)
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -64,6 +64,13 @@ struct what_runs_is_an_expression {
                 "auto [v, k] = top_k<3>(x); sess.run(fetches(v, k))");
 };
 
+template <class X>
+struct number_is_run {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) > 99;
+  static_assert(ok, "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x)");
+};
+
 /// What `{x, y}` becomes where a program is expected.
 struct braced_fetches {
   template <class First, class... More>
@@ -106,7 +113,8 @@ auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
 template <class E, class... X>
 auto report_no_feed() {
   if constexpr (is_no_program<E>) {
-    static_cast<void>(static_cast<typename what_runs_is_an_expression<E>::reported*>(nullptr));
+    using mistake = std::conditional_t<std::is_arithmetic_v<E>, number_is_run<E>, what_runs_is_an_expression<E>>;
+    static_cast<void>(static_cast<typename mistake::reported*>(nullptr));
     return std::tuple<tensor<float>, tensor<float>>();
   } else {
     if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
