@@ -14,6 +14,8 @@
 
 namespace onto {
 
+struct keep_extents_t;
+
 namespace op {
 struct maximum;
 struct minimum;
