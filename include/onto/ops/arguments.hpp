@@ -146,13 +146,6 @@ struct optimizer_is_first : mistake {
                 "[onto.optimizer] the optimizer is first: minimize(adam{}, loss), minimize(sgd{.rate = 0.1}, loss, w)");
 };
 template <class... X>
-struct variables_are_no_names : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
-                "w, b), or all of them: minimize(sgd{}, loss)");
-};
-template <class... X>
 struct gradient_is_by_an_expression : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
@@ -362,11 +355,6 @@ constexpr auto isinf(const E&) {
 template <expression E, class... X>
 constexpr auto minimize(const E&, const X&...) {
   return typename detail::optimizer_is_first<E, X...>::result{};
-}
-template <class Optimizer, expression Loss, class Name, class... More>
-  requires(!expression<Optimizer> && std::is_convertible_v<Name, const char*>)
-constexpr auto minimize(const Optimizer&, const Loss&, const Name&, const More&...) {
-  return typename detail::variables_are_no_names<Loss>::result{};
 }
 template <expression Loss, detail::data W>
 constexpr auto gradient(const Loss&, const W&) {

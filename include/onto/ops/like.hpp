@@ -112,7 +112,7 @@ constexpr auto iota_like(const E& x) {
   using number = std::conditional_t<std::is_void_v<T>, typename E::element_type, T>;
   constexpr extents e = E::facts.shape;
   if constexpr (!detail::has_axis<Axis, E>) {
-    return detail::no_axis_of<Axis, E>{};
+    return typename detail::no_axis_of<op::concat<Axis>, E>::result{};
   } else if constexpr (std::is_same_v<number, bool>) {
     return typename detail::element_type_not_supported<op::iota_like<number>, number>::result{};
   } else {

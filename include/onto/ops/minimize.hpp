@@ -16,6 +16,13 @@ template <class Loss>
 struct trainable_of;
 
 // One struct a mistake, as in shape_check.hpp.
+template <class... X>
+struct variables_are_no_names : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
+                "w, b), or all of them: minimize(sgd{}, loss)");
+};
 template <class Optimizer>
 struct not_an_optimizer : mistake {
   static constexpr bool ok = sizeof(Optimizer) == 0;
@@ -129,6 +136,11 @@ template <class Rule, class R, class M, class A, class S, class... X>
 constexpr auto minimize_by(const Rule& rule, const step_settings<R, M, A, S>& s, const loss_scaling& given,
                            const X&... x) {
   return minimize_by(rule, step_settings<R, M, A, loss_scaling>{s.rate, s.most, s.average, given}, x...);
+}
+template <class Rule, class Settings, expression Loss, class... W>
+  requires(std::is_convertible_v<W, const char*> || ...)
+constexpr auto minimize_by(const Rule&, const Settings&, const Loss&, const W&...) {
+  return typename variables_are_no_names<Loss>::result{};
 }
 template <class Rule, class Settings>
 constexpr auto minimize_by(const Rule&, const Settings&) {

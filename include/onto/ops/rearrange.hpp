@@ -68,9 +68,6 @@ struct flattening_needs_extents : mistake {
   static_assert(ok, "[onto.shape] roll: without an axis the extents are in the type; or name the axis");
 };
 
-template <int Axis, class E>
-using no_axis_of = typename unless_told<no_such_axis<op::concat<Axis>, shape_of_t<E>>, E>::result;
-
 /// An axis the operand has, or not.
 template <int Axis, class E>
 inline constexpr bool has_axis = normalize_axis(Axis, E::facts.shape.rank) >= 0;
@@ -214,7 +211,7 @@ template <int... Axes, expression E>
 constexpr auto flip(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   if constexpr (!(detail::has_axis<Axes, E> && ...)) {
-    return detail::no_axis_of<0, E>{};
+    return typename detail::no_axis_of<op::slice<>, E>::result{};
   } else if constexpr (rank == 0) {
     return x;
   } else {
@@ -230,7 +227,7 @@ template <int N, int Axis, expression E>
 constexpr auto repeat(const E& x) {
   static_assert(N >= 0, "[onto.shape] repeat: elements are there 0 times or more");
   if constexpr (!detail::has_axis<Axis, E>) {
-    return detail::no_axis_of<Axis, E>{};
+    return typename detail::no_axis_of<op::concat<Axis>, E>::result{};
   } else {
     constexpr int rank = E::facts.shape.rank, axis = normalize_axis(Axis, rank);
     const auto apart =
@@ -274,7 +271,7 @@ constexpr auto tile(const E& x) {
 template <int Shift, int Axis, expression E>
 constexpr auto roll(const E& x) {
   if constexpr (!detail::has_axis<Axis, E>) {
-    return detail::no_axis_of<Axis, E>{};
+    return typename detail::no_axis_of<op::concat<Axis>, E>::result{};
   } else {
     constexpr int axis = normalize_axis(Axis, E::facts.shape.rank), extent = E::facts.shape[axis];
     if constexpr (Shift == 0 || extent == 0 || extent == 1) {
@@ -310,7 +307,7 @@ template <int Axis = 0, expression First, expression... More>
 constexpr auto stack(const First& first, const More&... more) {
   constexpr int axis = normalize_axis(Axis, First::facts.shape.rank + 1);
   if constexpr (axis < 0) {
-    return detail::no_axis_of<Axis, First>{};
+    return typename detail::no_axis_of<op::concat<Axis>, First>::result{};
   } else if constexpr (((More::facts.shape.rank != First::facts.shape.rank) || ...)) {
     using differ =
         detail::concat_extents_differ<op::concat<axis>, detail::shape_of_t<First>, detail::shape_of_t<More>...>;
@@ -328,7 +325,7 @@ constexpr auto split(const E& x) {
   static_assert(N > 0, "[onto.shape] split: into one part or more");
   constexpr auto parts = std::make_integer_sequence<int, N>{};
   if constexpr (!detail::has_axis<Axis, E>) {
-    return detail::copies_of(detail::no_axis_of<Axis, E>{}, parts);
+    return detail::copies_of(typename detail::no_axis_of<op::concat<Axis>, E>::result{}, parts);
   } else {
     constexpr int axis = normalize_axis(Axis, E::facts.shape.rank), extent = E::facts.shape[axis];
     if constexpr (extent != dyn && extent % N != 0) {

@@ -24,6 +24,11 @@ struct range {
 
 namespace detail {
 
+/// The mistake of an axis that is not there. Its result is named where it is used: an alias for it is a line more in
+/// the message.
+template <class Op, class E>
+using no_axis_of = unless_told<no_such_axis<Op, shape_of_t<E>>, E>;
+
 /// What a range selects of an axis: the first index and how many.
 struct selection {
   int first;
@@ -296,8 +301,7 @@ constexpr auto expand_dims(const E& x) {
   if constexpr (axis >= 0 && rank < max_rank) {
     return make<typename detail::with_axis<axis, detail::axes_up_to<rank + 1>>::type>(x);
   } else {
-    using no_axis = detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>;
-    return typename detail::unless_told<no_axis, E>::result{};
+    return typename detail::no_axis_of<op::reshape<>, E>::result{};
   }
 }
 
@@ -309,8 +313,7 @@ constexpr auto squeeze(const E& x) {
   if constexpr (axis >= 0) {
     return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
   } else {
-    using no_axis = detail::no_such_axis<op::reshape<>, detail::shape_of_t<E>>;
-    return typename detail::unless_told<no_axis, E>::result{};
+    return typename detail::no_axis_of<op::reshape<>, E>::result{};
   }
 }
 
