@@ -113,8 +113,8 @@ auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
 template <class E, class... X>
 auto report_no_feed() {
   if constexpr (is_no_program<E>) {
-    using mistake = std::conditional_t<std::is_arithmetic_v<E>, number_is_run<E>, what_runs_is_an_expression<E>>;
-    static_cast<void>(static_cast<typename mistake::reported*>(nullptr));
+    using wrong = std::conditional_t<std::is_arithmetic_v<E>, number_is_run<E>, what_runs_is_an_expression<E>>;
+    static_cast<void>(static_cast<typename wrong::reported*>(nullptr));
     return std::tuple<tensor<float>, tensor<float>>();
   } else {
     if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
