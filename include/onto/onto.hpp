@@ -41,6 +41,7 @@ ONTO_BEGIN_HEADER
 #include <onto/ops/other_headers.hpp>
 #include <onto/plan/placeable.hpp>
 #include <onto/plan/text.hpp>
+#include <onto/session/options.hpp>
 #include <onto/session/typed_run.hpp>
 
 #include <onto/session/derive_again.hpp>

@@ -8,6 +8,7 @@
 #include <onto/expr/state.hpp>
 
 #include <string_view>
+#include <type_traits>
 
 namespace onto {
 
@@ -104,6 +105,17 @@ class scope_combiner {
 
 }  // namespace detail
 
+namespace detail {
+template <class Number>
+struct guard_takes_a_name {
+  using reported = void;
+  static constexpr bool ok = sizeof(Number) == 0;
+  static_assert(ok,
+                "[onto.device] a number names no device; write device_guard scope{gpu<1>{}}, or "
+                "device_guard scope{\"/gpu:\" + std::to_string(k)} for one that the run knows");
+};
+}  // namespace detail
+
 #define ONTO_NEEDS_A_NAME \
   [[nodiscard("[onto.device] a guard without a name is gone at once; write device_guard scope{\"/gpu:0\"}")]]
 /// Places the operations that are written while it lives, on its thread. Guards and `on` scopes nest; the inner one
@@ -117,6 +129,14 @@ class device_guard {
   ONTO_NEEDS_A_NAME explicit device_guard(const device_name& name) : device_guard(name, false) {}
   ONTO_NEEDS_A_NAME explicit device_guard(no_device_t) : device_guard(device_name{}, true) {}
 
+  /// 0 would be a pointer to no name.
+  template <class Number>
+    requires(std::is_integral_v<Number> || std::is_null_pointer_v<Number>)
+  explicit device_guard(Number) : device_guard(no_device_t{}) {
+    static_cast<void>(static_cast<typename detail::guard_takes_a_name<Number>::reported*>(nullptr));
+  }
+
+  device_guard() = delete;  // a guard names a device: device_guard scope{gpu<1>{}}
   device_guard(const device_guard&) = delete;
   device_guard(device_guard&&) = delete;
   device_guard& operator=(const device_guard&) = delete;

@@ -29,7 +29,10 @@ class session_core final : public session_runtime {
         soft_(options.allow_soft_placement),
         products_{.tf32 = options.math == math_mode::tf32, .tune = options.tune_matmul},
         simulates_(options.simulation.is_set()),
-        trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {}
+        trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {
+    const bool watched = group_ || trace_ || simulates_ || logs_placement_;
+    if (devices_.count() == 1 && !watched) unwatched_kernels = &devices_[0].counters.kernels;
+  }
   ~session_core() override {
     together_.finish();
     prepared_program::delete_all(idle_);
@@ -154,6 +157,7 @@ class session_core final : public session_runtime {
     pinned_places(g, leaves.pinned);
     place_nodes_or_throw(*p->of.program, p->of.state, leaves.pinned, memory.make<node_placement>(g.count));
     bool known = true;
+    p->is_plain = needs_no_session(p->of);
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
       leaves.shapes[n] = g[n].kind() == op_kind::constant ? shape_of(*p->of.state.values[n]) : g[n].shape;

@@ -4,10 +4,8 @@
 
 #include <onto/expr/not_a_feed.hpp>
 #include <onto/session/inline_plan.hpp>
-#include <onto/session/one_loop.hpp>
-#include <onto/session/outputs.hpp>
+#include <onto/session/run_loop.hpp>
 
-#include <cstring>
 #include <type_traits>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -29,17 +27,6 @@ struct evaluate_is_on_the_cpu {
                 "[onto.run] evaluate runs on cpu<0>, and the program asks for another device; write session sess; "
                 "sess.run(e)");
 };
-
-enum class session_need : unsigned char { none, variables, devices };
-
-/// Why a program needs a session.
-constexpr session_need need_of(const graph_view& g) {
-  for (int n = 0; n < g.count; ++n) {
-    if (g[n].kind() == op_kind::variable) return session_need::variables;
-    if (g[n].request.is_set() && !(g[n].request == cpu<0>::value)) return session_need::devices;
-  }
-  return session_need::none;
-}
 
 inline namespace ONTO_ABI {
 
@@ -84,28 +71,6 @@ ONTO_INLINE Result without_session(const Run& run) {
     return Result();
 }
 
-/// Whether a program that is fed so is one loop.
-template <class E, class... Symbols>
-constexpr bool runs_as_loop() {
-  if constexpr (!one_loop_facts<E>::possible)
-    return false;
-  else if constexpr (first_unfed<graph_of<E>, Symbols...>() >= 0 || first_fed_twice<Symbols...>() >= 0)
-    return false;
-  else
-    return one_loop<E>::supported;
-}
-
-/// The same, into such an output.
-template <class E, class Outputs, class... Symbols>
-constexpr bool runs_as_loop_to() {
-  using out = std::remove_reference_t<Outputs>;
-  if constexpr (is_tuple<std::remove_cvref_t<Outputs>> || !takes_result<result_of<E>, out> ||
-                !(std::is_lvalue_reference_v<Outputs> || is_view<out>))
-    return false;
-  else
-    return runs_as_loop<E, Symbols...>();
-}
-
 /// Programs of more than one loop, and operands of other shapes than the loop is for.
 template <class E, class... Symbols>
 ONTO_NOINLINE result_of<E> evaluate_bound(const E& e, const feed<Symbols>&... feeds) {
@@ -134,17 +99,7 @@ ONTO_INLINE result_of<E> evaluate_loop(const E& e, const feed<Symbols>&... feeds
     else
       return evaluate_bound(e, feeds...);
   }
-  result_of<E> r(uninitialized, loop.result_shape());
-  loop.run(r.data());
-  return r;
-}
-
-/// A result that lies in what is still to be read goes there at the end.
-template <class E>
-ONTO_NOINLINE void run_staged(const one_loop<E>& loop, void* out) {
-  result_of<E> r(uninitialized, loop.result_shape());
-  loop.run(r.data());
-  std::memcpy(out, r.data(), r.size() * sizeof(*r.data()));
+  return result_of_loop(loop);
 }
 
 template <class Outputs, class E, class... Symbols>
@@ -157,12 +112,7 @@ ONTO_INLINE void evaluate_loop_to(std::remove_reference_t<Outputs>& outputs, con
     else
       return evaluate_bound_to<Outputs>(outputs, e, feeds...);
   }
-  former_outputs former;
-  void* const out = memory_for(outputs, loop.result_shape(), former);
-  if (loop.overlaps(out))
-    run_staged(loop, out);
-  else
-    loop.run(out);
+  run_loop_to(loop, outputs);
 }
 
 }  // namespace ONTO_VECTOR_ABI

@@ -240,12 +240,18 @@ struct one_loop : one_loop_facts<E> {
     return any;
   }
 
-  /// Runs the loop. A long one is the kernel's, on all threads.
-  ONTO_INLINE void run(void* out) const {
-    if constexpr (folds)
-      fold_all(out);
+  /// Whether one thread does it, here. A long one is the kernel's, on all threads.
+  ONTO_INLINE bool is_short() const {
+    if constexpr (is_static)
+      return space.size() <= short_size;
     else
-      map_all(out);
+      return total <= short_size;
+  }
+  ONTO_INLINE void run(void* out) const {
+    if constexpr (!is_static || space.size() > short_size) {
+      if (!is_short()) return run_kernel(out);
+    }
+    if constexpr (!is_static || space.size() <= short_size) run_here(out);
   }
 
  private:
@@ -329,17 +335,22 @@ struct one_loop : one_loop_facts<E> {
     return !folds || total > 0;
   }
 
-  ONTO_INLINE void map_all(void* out) const {
-    constexpr std::int64_t most = map_grain(cost);
-    if constexpr (is_static && space.size() <= 64) {
-      if constexpr (space.size() > 0) run_short(out);
-    } else if (total <= most) {
-      if (total > 0) chosen_span<program, packs>()({in, out, 0, total, bits});
-    } else if constexpr (!is_static || space.size() > most) {
-      run_kernel(out, &cpu_map<program, packs, copied, true>);
+  static constexpr std::int64_t short_size = folds ? 2 * map_grain(cost) - 1 : map_grain(cost);
+
+  ONTO_INLINE void run_here(void* out) const {
+    if constexpr (folds) {
+      constexpr fold f = fold_of(*graph::view[root].op);
+      using rule = accumulator<f, value>;
+      typename rule::state folded = rule::empty();
+      fold_body<program, f, false>::variants::chosen()({in, 1, total, bits, 0, &folded});
+      *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
+    } else if constexpr (is_static && space.size() <= 64) {
+      if constexpr (space.size() > 0) run_unrolled(out);
+    } else if (total > 0) {
+      chosen_span<program, packs>()({in, out, 0, total, bits});
     }
   }
-  ONTO_INLINE void run_short(void* out) const {
+  ONTO_INLINE void run_unrolled(void* out) const {
     using body = short_span_body<program, packs, space.size()>;
     if constexpr (vector_sets == vector_bytes)
       body::template run<vector_bytes>(in, out, bits);
@@ -347,21 +358,8 @@ struct one_loop : one_loop_facts<E> {
       body::variants::chosen()(in, out, bits);
   }
 
-  ONTO_INLINE void fold_all(void* out) const {
-    constexpr fold f = fold_of(*graph::view[root].op);
-    constexpr std::int64_t most = 2 * map_grain(cost);
-    if (total < most) {
-      using rule = accumulator<f, value>;
-      typename rule::state folded = rule::empty();
-      fold_body<program, f, false>::variants::chosen()({in, 1, total, bits, 0, &folded});
-      *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
-    } else if constexpr (!is_static || space.size() >= most) {
-      run_kernel(out, &cpu_reduce<program, f, copied, packs, true, true>);
-    }
-  }
-
   /// The kernel as a session calls it.
-  ONTO_NOINLINE void run_kernel(void* out, void (*kernel)(thread_pool&, const kernel_call&)) const {
+  ONTO_NOINLINE void run_kernel(void* out) const {
     operand_view views[inputs + 1];
     kernel_call c;
     if constexpr (is_static)
@@ -380,7 +378,10 @@ struct one_loop : one_loop_facts<E> {
     if (!folds) contiguous_strides(c.space, c.out.stride);
     c.scalars = bits;
     c.op = graph::view[root].op;
-    kernel(host_threads(), c);
+    if constexpr (folds)
+      cpu_reduce<program, fold_of(*graph::view[root].op), copied, packs, true, true>(host_threads(), c);
+    else
+      cpu_map<program, packs, copied, true>(host_threads(), c);
   }
 };
 

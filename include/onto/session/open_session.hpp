@@ -136,6 +136,7 @@ ONTO_RUNTIME double session_runtime::simulated_seconds() {
 }
 
 ONTO_RUNTIME void session_runtime::inject(const fault_hook& hook) {
+  unwatched_kernels = nullptr;
   for (int t = 0; const session_core* s = task_of(*this, t); ++t)
     for (int k = 0; k < s->devices().count(); ++k) s->devices()[k].fault = hook;
 }

@@ -129,6 +129,28 @@ class trace_path {
   detail::trace_sink* (*make_)(const std::string&) = nullptr;
 };
 
+namespace detail {
+template <class Numbers>
+struct gpus_are_listed_as_text {
+  using reported = void;
+  static constexpr bool ok = sizeof(Numbers) == 0;
+  static_assert(ok, "[onto.option] GPUs are listed as text, numbers with commas: .visible_device_list = \"1,0\"");
+};
+}  // namespace detail
+
+/// Numbers of GPUs as text, `"1,0"`. A string but for 0, which is no pointer to one, and for lists of numbers.
+struct gpu_numbers : std::string {
+  gpu_numbers() = default;
+  gpu_numbers(const char* text) : std::string(text) {}
+  gpu_numbers(std::string text) noexcept : std::string(static_cast<std::string&&>(text)) {}
+  template <std::integral Number>
+  gpu_numbers(Number) {
+    static_cast<void>(static_cast<typename detail::gpus_are_listed_as_text<Number>::reported*>(nullptr));
+  }
+  template <std::same_as<int> Number>
+  gpu_numbers(std::initializer_list<Number>) : gpu_numbers(Number{}) {}
+};
+
 /// A part of a GPU's memory as a GPU of its own, with a limit of its own.
 struct logical_device {
   int gpu = 0;                    ///< which GPU, counted after visible_device_list
@@ -147,7 +169,7 @@ struct gpu_options {
   /// A limit for each GPU, in bytes. 0: no limit but the GPU's own, as for a GPU that has less.
   std::int64_t memory_limit = 0;
   /// The GPUs to use, by the driver's numbers: with `"5,3"` GPU 5 is `gpu<0>` and GPU 3 is `gpu<1>`. Empty: all.
-  std::string visible_device_list{};
+  gpu_numbers visible_device_list{};
   /// Splits GPUs into parts. A GPU with entries here becomes these, in their order; the others stay whole; all are
   /// numbered in order.
   std::vector<logical_device> logical_devices{};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/expr/not_a_feed.hpp>
-#include <onto/session/outputs.hpp>
+#include <onto/session/run_loop.hpp>
 
 #include <iosfwd>
 #include <type_traits>
@@ -98,6 +98,11 @@ class prepared {
   /// Runs the program. As `session::run` otherwise.
   template <class... Symbols>
   result_type operator()(const feed<Symbols>&... feeds) const {
+    if constexpr (is_loop<Symbols...>()) {
+      result_type result(detail::no_values);
+      if (runs_here() && detail::run_prepared_loop(result, *core_->unwatched_kernels, expression(), feeds...))
+        return result;
+    }
     return repeat(*core_, program_.get(), feeds...);
   }
   template <class... X>
@@ -119,6 +124,12 @@ class prepared {
   auto to(Outputs&& outputs) const {
     return [step = *this,
             list = detail::outputs_of<Outputs>(outputs)]<class... Symbols>(const feed<Symbols>&... feeds) mutable {
+      if constexpr (is_loop_to<Outputs, Symbols...>()) {
+        auto& output = std::get<0>(list.of);
+        if (step.runs_here() &&
+            detail::run_prepared_loop_to(output, *step.core_->unwatched_kernels, step.expression(), feeds...))
+          return;
+      }
       detail::run_into_outputs<E...>::run(*step.core_, step.program_.get(), nullptr, list, feeds...);
     };
   }
@@ -147,6 +158,25 @@ class prepared {
     else
       detail::report_mistake<typename typed::graph>();
   }
+
+  // ---- one loop, which runs where it is called --------------------------------------------------------------
+
+  template <class... Symbols>
+  static constexpr bool is_loop() {
+    if constexpr (Single)
+      return (detail::runs_as_loop<E, Symbols...>() && ...);
+    else
+      return false;
+  }
+  template <class Outputs, class... Symbols>
+  static constexpr bool is_loop_to() {
+    if constexpr (Single)
+      return (detail::runs_as_loop_to<E, Outputs, Symbols...>() && ...);
+    else
+      return false;
+  }
+  bool runs_here() const { return core_->unwatched_kernels && program_->is_plain; }
+  const auto& expression() const { return std::get<0>(expressions_); }
 
   template <class... Symbols>
   static result_type repeat(detail::session_runtime& core, detail::repeated_run* program,

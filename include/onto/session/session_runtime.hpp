@@ -11,6 +11,7 @@
 #include <onto/session/placement_report.hpp>
 #include <onto/session/run_queue.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -53,6 +54,7 @@ struct run_request {
 /// A program that is run again and again.
 class repeated_run : public counted {
  public:
+  bool is_plain = false;  // it needs no session: see needs_no_session
   /// Starts a run that is not waited for, after those that were started before.
   void push(queued_run& r);
 };
@@ -84,6 +86,9 @@ class session_runtime : public counted {
   void inject(const fault_hook& hook);
 
   const simulated_functions* simulated = nullptr;  // of a session whose tasks are threads
+  /// The counter of the CPU's kernels, where that is the only device and nothing watches runs, no log, trace or clock;
+  /// null otherwise. A prepared program of one short loop then runs where it is called.
+  std::atomic<std::int64_t>* unwatched_kernels = nullptr;
 };
 
 /// What a session does whose tasks are threads, each with a session of its own; `session/simulated_session.hpp`. Behind

@@ -279,6 +279,10 @@ class tensor {
   detail::storage<T> storage_;
 };
 
+// Of values in a row the number is one that the run knows.
+template <class T, class Allocator>
+tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
+
 namespace detail {
 template <class>
 inline constexpr bool is_tensor = false;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSL-1.0
+// The list of visible GPUs is text: 0 would be a pointer to none.
+// FAIL: \[onto\.option\] GPUs are listed as text, numbers with commas
+#include <onto/onto.hpp>
+
+using namespace onto;
+
+#ifdef ONTO_TWIN
+const session_options one{.gpu = {.visible_device_list = "0"}};
+#else
+const session_options one{.gpu = {.visible_device_list = 0}};
+#endif
