@@ -3,9 +3,8 @@
 // to compile with -O2: docs/adr/0029-own-ref-and-mutex.md.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/config.hpp>
-
-#include <atomic>
 
 namespace onto::detail {
 
@@ -17,15 +16,15 @@ class counted {
   counted& operator=(const counted&) = delete;
   virtual ~counted() = default;
 
-  ONTO_INLINE void retain() const { references_.fetch_add(1, std::memory_order_relaxed); }
+  ONTO_INLINE void retain() const { references_.fetch_add(1, memory_order_relaxed); }
   ONTO_NOINLINE void drop() const {
-    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+    if (references_.fetch_sub(1, memory_order_acq_rel) == 1) delete this;
   }
   /// Whether there is no other reference. Means something only where nobody can make one meanwhile.
-  ONTO_INLINE bool is_unique() const { return references_.load(std::memory_order_acquire) == 1; }
+  ONTO_INLINE bool is_unique() const { return references_.load(memory_order_acquire) == 1; }
 
  private:
-  mutable std::atomic<int> references_{1};
+  mutable atomic<int> references_{1};
 };
 
 /// A shared owner, or nothing.

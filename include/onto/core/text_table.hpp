@@ -2,13 +2,13 @@
 // Where the bytes of texts are: a table of the process, in which each stands once for as long as somebody has a handle.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/message.hpp>
 #include <onto/core/text.hpp>
 #include <onto/core/text_value.hpp>
 
 #include <pthread.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -17,7 +17,7 @@
 namespace onto::detail {
 
 struct text_block {
-  mutable std::atomic<std::int64_t> references{1};
+  mutable atomic<std::int64_t> references{1};
   std::uint64_t hash = 0;
   std::size_t size = 0;
   text_block* next = nullptr;  // in its bucket
@@ -102,7 +102,7 @@ ONTO_RUNTIME const text_block* find_text(std::string_view bytes) {
     text_table& all = all_texts;
     for (text_block* b = all.size ? all.bucket(hash) : nullptr; b; b = b->next)
       if (b->hash == hash && b->view() == bytes) {
-        b->references.fetch_add(1, std::memory_order_relaxed);
+        b->references.fetch_add(1, memory_order_relaxed);
         return b;
       }
     if (all.count < all.size || all.grow())
@@ -123,16 +123,16 @@ ONTO_RUNTIME const text_block* find_text(std::string_view bytes) {
 }
 
 ONTO_RUNTIME void retain_text(const text_block* block) noexcept {
-  block->references.fetch_add(1, std::memory_order_relaxed);
+  block->references.fetch_add(1, memory_order_relaxed);
 }
 
 ONTO_RUNTIME void release_text(const text_block* block) noexcept {
   // The last handle goes under the lock: who looks for these bytes meanwhile finds the block alive, or not at all.
-  for (std::int64_t n = block->references.load(std::memory_order_relaxed); n > 1;)
-    if (block->references.compare_exchange_weak(n, n - 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return;
+  for (std::int64_t n = block->references.load(memory_order_relaxed); n > 1;)
+    if (block->references.compare_exchange_weak(n, n - 1, memory_order_acq_rel, memory_order_relaxed)) return;
   {
     const all_texts_lock lock;
-    if (block->references.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    if (block->references.fetch_sub(1, memory_order_acq_rel) > 1) return;
     all_texts.remove(block);
   }
   block->~text_block();

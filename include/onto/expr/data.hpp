@@ -8,7 +8,6 @@
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <array>
-#include <iterator>
 #include <span>
 #include <type_traits>
 #include <utility>

@@ -4,12 +4,12 @@
 // to hold.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
 #include <onto/device/place.hpp>
 #include <onto/shape/extents.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -38,7 +38,7 @@ struct scope_step {
 /// One `device_guard` that was alive, and the guard outside it. Shared by the expressions written under it. What it
 /// does is behind pointers, so that a program without guards does not compile it.
 struct guard_scope {
-  mutable std::atomic<int> references{1};
+  mutable atomic<int> references{1};
   const guard_scope* outer = nullptr;
   void (*combine)(const scope_step* steps, int count, scope_request& out) = nullptr;
   bool (*equal)(const guard_scope*, const guard_scope*) = nullptr;
@@ -46,10 +46,10 @@ struct guard_scope {
 };
 
 inline void retain(const guard_scope* g) {
-  if (g) g->references.fetch_add(1, std::memory_order_relaxed);
+  if (g) g->references.fetch_add(1, memory_order_relaxed);
 }
 ONTO_COLD inline void release(const guard_scope* g) {
-  while (g && g->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  while (g && g->references.fetch_sub(1, memory_order_acq_rel) == 1) {
     const guard_scope* outer = g->outer;
     g->destroy(g);
     g = outer;
@@ -80,7 +80,7 @@ namespace onto::detail {
 /// What a node of an expression holds at run time. The children's pointers and a constant's elements follow it in
 /// memory.
 struct state {
-  mutable std::atomic<int> references{1};
+  mutable atomic<int> references{1};
   const guard_scope* guard = nullptr;
   int child_count = 0;
   const state** children = nullptr;  // one per operand, null where it has no state
@@ -98,10 +98,10 @@ ONTO_INLINE const void* values_of(const state& s) { return s.refers_to ? s.refer
 ONTO_INLINE extents shape_of(const state& s) { return s.refers_to ? s.refers_to->shape(s.object) : s.shape; }
 
 inline void retain(const state* s) {
-  if (s) s->references.fetch_add(1, std::memory_order_relaxed);
+  if (s) s->references.fetch_add(1, memory_order_relaxed);
 }
 ONTO_NOINLINE inline void release(const state* s) {
-  if (!s || s->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (!s || s->references.fetch_sub(1, memory_order_acq_rel) != 1) return;
   for (int k = 0; k < s->child_count; ++k) release(s->children[k]);
   release(s->guard);
   if (s->refers_to && s->refers_to->destroy) s->refers_to->destroy(s->object);

@@ -3,13 +3,13 @@
 // named here.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/graph/plan_step.hpp>
 #include <onto/runtime/fault_hook.hpp>
 #include <onto/runtime/kernel.hpp>
 #include <onto/runtime/memory.hpp>
 #include <onto/runtime/work.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -37,9 +37,9 @@ class device_graph : public counted {
 
 /// What a device has done since the session was made.
 struct device_counters {
-  std::atomic<std::int64_t> kernels{0};
-  std::atomic<std::int64_t> transfers{0};
-  std::atomic<std::int64_t> transfer_bytes{0};
+  atomic<std::int64_t> kernels{0};
+  atomic<std::int64_t> transfers{0};
+  atomic<std::int64_t> transfer_bytes{0};
 };
 
 struct communicators;
@@ -154,7 +154,7 @@ class device {
   virtual bool has_cuda_memory() const { return false; }
 
   /// Why a device does nothing any more, or null.
-  const char* lost() const { return lost_.load(std::memory_order_acquire); }
+  const char* lost() const { return lost_.load(memory_order_acquire); }
 
   /// *Throws* where a kernel that is launched now would fail before it begins.
   ONTO_INLINE void expect_kernel() {
@@ -184,7 +184,7 @@ class device {
       expect_alive();
     }
   }
-  void lose(const char* why) { lost_.store(why, std::memory_order_release); }
+  void lose(const char* why) { lost_.store(why, memory_order_release); }
   ONTO_INLINE void expect_alive() const {
     if (const char* why = lost()) throw_lost(why);
   }
@@ -196,11 +196,11 @@ class device {
                             "does not find the device, a new process");
   }
   void count_kernel(const kernel_call& call) {
-    if (!call.continues) counters.kernels.fetch_add(1, std::memory_order_relaxed);
+    if (!call.continues) counters.kernels.fetch_add(1, memory_order_relaxed);
   }
   void count_transfer(std::int64_t bytes) {
-    counters.transfers.fetch_add(1, std::memory_order_relaxed);
-    counters.transfer_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    counters.transfers.fetch_add(1, memory_order_relaxed);
+    counters.transfer_bytes.fetch_add(bytes, memory_order_relaxed);
   }
 
  private:
@@ -223,7 +223,7 @@ class device {
   place where_;
   int slot_;
   memory_account account_;
-  std::atomic<const char*> lost_{nullptr};
+  atomic<const char*> lost_{nullptr};
 };
 
 inline void device_block::give_back() {

@@ -2,12 +2,12 @@
 // A piece of work as devices get it: what it is called, for errors, traces and simulated time, and the run it is of.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/message.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/device/place.hpp>
 #include <onto/runtime/fault_hook.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <new>
@@ -68,24 +68,24 @@ class run_state {
   double now = 0;      // simulated seconds at the host
   bool asked = false;  // whether the device may do what is issued from now on was asked before: it does
 
-  bool failed() const { return failed_.load(std::memory_order_acquire); }
+  bool failed() const { return failed_.load(memory_order_acquire); }
 
   /// Makes it ready for another run.
   void reset() {
     asked = false;
-    failed_.store(false, std::memory_order_relaxed);
+    failed_.store(false, memory_order_relaxed);
     error_ = nullptr;
   }
 
   /// Counts one more of what the run's thread does; the counter has it when the run is over. A counter that threads
   /// share costs as much as a kernel of a few elements.
-  void count(std::atomic<std::int64_t>& counter) {
+  void count(atomic<std::int64_t>& counter) {
     if (counter_ != &counter) settle_counts();
     counter_ = &counter;
     ++counted_;
   }
   ONTO_INLINE void settle_counts() {
-    if (counter_) counter_->fetch_add(counted_, std::memory_order_relaxed);
+    if (counter_) counter_->fetch_add(counted_, memory_order_relaxed);
     counter_ = nullptr;
     counted_ = 0;
   }
@@ -93,7 +93,7 @@ class run_state {
   ONTO_COLD ONTO_NOINLINE void fail(std::exception_ptr e) {
     mutex_lock lock(mutex_);
     if (!error_) error_ = e;
-    failed_.store(true, std::memory_order_release);
+    failed_.store(true, memory_order_release);
   }
 
   ONTO_COLD ONTO_NOINLINE void rethrow() {
@@ -106,10 +106,10 @@ class run_state {
   }
 
  private:
-  std::atomic<bool> failed_{false};
+  atomic<bool> failed_{false};
   mutex mutex_;
   std::exception_ptr error_;
-  std::atomic<std::int64_t>* counter_ = nullptr;  // of a device
+  atomic<std::int64_t>* counter_ = nullptr;  // of a device
   std::int64_t counted_ = 0;
 };
 

@@ -3,13 +3,12 @@
 // the first one has the file, and what others have goes to it or comes from it as messages.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/session/carry_values.hpp>
 #include <onto/session/core.hpp>
 #include <onto/session/replica_names.hpp>
 #include <onto/session/restored_values.hpp>
 #include <onto/tensor/safetensors_file.hpp>
-
-#include <atomic>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -34,7 +33,7 @@ class checkpoint : value_carrier {
   /// there.
   template <class F>
   ONTO_COLD static void with(session_core& core, variable_filter filter, const F& use) {
-    static std::atomic<checkpoint*> left{nullptr};
+    static atomic<checkpoint*> left{nullptr};
     auto* c = new checkpoint(core, filter);
     try {
       use(*c);

@@ -159,7 +159,7 @@ class prepared {
       detail::report_mistake<typename typed::graph>();
   }
 
-  // ---- one loop, which runs where it is called --------------------------------------------------------------
+  // ---- one loop, which runs where it is called ------------------------------------------------------------
 
   template <class... Symbols>
   static constexpr bool is_loop() {

@@ -2,10 +2,10 @@
 // Programs of one loop, run where they are called: by `evaluate`, and by what a session prepared of the CPU alone.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/session/one_loop.hpp>
 #include <onto/session/outputs.hpp>
 
-#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -77,21 +77,21 @@ ONTO_INLINE void run_loop_to(const one_loop<E>& loop, Output& output) {
 /// A run of a prepared program, if it is one short loop and the session leaves it to the caller. *Returns* false,
 /// having done nothing, where the session has to run it.
 template <class E, class... Symbols>
-ONTO_NOINLINE bool run_prepared_loop(result_of<E>& result, std::atomic<std::int64_t>& kernels, const E& e,
+ONTO_NOINLINE bool run_prepared_loop(result_of<E>& result, atomic<std::int64_t>& kernels, const E& e,
                                      const feed<Symbols>&... feeds) {
   one_loop<E> loop;
   if (!loop.gather(e.state.get(), feeds...) || !loop.is_short()) return false;
   result = result_of_loop(loop);
-  kernels.fetch_add(1, std::memory_order_relaxed);
+  kernels.fetch_add(1, memory_order_relaxed);
   return true;
 }
 template <class E, class Output, class... Symbols>
-ONTO_NOINLINE bool run_prepared_loop_to(Output& output, std::atomic<std::int64_t>& kernels, const E& e,
+ONTO_NOINLINE bool run_prepared_loop_to(Output& output, atomic<std::int64_t>& kernels, const E& e,
                                         const feed<Symbols>&... feeds) {
   one_loop<E> loop;
   if (!loop.gather(e.state.get(), feeds...) || !loop.is_short()) return false;
   run_loop_to(loop, output);
-  kernels.fetch_add(1, std::memory_order_relaxed);
+  kernels.fetch_add(1, memory_order_relaxed);
   return true;
 }
 

@@ -3,6 +3,7 @@
 // uses the compiled runtime does not read.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/device/device_name.hpp>
 #include <onto/runtime/compiled_program.hpp>
 #include <onto/runtime/fault_hook.hpp>
@@ -11,7 +12,6 @@
 #include <onto/session/placement_report.hpp>
 #include <onto/session/run_queue.hpp>
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -88,7 +88,7 @@ class session_runtime : public counted {
   const simulated_functions* simulated = nullptr;  // of a session whose tasks are threads
   /// The counter of the CPU's kernels, where that is the only device and nothing watches runs, no log, trace or clock;
   /// null otherwise. A prepared program of one short loop then runs where it is called.
-  std::atomic<std::int64_t>* unwatched_kernels = nullptr;
+  atomic<std::int64_t>* unwatched_kernels = nullptr;
 };
 
 /// What a session does whose tasks are threads, each with a session of its own; `session/simulated_session.hpp`. Behind

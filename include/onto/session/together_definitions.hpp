@@ -2,12 +2,12 @@
 // How sessions run programs together with other processes.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/runtime/communicator.hpp>
 #include <onto/session/joined_trace.hpp>
 #include <onto/session/open_session.hpp>
 #include <onto/session/together.hpp>
 
-#include <atomic>
 #include <memory>
 
 #if ONTO_DEFINITIONS
@@ -133,7 +133,7 @@ class together {
       if (goes(s.devices_[d].where())) drop(b->blocks[d]);
       drop(b->workspaces[d]);
     }
-    static std::atomic<bound_program*> kept{nullptr};
+    static atomic<bound_program*> kept{nullptr};
     b->next = kept.exchange(b);
   }
 

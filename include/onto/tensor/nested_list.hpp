@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <type_traits>
 

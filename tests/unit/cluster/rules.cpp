@@ -5,6 +5,7 @@
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
 
+#include <atomic>
 #include <chrono>
 
 using namespace onto_test;

@@ -6,6 +6,7 @@
 #include "saboteur.hpp"
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>

@@ -15,6 +15,7 @@
 #include <span>
 #include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -384,4 +385,14 @@ TEST_CASE("memory is aligned, also in large blocks", "[tensor]") {
     CHECK(copy(n - 1) == 1.0f);
   }
   CHECK(reinterpret_cast<std::uintptr_t>(tensor<double, dyn>({262144}).data()) % (2 << 20) == 0);
+}
+
+TEST_CASE("a tensor of a vector has one axis, whose extent the run knows", "[tensor]") {
+  const std::vector<double> values{1.5, 2, 3};
+  const tensor t = values;
+  STATIC_REQUIRE(std::is_same_v<std::remove_const_t<decltype(t)>, tensor<double, dyn>>);
+  CHECK(t == tensor<double, dyn>{1.5, 2, 3});
+  const tensor copy = t;
+  STATIC_REQUIRE(std::is_same_v<decltype(copy), decltype(t)>);
+  CHECK(copy == t);
 }

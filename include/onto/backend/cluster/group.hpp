@@ -5,10 +5,10 @@
 
 #include <onto/backend/cluster/note_box.hpp>
 #include <onto/backend/cluster/tasks.hpp>
+#include <onto/core/atomic.hpp>
 #include <onto/plan/note_tree.hpp>
 #include <onto/runtime/process_group.hpp>
 
-#include <atomic>
 #include <vector>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -16,7 +16,7 @@ namespace onto::detail {
 
 /// Whether one of a server's sessions has given a process up.
 struct cluster_end : counted {
-  std::atomic<bool> has_come{false};
+  atomic<bool> has_come{false};
 };
 
 class collective_stream;
@@ -38,7 +38,7 @@ class cluster_group final : public process_group {
   int rank() const { return ways_->rank(); }
 
   place here() const override { return {device_kind::cpu, 0, true, &tasks_->name(rank())}; }
-  bool is_broken() const override { return broken_.load(std::memory_order_acquire); }
+  bool is_broken() const override { return broken_.load(memory_order_acquire); }
 
   device_list meet(device_list&& own, std::exception_ptr failure, std::string_view options) override;
   void begin(const work& w, device& at, const collective_part& part) override;
@@ -351,8 +351,8 @@ class cluster_group final : public process_group {
 
   [[noreturn]] ONTO_COLD void break_off(const std::string& why) {
     if (!is_broken()) why_ = why;
-    broken_.store(true, std::memory_order_release);
-    if (!(waits_for_the_first_ && was_told_)) end_->has_come.store(true, std::memory_order_release);
+    broken_.store(true, memory_order_release);
+    if (!(waits_for_the_first_ && was_told_)) end_->has_come.store(true, memory_order_release);
     throw failed_precondition_error(why_);
   }
 
@@ -375,7 +375,7 @@ class cluster_group final : public process_group {
   bool is_ending_ = false;
   std::string why_;
   collective_stream* collectives_ = nullptr;  // the devices of others hold it
-  std::atomic<bool> broken_{false};
+  atomic<bool> broken_{false};
   bool has_left_ = false;
   bool was_told_ = false;  // by the first process that the session is over
   bool waits_for_the_first_ = false;

@@ -4,10 +4,10 @@
 
 #include <onto/backend/cluster/add_elements.hpp>
 #include <onto/backend/cluster/transport.hpp>
+#include <onto/core/atomic.hpp>
 #include <onto/core/message.hpp>
 #include <onto/core/mutex.hpp>
 
-#include <atomic>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -23,7 +23,7 @@ class memory_message final : public pending_message {
 
   /// *Throws* `internal_error` where there is more than there is room for.
   bool is_done(std::int64_t& bytes) override {
-    if (!done_.load(std::memory_order_acquire)) return false;
+    if (!done_.load(memory_order_acquire)) return false;
     if (came_ > bytes_)
       fail<internal_error>(message("[onto.cluster] a message of ")
                            << came_ << " bytes has come where there is room for " << bytes_);
@@ -42,7 +42,7 @@ class memory_message final : public pending_message {
 
   void finish(std::int64_t bytes) {
     came_ = bytes;
-    done_.store(true, std::memory_order_release);
+    done_.store(true, memory_order_release);
   }
 
   mutex& box_;
@@ -52,7 +52,7 @@ class memory_message final : public pending_message {
   std::string copy_;
   std::int64_t came_ = 0;
   bool is_cancelled_ = false;
-  std::atomic<bool> done_{false};
+  atomic<bool> done_{false};
 };
 
 /// A sum of what all tasks give. The last one to come adds up, in the order of the tasks.
@@ -61,7 +61,7 @@ class memory_sum final : public pending_message {
   explicit memory_sum(int tasks)
       : from_(static_cast<std::size_t>(tasks)), to_(static_cast<std::size_t>(tasks)), missing_(tasks) {}
 
-  bool is_done(std::int64_t&) override { return done_.load(std::memory_order_acquire); }
+  bool is_done(std::int64_t&) override { return done_.load(memory_order_acquire); }
   void cancel() noexcept override {}
 
  private:
@@ -76,14 +76,14 @@ class memory_sum final : public pending_message {
     add_elements(type, to, from_.data(), static_cast<int>(from_.size()), count);
     for (void* const other : to_)
       if (other != to) std::memcpy(other, to, static_cast<std::size_t>(count * size_of(type)));
-    done_.store(true, std::memory_order_release);
+    done_.store(true, memory_order_release);
     return true;
   }
 
   std::vector<const void*> from_;
   std::vector<void*> to_;
   int missing_;
-  std::atomic<bool> done_{false};
+  atomic<bool> done_{false};
 };
 
 /// The messages of one session between its tasks, which are numbers.
@@ -194,7 +194,7 @@ class memory_network : public counted {
     const std::int64_t bytes = sent.bytes_ < room.bytes_ ? sent.bytes_ : room.bytes_;
     if (bytes > 0) std::memcpy(room.data_, sent.data_, static_cast<std::size_t>(bytes));
     room.finish(sent.bytes_);
-    if (!sent.done_.load(std::memory_order_relaxed)) sent.finish(sent.bytes_);  // its sender may look at it
+    if (!sent.done_.load(memory_order_relaxed)) sent.finish(sent.bytes_);  // its sender may look at it
   }
 
   std::vector<box*> boxes_;

@@ -5,8 +5,8 @@
 #include <onto/backend/cluster/note.hpp>
 #include <onto/backend/cluster/patience.hpp>
 #include <onto/backend/cluster/transport.hpp>
+#include <onto/core/atomic.hpp>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -83,7 +83,7 @@ class note_box {
     letter* next;  // among what was kept
   };
 
-  inline static std::atomic<letter*> kept_{};
+  inline static atomic<letter*> kept_{};
 
   transport& ways_;
   std::vector<letter*> outbox_;

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <onto/backend/cluster/group.hpp>
+#include <onto/core/atomic.hpp>
 
-#include <atomic>
 #include <exception>
 #include <limits>
 #include <string>
@@ -189,7 +189,7 @@ class cluster_traces final : public trace_exchange {
   }
   /// What has not left, or come, stays until the process ends: its memory may be read, or written to.
   static void keep(letter* l) {
-    static std::atomic<letter*> kept{nullptr};
+    static atomic<letter*> kept{nullptr};
     l->next = kept.exchange(l);
   }
 

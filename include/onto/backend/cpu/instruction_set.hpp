@@ -3,11 +3,11 @@
 // machine's best is taken when the program starts. The one place that chooses.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/config.hpp>
 #include <onto/core/error.hpp>
 #include <onto/core/message.hpp>
 
-#include <atomic>
 #include <cstdlib>
 #include <string_view>
 
@@ -102,11 +102,11 @@ ONTO_END_RUNS_ONCE
 /// `avx2`, `avx512`) where that is less. The same from the first call on.
 ONTO_INLINE int chosen_vectors() {
   // Not a constant that is found when it is first asked for: each kernel would hold what guards that.
-  static std::atomic<int> chosen{0};
-  int known = chosen.load(std::memory_order_relaxed);
+  static atomic<int> chosen{0};
+  int known = chosen.load(memory_order_relaxed);
   if (known == 0) {
     known = find_chosen_vectors();
-    chosen.store(known, std::memory_order_relaxed);
+    chosen.store(known, memory_order_relaxed);
   }
   return known;
 }

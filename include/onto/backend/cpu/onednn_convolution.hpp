@@ -6,11 +6,11 @@
 #include <onto/backend/cpu/image_epilogue.hpp>
 #include <onto/backend/cpu/onednn.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
+#include <onto/core/atomic.hpp>
 #include <onto/kernel/convolution.hpp>
 
 #if defined(ONTO_HAS_ONEDNN)
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -211,7 +211,7 @@ inline bool convolve_with_onednn(thread_pool& pool, const convolution_form& f, c
   const std::int64_t of_in = forward ? of_image : of_result, of_out = forward ? of_result : of_image,
                      channels = forward ? f.result_channels : f.image_channels, pixels = of_out / channels;
   const std::int64_t finished = finished_bytes / (of_out * std::int64_t{sizeof(float)}) + 1;
-  std::atomic<bool> good{true};
+  atomic<bool> good{true};
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     const one_openmp_thread alone;
     const std::int64_t end = f.batch * hi / parts;

@@ -2,6 +2,7 @@
 // The threads that CPU kernels share: a range of work is cut into pieces, and the caller works on them too.
 #pragma once
 
+#include <onto/core/atomic.hpp>
 #include <onto/core/config.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -9,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -105,9 +105,9 @@ class thread_pool : public kernel_context {
     if (count <= 0) return;
     const std::int64_t least = grain > 0 ? grain : 1;
     const std::int64_t pieces = pieces_of(count / least);
-    if (pieces <= 1 || size_ == 1 || busy_.exchange(true, std::memory_order_acquire)) return body(context, 0, count);
+    if (pieces <= 1 || size_ == 1 || busy_.exchange(true, memory_order_acquire)) return body(context, 0, count);
     if (brief && !are_awake()) {
-      busy_.store(false, std::memory_order_release);
+      busy_.store(false, memory_order_release);
       return body(context, 0, count);
     }
     std::int64_t step = (count + pieces - 1) / pieces;
@@ -127,7 +127,7 @@ class thread_pool : public kernel_context {
   /// Pieces `[first, end)` that nobody has taken, as `first << 32 | end`. A thread takes from the front of its own,
   /// and when that is empty from the back of another's.
   struct alignas(64) share {
-    std::atomic<std::uint64_t> left{0};
+    atomic<std::uint64_t> left{0};
     thread_pool* pool = nullptr;
     pthread_t thread{};
   };
@@ -135,19 +135,19 @@ class thread_pool : public kernel_context {
   ONTO_NOINLINE void run(const job& j) {
     if (!started_) start();
     job_ = j;
-    done_.store(0, std::memory_order_relaxed);
+    done_.store(0, memory_order_relaxed);
     std::uint64_t first = 0, end = 0, threads = static_cast<std::uint64_t>(size_);
     for (std::uint64_t t = 0; t < threads; ++t, first = end) {
       end = j.pieces * (t + 1) / threads;
       shares_[t].left.store(first << 32 | end);
     }
-    caller_.store(current_processor(), std::memory_order_relaxed);
+    caller_.store(current_processor(), memory_order_relaxed);
     jobs_.fetch_add(1);
     if (sleepers_.load() > 0) wake();
     do_pieces(0);
     wait_for_others(j.pieces);
     if (failed_) return release_and_rethrow();
-    busy_.store(false, std::memory_order_release);
+    busy_.store(false, memory_order_release);
   }
 
   // Does pieces until none is left. Taking one is what keeps job_ as it is until it is counted as done: the caller does
@@ -156,8 +156,8 @@ class thread_pool : public kernel_context {
     std::uint32_t did = 0;
     const auto threads = static_cast<std::size_t>(size_);
     for (std::size_t k = 0; k < threads;) {
-      std::atomic<std::uint64_t>& left = shares_[(thread + k) % threads].left;
-      std::uint64_t range = left.load(std::memory_order_acquire);
+      atomic<std::uint64_t>& left = shares_[(thread + k) % threads].left;
+      std::uint64_t range = left.load(memory_order_acquire);
       const auto first = static_cast<std::uint32_t>(range >> 32), end = static_cast<std::uint32_t>(range);
       if (first >= end) {
         ++k;
@@ -182,18 +182,18 @@ class thread_pool : public kernel_context {
 
   void wait_for_others(std::uint32_t pieces) {
     for (int k = 0; k < spins_; ++k) {
-      if (done_.load(std::memory_order_acquire) == pieces) return;
+      if (done_.load(memory_order_acquire) == pieces) return;
       spin_pause();
     }
     sleep_until_finished(pieces);
   }
 
   void work(std::size_t thread) {
-    while (!stop_.load(std::memory_order_relaxed)) {
-      const std::uint32_t seen = jobs_.load(std::memory_order_acquire);
+    while (!stop_.load(memory_order_relaxed)) {
+      const std::uint32_t seen = jobs_.load(memory_order_acquire);
       // A thread that is woken on the caller's processor would wait for it.
       const int here = current_processor();
-      if (spins_ > 0 && here >= 0 && here == caller_.load(std::memory_order_relaxed)) leave_processor(here);
+      if (spins_ > 0 && here >= 0 && here == caller_.load(memory_order_relaxed)) leave_processor(here);
       do_pieces(thread);
       for (int k = 0; k < spins_ && nothing_since(seen); ++k) spin_pause();
       if (nothing_since(seen)) sleep_until_work(seen);
@@ -239,7 +239,7 @@ class thread_pool : public kernel_context {
     std::exception_ptr error;
     error.swap(error_);
     failed_ = false;
-    busy_.store(false, std::memory_order_release);
+    busy_.store(false, memory_order_release);
     std::rethrow_exception(error);
   }
   ONTO_END_RUNS_ONCE
@@ -259,13 +259,13 @@ class thread_pool : public kernel_context {
   share* shares_;        // one for each thread
   bool failed_ = false;  // whether a body threw, and what
   std::exception_ptr error_;
-  std::atomic<bool> busy_{false};
-  std::atomic<bool> stop_{false};
-  std::atomic<bool> waiting_{false};
-  std::atomic<int> sleepers_{0};
-  std::atomic<int> caller_{-1};                     // the processor that the caller was on
-  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // how many there were
-  alignas(64) std::atomic<std::uint32_t> done_{0};  // pieces of this one
+  atomic<bool> busy_{false};
+  atomic<bool> stop_{false};
+  atomic<bool> waiting_{false};
+  atomic<int> sleepers_{0};
+  atomic<int> caller_{-1};                     // the processor that the caller was on
+  alignas(64) atomic<std::uint32_t> jobs_{0};  // how many there were
+  alignas(64) atomic<std::uint32_t> done_{0};  // pieces of this one
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t finished_ = PTHREAD_COND_INITIALIZER;
@@ -308,7 +308,7 @@ inline thread_pool::~thread_pool() {
 }
 
 inline bool thread_pool::are_awake() {
-  if (started_ && sleepers_.load(std::memory_order_relaxed) == 0) return true;
+  if (started_ && sleepers_.load(memory_order_relaxed) == 0) return true;
   const std::int64_t now = monotonic_nanoseconds(), before = asked_;
   asked_ = now;
   return now - before < 200000;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <onto/backend/cuda/check.hpp>
+#include <onto/core/atomic.hpp>
 #include <onto/core/mutex.hpp>
 
-#include <atomic>
 #include <new>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -54,7 +54,7 @@ class cuda_gpu {
   int ordinal() const { return ordinal_; }
 
   /// Null before it was first asked for.
-  void* known_context() const { return context_.load(std::memory_order_acquire); }
+  void* known_context() const { return context_.load(memory_order_acquire); }
 
   void* context() const {
     if (void* known = known_context()) return known;
@@ -62,14 +62,14 @@ class cuda_gpu {
     if (void* known = known_context()) return known;
     void* made = nullptr;
     driver_check(context_functions::get().retain(&made, ordinal_), "cuDevicePrimaryCtxRetain");
-    context_.store(made, std::memory_order_release);
+    context_.store(made, memory_order_release);
     return made;
   }
 
  private:
   int ordinal_;
   mutable mutex mutex_;  // while it is set up
-  mutable std::atomic<void*> context_{nullptr};
+  mutable atomic<void*> context_{nullptr};
 };
 
 /// Makes a GPU current on this thread for as long as it lives; afterwards the thread is as it was, whether what was

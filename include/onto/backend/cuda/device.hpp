@@ -49,7 +49,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   }
 
   void trim() override {
-    if (!ready_.load(std::memory_order_acquire)) return;
+    if (!ready_.load(memory_order_acquire)) return;
     workspace_.drop();
     guarded([&] { pool_.trim(); });
   }
@@ -172,7 +172,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   }
 
   void finish(stream_kind stream) noexcept override {
-    if (!ready_.load(std::memory_order_acquire)) return;
+    if (!ready_.load(memory_order_acquire)) return;
     quietly_on(gpu_, [&] { streams_.finish(stream); });
   }
 
@@ -250,19 +250,19 @@ class cuda_device final : public guarded_gpu, private workspace_source {
   }
   std::int64_t reserved() const override { return pool_.reserved(); }
   std::int64_t limit() const override { return pool_.limit(); }
-  std::int64_t workspace_bytes() const override { return workspace_bytes_.load(std::memory_order_relaxed); }
+  std::int64_t workspace_bytes() const override { return workspace_bytes_.load(memory_order_relaxed); }
 
  private:
   void* take_workspace(std::int64_t bytes) override {
     expect_alive();
     before("allocate");
     void* const memory = take(bytes);
-    if (memory) workspace_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    if (memory) workspace_bytes_.fetch_add(bytes, memory_order_relaxed);
     return memory;
   }
   void give_workspace(void* data, std::int64_t bytes) noexcept override {
     give(data, bytes);
-    workspace_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    workspace_bytes_.fetch_sub(bytes, memory_order_relaxed);
   }
 
   static bool is_recording() { return cuda_recording::current() != nullptr; }
@@ -378,7 +378,7 @@ class cuda_device final : public guarded_gpu, private workspace_source {
     return true;
   }
 
-  std::atomic<std::int64_t> workspace_bytes_{0};  // before what gives it back
+  atomic<std::int64_t> workspace_bytes_{0};  // before what gives it back
   cuda_workspace workspace_;
   std::vector<ref<communicator>> communicators_;
 };

@@ -207,9 +207,9 @@ class cuda_graph final : public device_graph {
   void count() const {
     for (const graph_part* p = parts; p; p = p->next) {
       device_counters& c = p->who.counters;
-      c.kernels.fetch_add(p->kernels, std::memory_order_relaxed);
-      c.transfers.fetch_add(p->transfers, std::memory_order_relaxed);
-      c.transfer_bytes.fetch_add(p->transfer_bytes, std::memory_order_relaxed);
+      c.kernels.fetch_add(p->kernels, memory_order_relaxed);
+      c.transfers.fetch_add(p->transfers, memory_order_relaxed);
+      c.transfer_bytes.fetch_add(p->transfer_bytes, memory_order_relaxed);
     }
   }
 

@@ -7,8 +7,7 @@
 #include <onto/backend/cuda/graph.hpp>
 #include <onto/backend/cuda/pool.hpp>
 #include <onto/backend/cuda/timing.hpp>
-
-#include <atomic>
+#include <onto/core/atomic.hpp>
 
 namespace onto::detail {
 
@@ -31,14 +30,14 @@ class guarded_gpu : public device, protected cuda_owner {
 
   /// Sets up what was not. The GPU is current.
   cuda_streams& ready() {
-    if (ready_.load(std::memory_order_acquire)) return streams_;
+    if (ready_.load(memory_order_acquire)) return streams_;
     mutex_lock lock(mutex_);
     touched_ = true;
     pool_.open();
     (void)streams_.compute();
     (void)streams_.in();
     (void)streams_.out();
-    ready_.store(true, std::memory_order_release);
+    ready_.store(true, memory_order_release);
     return streams_;
   }
 
@@ -61,7 +60,7 @@ class guarded_gpu : public device, protected cuda_owner {
     message m(e.what());
     const char* word = "; what is lost is ";
     const auto ask = [&](guarded_gpu& d) {
-      if (&d != this && !d.ready_.load(std::memory_order_acquire)) return;
+      if (&d != this && !d.ready_.load(memory_order_acquire)) return;
       if (!d.is_gone(e)) return;
       write_short(m << word, d.where());
       word = " and ";
@@ -79,7 +78,7 @@ class guarded_gpu : public device, protected cuda_owner {
   /// its own setting up.
   bool is_gone(const cuda_lost_error& e) {
     const char* why = e.why;
-    if (ready_.load(std::memory_order_acquire)) {
+    if (ready_.load(memory_order_acquire)) {
       cudaError_t status = cudaSuccess;
       try {
         const current_cuda_device current(gpu_);
@@ -119,7 +118,7 @@ class guarded_gpu : public device, protected cuda_owner {
   cuda_facts facts_;
   mutex mutex_;  // while it is set up
   bool touched_ = false;
-  std::atomic<bool> ready_{false};
+  atomic<bool> ready_{false};
   cuda_pool pool_;
   cuda_streams streams_;
   cuda_timings timings_;
