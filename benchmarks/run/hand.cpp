@@ -63,7 +63,7 @@ void map(float* out, std::int64_t n, int threads, bool past_cache, const F& f) {
     std::int64_t i = lo;
     if (past_cache) {
       store(out + i, g(i));
-      i += (64 - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out + i) % 64)) / 4;
+      i += width - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(out + i) % sizeof(vec)) / 4;
 #pragma GCC unroll 2
       for (; i <= last; i += width) stream(out + i, g(i));
       streams_done();
