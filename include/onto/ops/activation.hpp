@@ -15,7 +15,7 @@ struct greater;
 struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Sigmoid";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::abs;
     using math::select;
     const T one = math::splat<T>(1);
@@ -31,7 +31,7 @@ struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
 struct relu : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Relu";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::select;
     const T zero = math::splat<T>(0);
     return select(x <= zero, zero, x);
@@ -45,7 +45,7 @@ struct relu : detail::packed_elementwise<> {
 struct softplus : detail::packed_elementwise<floating_elements, 20> {
   static constexpr std::string_view name = "Softplus";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::abs;
     return relu::apply(x) + op::log1p::apply(op::exp::apply(-abs(x)));  // never overflows
   }
@@ -83,7 +83,7 @@ ONTO_HD T tail_of_normal(T t) {
 struct gelu : detail::packed_elementwise<floating_elements, 22> {
   static constexpr std::string_view name = "Gelu";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::abs;
     using math::select;
     if constexpr (std::is_same_v<math::lane_of<T>, float>) {

@@ -27,7 +27,7 @@ constexpr auto half_of_ties(auto g, auto wins, auto ties) {
 struct add : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Add";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::add(a, b);
   }
   template <int K>
@@ -42,7 +42,7 @@ struct add : detail::packed_elementwise<> {
 struct sub : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Sub";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::subtract(a, b);
   }
   template <int K>
@@ -57,7 +57,7 @@ struct sub : detail::packed_elementwise<> {
 struct mul : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Mul";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::multiply(a, b);
   }
   template <int K>
@@ -72,7 +72,7 @@ struct mul : detail::packed_elementwise<> {
 struct div : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Div";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::divide(a, b);
   }
   template <int K>
@@ -87,7 +87,7 @@ struct div : detail::packed_elementwise<> {
 struct mod : detail::packed_elementwise<numeric_elements, 8> {
   static constexpr std::string_view name = "FloorMod";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     if constexpr (math::is_pack<T>) {
       return math::each_lane([](auto x, auto y) { return math::mod(x, y); }, a, b);
     } else {
@@ -106,7 +106,7 @@ struct mod : detail::packed_elementwise<numeric_elements, 8> {
 struct pow : detail::packed_elementwise<numeric_elements, 20> {
   static constexpr std::string_view name = "Pow";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     if constexpr (math::is_pack<T>) {
       if (all(b == T(typename T::value_type{2}))) return a * a;
       return math::each_lane([](auto x, auto y) { return math::pow(x, y); }, a, b);
@@ -126,7 +126,7 @@ struct pow : detail::packed_elementwise<numeric_elements, 20> {
 struct atan2 : detail::packed_elementwise<floating_elements, 20> {
   static constexpr std::string_view name = "Atan2";
   template <class T>
-  ONTO_HD static T apply(T y, T x) {
+  ONTO_HD ONTO_INLINE static T apply(T y, T x) {
     if constexpr (math::is_pack<T>) {
       return math::each_lane([](auto b, auto a) { return math::atan2(b, a); }, y, x);
     } else {
@@ -145,7 +145,7 @@ struct atan2 : detail::packed_elementwise<floating_elements, 20> {
 struct maximum : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Maximum";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::maximum(a, b);
   }
   template <int K>
@@ -160,7 +160,7 @@ struct maximum : detail::packed_elementwise<> {
 struct minimum : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Minimum";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return math::minimum(a, b);
   }
   template <int K>
@@ -175,7 +175,7 @@ struct minimum : detail::packed_elementwise<> {
 struct neg : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Neg";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     if constexpr (std::is_integral_v<T>) {
       return math::subtract(T{0}, x);
     } else {
@@ -211,7 +211,7 @@ struct add_n : detail::packed_elementwise<> {
   ONTO_END_RUNS_ONCE
 
   template <class T, class... More>
-  ONTO_HD static T apply(T first, More... more) {
+  ONTO_HD ONTO_INLINE static T apply(T first, More... more) {
     ((first = math::add(first, static_cast<T>(more))), ...);
     return first;
   }

@@ -42,7 +42,7 @@ struct writes_variable : detail::keeps_element<Accepted> {
 struct assign : writes_variable<all_elements> {
   static constexpr std::string_view name = "Assign";
   template <class T>
-  ONTO_HD static T apply(T, T value) {
+  ONTO_HD ONTO_INLINE static T apply(T, T value) {
     return value;
   }
 };
@@ -50,7 +50,7 @@ struct assign : writes_variable<all_elements> {
 struct assign_add : writes_variable<numeric_elements> {
   static constexpr std::string_view name = "AssignAdd";
   template <class T>
-  ONTO_HD static T apply(T old, T value) {
+  ONTO_HD ONTO_INLINE static T apply(T old, T value) {
     return math::add(old, value);
   }
 };
@@ -58,7 +58,7 @@ struct assign_add : writes_variable<numeric_elements> {
 struct assign_sub : writes_variable<numeric_elements> {
   static constexpr std::string_view name = "AssignSub";
   template <class T>
-  ONTO_HD static T apply(T old, T value) {
+  ONTO_HD ONTO_INLINE static T apply(T old, T value) {
     return math::subtract(old, value);
   }
 };

@@ -15,7 +15,7 @@ namespace op {
 struct bitwise_and : elementwise<integer_elements> {
   static constexpr std::string_view name = "BitwiseAnd";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return static_cast<T>(a & b);
   }
 };
@@ -23,7 +23,7 @@ struct bitwise_and : elementwise<integer_elements> {
 struct bitwise_or : elementwise<integer_elements> {
   static constexpr std::string_view name = "BitwiseOr";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return static_cast<T>(a | b);
   }
 };
@@ -31,7 +31,7 @@ struct bitwise_or : elementwise<integer_elements> {
 struct bitwise_xor : elementwise<integer_elements> {
   static constexpr std::string_view name = "BitwiseXor";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return static_cast<T>(a ^ b);
   }
 };
@@ -39,7 +39,7 @@ struct bitwise_xor : elementwise<integer_elements> {
 struct invert : elementwise<integer_elements> {
   static constexpr std::string_view name = "Invert";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     return static_cast<T>(~x);
   }
 };
@@ -48,7 +48,7 @@ struct invert : elementwise<integer_elements> {
 struct left_shift : elementwise<integer_elements> {
   static constexpr std::string_view name = "LeftShift";
   template <class T>
-  ONTO_HD static T apply(T x, T by) {
+  ONTO_HD ONTO_INLINE static T apply(T x, T by) {
     using bits = std::make_unsigned_t<T>;
     constexpr bits width = 8 * sizeof(T);
     const auto count = static_cast<bits>(by);
@@ -59,7 +59,7 @@ struct left_shift : elementwise<integer_elements> {
 struct right_shift : elementwise<integer_elements> {
   static constexpr std::string_view name = "RightShift";
   template <class T>
-  ONTO_HD static T apply(T x, T by) {
+  ONTO_HD ONTO_INLINE static T apply(T x, T by) {
     using bits = std::make_unsigned_t<T>;
     constexpr bits width = 8 * sizeof(T);
     const auto count = static_cast<bits>(by);

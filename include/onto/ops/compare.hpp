@@ -20,7 +20,7 @@ struct comparison : detail::packed_elementwise<Accepted> {
 struct equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "Equal";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return a == b;
   }
 };
@@ -28,7 +28,7 @@ struct equal : comparison<elements_and_text> {
 struct not_equal : comparison<elements_and_text> {
   static constexpr std::string_view name = "NotEqual";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return !(a == b);
   }
 };
@@ -36,7 +36,7 @@ struct not_equal : comparison<elements_and_text> {
 struct less : comparison<numeric_elements> {
   static constexpr std::string_view name = "Less";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return a < b;
   }
 };
@@ -44,7 +44,7 @@ struct less : comparison<numeric_elements> {
 struct less_equal : comparison<numeric_elements> {
   static constexpr std::string_view name = "LessEqual";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return a <= b;
   }
 };
@@ -52,7 +52,7 @@ struct less_equal : comparison<numeric_elements> {
 struct greater : comparison<numeric_elements> {
   static constexpr std::string_view name = "Greater";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return a > b;
   }
 };
@@ -60,7 +60,7 @@ struct greater : comparison<numeric_elements> {
 struct greater_equal : comparison<numeric_elements> {
   static constexpr std::string_view name = "GreaterEqual";
   template <class T>
-  ONTO_HD static auto apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static auto apply(T a, T b) {
     return a >= b;
   }
 };

@@ -109,7 +109,7 @@ struct linspace : generator<Element, N> {
 struct zeros_like : detail::packed_elementwise<all_elements> {
   static constexpr std::string_view name = "ZerosLike";
   template <class T>
-  ONTO_HD static T apply(T) {
+  ONTO_HD ONTO_INLINE static T apply(T) {
     return math::splat<T>(0);
   }
   static constexpr bool flat = true;
@@ -119,7 +119,7 @@ struct zeros_like : detail::packed_elementwise<all_elements> {
 struct ones_like : detail::packed_elementwise<all_elements> {
   static constexpr std::string_view name = "OnesLike";
   template <class T>
-  ONTO_HD static T apply(T) {
+  ONTO_HD ONTO_INLINE static T apply(T) {
     return math::splat<T>(1);
   }
   static constexpr bool flat = true;
@@ -129,7 +129,7 @@ struct ones_like : detail::packed_elementwise<all_elements> {
 struct fill_like : detail::packed_elementwise<all_elements> {
   static constexpr std::string_view name = "FillLike";
   template <class T>
-  ONTO_HD static T apply(T, T value) {
+  ONTO_HD ONTO_INLINE static T apply(T, T value) {
     return value;
   }
   template <int K>

@@ -61,7 +61,7 @@ struct stretch_like : elementwise<all_elements> {
   static constexpr detail::element_check check(element, element) { return detail::element_check::fine; }
   static constexpr element result(element, element value) { return value; }
   template <class X, class T>
-  ONTO_HD static T apply(X, T value) {
+  ONTO_HD ONTO_INLINE static T apply(X, T value) {
     return value;
   }
   template <int K>

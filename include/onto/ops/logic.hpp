@@ -12,7 +12,7 @@ namespace op {
 struct logical_and : detail::packed_elementwise<boolean_elements> {
   static constexpr std::string_view name = "LogicalAnd";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return a && b;
   }
 };
@@ -20,7 +20,7 @@ struct logical_and : detail::packed_elementwise<boolean_elements> {
 struct logical_or : detail::packed_elementwise<boolean_elements> {
   static constexpr std::string_view name = "LogicalOr";
   template <class T>
-  ONTO_HD static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     return a || b;
   }
 };
@@ -28,7 +28,7 @@ struct logical_or : detail::packed_elementwise<boolean_elements> {
 struct logical_not : detail::packed_elementwise<boolean_elements> {
   static constexpr std::string_view name = "LogicalNot";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     return !x;
   }
 };
@@ -44,7 +44,7 @@ struct where : detail::packed_elementwise<elements_and_text> {
   static constexpr element result(element, element a, element) { return a; }
 
   template <class Condition, class T>
-  ONTO_HD static T apply(Condition condition, T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(Condition condition, T a, T b) {
     using math::select;
     return select(condition, a, b);
   }
@@ -69,7 +69,7 @@ struct cast : elementwise<all_elements> {
   static constexpr element result(element) { return element_of<To>; }
 
   template <class T>
-  ONTO_HD static To apply(T x) {
+  ONTO_HD ONTO_INLINE static To apply(T x) {
     return math::convert<To>(x);
   }
 };

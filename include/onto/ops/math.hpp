@@ -49,7 +49,9 @@ ONTO_HD constexpr T splat(double value) {
 
 /// `chosen ? a : b`. Both are computed.
 template <class T>
-requires std::is_arithmetic_v<T> ONTO_HD constexpr T select(bool chosen, T a, T b) { return chosen ? a : b; }
+requires std::is_arithmetic_v<T> ONTO_HD ONTO_INLINE constexpr T select(bool chosen, T a, T b) {
+  return chosen ? a : b;
+}
 
 /// Applies a scalar function to each lane of packs, for functions that packs have not.
 template <class F, class Pack, class... More>
@@ -73,12 +75,12 @@ Pack each_lane(F f, const Pack& x, const More&... more) {
 
 /// The greater of two; NaN where one of them is.
 template <class T>
-ONTO_HD constexpr T maximum(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T maximum(const T& a, const T& b) {
   return select(a >= b || !(a == a), a, b);
 }
 /// The smaller of two; NaN where one of them is.
 template <class T>
-ONTO_HD constexpr T minimum(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T minimum(const T& a, const T& b) {
   return select(a <= b || !(a == a), a, b);
 }
 
@@ -180,7 +182,7 @@ template <class T>
 using wrapping_t = decltype(std::make_unsigned_t<T>{} + 0u);
 
 template <class T>
-ONTO_HD constexpr T add(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T add(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
     using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) + static_cast<bits>(b));
@@ -189,7 +191,7 @@ ONTO_HD constexpr T add(const T& a, const T& b) {
   }
 }
 template <class T>
-ONTO_HD constexpr T subtract(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T subtract(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
     using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) - static_cast<bits>(b));
@@ -198,7 +200,7 @@ ONTO_HD constexpr T subtract(const T& a, const T& b) {
   }
 }
 template <class T>
-ONTO_HD constexpr T multiply(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T multiply(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
     using bits = wrapping_t<T>;
     return static_cast<T>(static_cast<bits>(a) * static_cast<bits>(b));
@@ -209,7 +211,7 @@ ONTO_HD constexpr T multiply(const T& a, const T& b) {
 
 /// Whether `b` is -1, by which the lowest integer cannot be divided.
 template <std::integral T>
-ONTO_HD constexpr bool is_minus_one(T b) {
+ONTO_HD ONTO_INLINE constexpr bool is_minus_one(T b) {
   if constexpr (std::is_signed_v<T>) {
     return b == -1;
   } else {
@@ -218,7 +220,7 @@ ONTO_HD constexpr bool is_minus_one(T b) {
 }
 /// The quotient cut off towards zero; `b` is neither 0 nor -1.
 template <std::integral T>
-ONTO_HD constexpr T quotient(T a, T b) {
+ONTO_HD ONTO_INLINE constexpr T quotient(T a, T b) {
 #if !defined(__CUDA_ARCH__)
   // Processors have vectors for floating-point division alone; it is exact, since a quotient that is no integer is
   // further from the next one than it is rounded.
@@ -231,7 +233,7 @@ ONTO_HD constexpr T quotient(T a, T b) {
 }
 /// *Returns* for integers the quotient cut off towards zero, and 0 where `b` is 0.
 template <class T>
-ONTO_HD constexpr T divide(const T& a, const T& b) {
+ONTO_HD ONTO_INLINE constexpr T divide(const T& a, const T& b) {
   if constexpr (std::is_integral_v<T>) {
     // Without a branch, so that compilers have vectors for it. By -1 the lowest has no quotient.
     const T by = static_cast<int>(b == 0) | static_cast<int>(is_minus_one(b)) ? T{1} : b;

@@ -12,7 +12,7 @@ namespace op {
 struct floor : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "Floor";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::floor;
     return floor(x);
   }
@@ -22,7 +22,7 @@ struct floor : detail::packed_elementwise<floating_elements> {
 struct ceil : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "Ceil";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::ceil;
     return ceil(x);
   }
@@ -32,7 +32,7 @@ struct ceil : detail::packed_elementwise<floating_elements> {
 struct round : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "Round";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::nearbyint;
     return nearbyint(x);
   }

@@ -58,7 +58,7 @@ struct product_scan_gradient : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "CumprodGrad";
 
   template <class T>
-  ONTO_HD static T apply(T found, T, T) {
+  ONTO_HD ONTO_INLINE static T apply(T found, T, T) {
     return found;
   }
 

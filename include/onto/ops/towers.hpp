@@ -24,7 +24,7 @@ template <int Number>
 struct divide_by : detail::packed_elementwise<floating_elements> {
   static constexpr std::string_view name = "Div";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     return math::divide(x, math::splat<T>(Number));
   }
   template <int>

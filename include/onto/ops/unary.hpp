@@ -18,7 +18,7 @@ struct where;
 struct abs : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Abs";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::abs;
     return abs(x);
   }
@@ -31,7 +31,7 @@ struct abs : detail::packed_elementwise<> {
 struct sign : detail::packed_elementwise<numeric_elements, 2> {
   static constexpr std::string_view name = "Sign";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::select;
     const T zero = math::splat<T>(0);
     if constexpr (std::is_unsigned_v<T>) {
@@ -46,7 +46,7 @@ struct sign : detail::packed_elementwise<numeric_elements, 2> {
 struct square : detail::packed_elementwise<> {
   static constexpr std::string_view name = "Square";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     return math::multiply(x, x);
   }
   template <int>
@@ -58,7 +58,7 @@ struct square : detail::packed_elementwise<> {
 struct sqrt : detail::packed_elementwise<floating_elements, 4> {
   static constexpr std::string_view name = "Sqrt";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::sqrt;
     return sqrt(x);
   }
@@ -71,7 +71,7 @@ struct sqrt : detail::packed_elementwise<floating_elements, 4> {
 struct rsqrt : detail::packed_elementwise<floating_elements, 5> {
   static constexpr std::string_view name = "Rsqrt";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::sqrt;
     return math::splat<T>(1) / sqrt(x);  // a processor's own rsqrt has 12 bits
   }
@@ -84,7 +84,7 @@ struct rsqrt : detail::packed_elementwise<floating_elements, 5> {
 struct exp : detail::packed_elementwise<floating_elements, 10> {
   static constexpr std::string_view name = "Exp";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::exp;
     return exp(x);
   }
@@ -97,7 +97,7 @@ struct exp : detail::packed_elementwise<floating_elements, 10> {
 struct expm1 : detail::packed_elementwise<floating_elements, 12> {
   static constexpr std::string_view name = "Expm1";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::expm1;
     return expm1(x);
   }
@@ -110,7 +110,7 @@ struct expm1 : detail::packed_elementwise<floating_elements, 12> {
 struct log : detail::packed_elementwise<floating_elements, 10> {
   static constexpr std::string_view name = "Log";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::log;
     return log(x);
   }
@@ -123,7 +123,7 @@ struct log : detail::packed_elementwise<floating_elements, 10> {
 struct log1p : detail::packed_elementwise<floating_elements, 12> {
   static constexpr std::string_view name = "Log1p";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::log1p;
     return log1p(x);
   }
@@ -136,7 +136,7 @@ struct log1p : detail::packed_elementwise<floating_elements, 12> {
 struct sin : detail::packed_elementwise<floating_elements, 12> {
   static constexpr std::string_view name = "Sin";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::sin;
     return sin(x);
   }
@@ -149,7 +149,7 @@ struct sin : detail::packed_elementwise<floating_elements, 12> {
 struct cos : detail::packed_elementwise<floating_elements, 12> {
   static constexpr std::string_view name = "Cos";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::cos;
     return cos(x);
   }
@@ -162,7 +162,7 @@ struct cos : detail::packed_elementwise<floating_elements, 12> {
 struct tan : detail::packed_elementwise<floating_elements, 16> {
   static constexpr std::string_view name = "Tan";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::tan;
     return tan(x);
   }
@@ -175,7 +175,7 @@ struct tan : detail::packed_elementwise<floating_elements, 16> {
 struct asin : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Asin";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::asin;
     return asin(x);
   }
@@ -188,7 +188,7 @@ struct asin : detail::packed_elementwise<floating_elements, 14> {
 struct acos : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Acos";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::acos;
     return acos(x);
   }
@@ -201,7 +201,7 @@ struct acos : detail::packed_elementwise<floating_elements, 14> {
 struct atan : detail::packed_elementwise<floating_elements, 12> {
   static constexpr std::string_view name = "Atan";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::atan;
     return atan(x);
   }
@@ -214,7 +214,7 @@ struct atan : detail::packed_elementwise<floating_elements, 12> {
 struct sinh : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Sinh";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::sinh;
     return sinh(x);
   }
@@ -227,7 +227,7 @@ struct sinh : detail::packed_elementwise<floating_elements, 14> {
 struct cosh : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Cosh";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::cosh;
     return cosh(x);
   }
@@ -240,7 +240,7 @@ struct cosh : detail::packed_elementwise<floating_elements, 14> {
 struct tanh : detail::packed_elementwise<floating_elements, 14> {
   static constexpr std::string_view name = "Tanh";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::tanh;
     return tanh(x);
   }
@@ -253,7 +253,7 @@ struct tanh : detail::packed_elementwise<floating_elements, 14> {
 struct erf : detail::packed_elementwise<floating_elements, 20> {
   static constexpr std::string_view name = "Erf";
   template <class T>
-  ONTO_HD static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::erf;
     if constexpr (math::is_pack<T> && sizeof(math::lane_of<T>) == 8) {
       return math::each_lane([](auto v) { return math::erf(v); }, x);

@@ -50,7 +50,8 @@ class refined_programs {
     }
     ref<refined_program> made(p.values_decide->rewrite(p, nodes));
     const mutex_lock lock(mutex_);
-    return programs_[next_++ % remembered] = made;
+    programs_[next_++ % remembered] = made;
+    return made;
   }
 
   static constexpr int remembered = 64;  // what was made first goes first

@@ -280,7 +280,7 @@ class tensor {
 };
 
 // Of values in a row the number is one that the run knows.
-template <class T, class Allocator>
+template <tensor_element T, class Allocator>
 tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
 
 namespace detail {
