@@ -157,7 +157,7 @@ class session_core final : public session_runtime {
     pinned_places(g, leaves.pinned);
     place_nodes_or_throw(*p->of.program, p->of.state, leaves.pinned, memory.make<node_placement>(g.count));
     bool known = true;
-    p->is_plain = needs_no_session(p->of);
+    p->is_of_host = asks_for_host(p->of);
     for (int n = 0; n < g.count; ++n) {
       if (!g[n].is_leaf()) continue;
       leaves.shapes[n] = g[n].kind() == op_kind::constant ? shape_of(*p->of.state.values[n]) : g[n].shape;

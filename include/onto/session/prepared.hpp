@@ -74,7 +74,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 /// What `session::prepare` returns. Resolved and placed when it is made; the first run with feeds of new shapes takes
 /// the memory for them, and repeated runs take none. The shapes of 8 kinds of feeds are remembered. Where a GPU can
 /// record what it is given, it does so in the second run, and the next ones replay it. Copies share all of this. Calls
-/// from several threads wait for each other. It may outlive the session, whose devices and variables then live on.
+/// from several threads wait for each other, but where the program is one short loop, which runs in the caller. It may
+/// outlive the session, whose devices and variables then live on.
 template <bool Single, expression... E>
 class prepared {
   using typed = detail::typed_run<E...>;
@@ -175,7 +176,7 @@ class prepared {
     else
       return false;
   }
-  bool runs_here() const { return core_->unwatched_kernels && program_->is_plain; }
+  bool runs_here() const { return core_->unwatched_kernels && program_->is_of_host; }
   const auto& expression() const { return std::get<0>(expressions_); }
 
   template <class... Symbols>

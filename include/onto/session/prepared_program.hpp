@@ -75,15 +75,11 @@ inline bool same_data(const bound_program& b, const run_leaves& leaves) {
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// Whether a program has no variable, and asks for no device but this process's CPU.
-inline bool needs_no_session(const meaning& m) {
-  const graph_view& g = m.program->graph;
-  bool none = true;
-  for (int n = 0; n < g.count; ++n) {
-    const place& asked = m.state.places[n];
-    none = none && g[n].kind() != op_kind::variable && (!asked.is_set() || asked == cpu<0>::value);
-  }
-  return none;
+/// Whether no scope and no guard of a program asks for another device than this process's CPU.
+inline bool asks_for_host(const meaning& m) {
+  for (int n = 0; n < m.program->graph.count; ++n)
+    if (const place& asked = m.state.places[n]; asked.is_set() && !(asked == cpu<0>::value)) return false;
+  return true;
 }
 
 /// A program that is run again and again: what is known of it before its data, and what it is bound to. One run has it

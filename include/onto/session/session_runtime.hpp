@@ -54,7 +54,7 @@ struct run_request {
 /// A program that is run again and again.
 class repeated_run : public counted {
  public:
-  bool is_plain = false;  // it needs no session: see needs_no_session
+  bool is_of_host = false;  // nothing of it asks for another device than this process's CPU
   /// Starts a run that is not waited for, after those that were started before.
   void push(queued_run& r);
 };
