@@ -134,9 +134,9 @@ class row_finder {
   /// The axis of the rows of the kernel with this root: that of the folds that it has, or of those that it may get. Of
   /// these the last, if one is over it, for its rows lie along memory; else that of the one nearest to the root.
   constexpr int axis_for(int root, const kernel_partition& p) const {
-    if (!nearest_) return 0;
     const op_kind kind = g_[root].kind();
     if (kind != op_kind::map && kind != op_kind::assign) return row_axis_of(g_, root);
+    if (!nearest_) return 0;
     if (const int axis = row_axis_of_kernel(g_, p, root); axis >= 0) return axis;
     if (nearest_[root] == unknown) nearest_[root] = find_axis(root);
     return nearest_[root];
