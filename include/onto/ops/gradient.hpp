@@ -208,6 +208,11 @@ struct loss_is_not_one_number : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
   static_assert(ok, "[onto.gradient] the loss is not a single number; take sum(x) or mean(x) of it");
 };
+template <class Loss>
+struct gradient_is_by_something : mistake {
+  static constexpr bool ok = sizeof(Loss) == 0;
+  static_assert(ok, "[onto.gradient] a gradient is by something: gradient(loss, w); by several: gradients(loss, w, b)");
+};
 template <class Element>
 struct nothing_to_derive : mistake {
   static constexpr bool ok = sizeof(Element) > 99;
@@ -236,6 +241,11 @@ constexpr auto gradient(const Loss& loss, const W& w) {
     using node = typename decltype(detail::gradient_by(detail::spelled_as<Loss>(), detail::spelled_as<W>()))::type;
     return node{detail::join_states(loss.state.get(), w.state.get())};
   }
+}
+
+template <class Loss>
+constexpr auto gradient(const Loss&) {
+  return typename detail::gradient_is_by_something<Loss>::result{};
 }
 
 /// The derivatives by several: `auto [dw, db] = gradients(loss, w, b)`.

@@ -134,13 +134,13 @@ constexpr auto iota_like(const E& x) {
 /// `random_uniform` in the shape and of the type of `x`, which is floating point: the same bits as where the extents
 /// are in the type.
 template <expression E, detail::seed_value Seed>
-constexpr auto random_uniform_like(const E& x, Seed seed) {
+constexpr auto random_uniform_like(const E& x, const Seed& seed) {
   return detail::random_as<op::random_uniform>(x, seed);
 }
 
 /// `random_normal` in the shape and of the type of `x`, as `random_uniform_like`.
 template <expression E, detail::seed_value Seed>
-constexpr auto random_normal_like(const E& x, Seed seed) {
+constexpr auto random_normal_like(const E& x, const Seed& seed) {
   return detail::random_as<op::random_normal>(x, seed);
 }
 

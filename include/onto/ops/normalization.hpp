@@ -131,14 +131,7 @@ constexpr auto dropout(const E& x, const Rate& rate, const Key& key) {
       else
         return detail::steps_made<E>() + static_cast<std::int64_t>(key) * 4294967296;
     }();
-    using T = typename E::element_type;
-    const auto numbers = [&] {
-      if constexpr (E::facts.shape.is_static()) return [&]<int... D>(shape<D...>) {
-          return make<op::random_uniform<T, D...>>(seed);
-        }
-      (detail::shape_of_t<E>{});
-      else return make<op::random_like<op::random_uniform, T>>(x, seed);
-    }();
+    const auto numbers = detail::random_as<op::random_uniform>(x, seed);
     return where(numbers >= rate, x / detail::one_less(rate), 0_c);
   }
 }

@@ -98,24 +98,40 @@ struct random_normal : random<Element, Dims...> {
 
 namespace detail {
 
-/// What the random numbers of an expression follow from: a number, or one in the type.
 template <class S>
-concept seed_value = std::integral<S> || number_in_type<S>;
+concept seed_expression = expression<S> && S::facts.shape.rank == 0 &&
+                          (integer_elements & element_bit(S::facts.type)) != 0;
+/// What the random numbers of an expression follow from: a number, one in the type, or one that is computed or fed.
+template <class S>
+concept seed_value = std::integral<S> || number_in_type<S> || seed_expression<S>;
 
 template <seed_value S>
 constexpr auto seed_node(const S& seed) {
   if constexpr (number_in_type<S>)
     return literal_beside<std::int64_t, S>();
-  else
+  else if constexpr (!expression<S>)
     return scalar_beside<std::int64_t>(static_cast<std::int64_t>(seed));
+  else if constexpr (S::facts.type == element::int64)
+    return seed;
+  else
+    return cast<std::int64_t>(seed);
 }
+
+template <class Seed>
+struct seed_is_an_integer : mistake {
+  static constexpr bool ok = sizeof(Seed) == 0;
+  static_assert(ok,
+                "[onto.element] a seed is an integer, or an expression of one: random_normal<float, 3>(42), or of "
+                "placeholder<\"seed\", std::int64_t>, which each run feeds");
+};
 
 }  // namespace detail
 
-/// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`, or `(1_c)`. The same bits on every
-/// device. *Mandates* a floating-point type, and extents other than `dyn`.
+/// Random numbers, evenly spread over [0, 1): `random_uniform<float, 2, 3>(seed)`, or `(1_c)`. A seed that is a
+/// placeholder or is computed gives each run numbers of its own. The same bits on every device. *Mandates* a
+/// floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, detail::seed_value Seed>
-constexpr auto random_uniform(Seed seed) {
+constexpr auto random_uniform(const Seed& seed) {
   using operation = op::random_uniform<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
@@ -128,7 +144,7 @@ constexpr auto random_uniform(Seed seed) {
 /// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates* a
 /// floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, detail::seed_value Seed>
-constexpr auto random_normal(Seed seed) {
+constexpr auto random_normal(const Seed& seed) {
   using operation = op::random_normal<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
@@ -136,5 +152,12 @@ constexpr auto random_normal(Seed seed) {
     return typename detail::element_type_not_supported<operation, T>::result{};
   }
 }
+
+template <tensor_element T, int... Dims, class Seed>
+  requires(!detail::seed_value<Seed>)
+constexpr auto random_uniform(const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
+template <tensor_element T, int... Dims, class Seed>
+  requires(!detail::seed_value<Seed>)
+constexpr auto random_normal(const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
 
 }  // namespace onto

@@ -133,8 +133,8 @@ struct unique_result {
 /// The first `Capacity` distinct values in ascending order, how often each is there, and how many distinct values there
 /// are in all, which may be more: `const auto [values, counts, found] = unique<10>(x)`. All axes are one; all NaN are
 /// one value. Where there are fewer, the least fills what is left, and its counts are 0, as `jnp.unique(size=10,
-/// return_counts=True)` has them. Counts and their number are int64. *Mandates* an element. *Complexity* that of
-/// `sort`.
+/// return_counts=True)` has them. Counts and their number are int64. Where the run finds
+/// no elements there are none, and no values, which it says. *Complexity* that of `sort`.
 template <int Capacity, expression E>
 constexpr auto unique(const E& x) {
   static_assert(Capacity > 0, "[onto.shape] unique: there is no room for a value; unique<10>(x) has room for ten");
@@ -151,9 +151,15 @@ constexpr auto unique(const E& x) {
   }();
   // Where values begin is searched for in how many have begun before.
   const auto number = iota<integer, room + 1>();
-  const auto first = where(number == c<0>, c<0>, searchsorted(cumsum(begins), number) + c<1>);
+  const auto any = [&] {  // 0 where there is nothing, 1 else
+    if constexpr (sorted.facts.shape.is_static())
+      return c<1>;
+    else
+      return minimum(extent<0>(sorted), c<1>);
+  }();
+  const auto first = where(number == c<0>, c<0>, searchsorted(cumsum(begins), number) + any);
   const auto start = slice<0, room>(first);
-  const auto found = sum(begins) + c<1>;
+  const auto found = sum(begins) + any;
   const auto values = where(slice<0, room>(number) < found, take<0>(sorted, start), slice<0, 1>(sorted));
   const auto counts = slice<1, to_end>(first) - start;
   return unique_result<std::remove_cv_t<decltype(values)>, std::remove_cv_t<decltype(counts)>,

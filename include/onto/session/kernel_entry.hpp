@@ -164,9 +164,9 @@ struct kernel_program {
   template <bool Floats>
   static auto make() {
     if constexpr (Floats && has_half_precision())
-      return spell_floats(std::make_integer_sequence<int, value.count>{});
+      return decltype(spell_floats(std::make_integer_sequence<int, value.count>{})){};
     else
-      return spell(std::make_integer_sequence<int, value.count>{});
+      return decltype(spell(std::make_integer_sequence<int, value.count>{})){};
   }
 };
 

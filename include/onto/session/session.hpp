@@ -45,6 +45,12 @@ struct initialize_takes_variables {
                 "[onto.variable] initialize takes variables, or what is computed of them: sess.run(initialize(w, b)), "
                 "sess.run(initialize(loss))");
 };
+template <class... None>
+struct run_is_of_a_program {
+  using reported = void;
+  static constexpr bool ok = sizeof...(None) > 99;
+  static_assert(ok, "[onto.run] run takes what is computed: sess.run(e, x = data)");
+};
 template <class... X>
 struct feeds_are_for_the_step {
   using reported = void;
@@ -52,6 +58,12 @@ struct feeds_are_for_the_step {
   static_assert(ok, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
 };
 }  // namespace detail
+
+/// Those under a list: `initialize(fetches(w, b))`.
+template <expression... E>
+constexpr initializer<E...> initialize(const fetch_list<E...>& several) {
+  return {several.expressions};
+}
 
 template <class... X>
   requires(sizeof...(X) == 0 || !(expression<X> && ...))
@@ -92,6 +104,11 @@ class session {
     }
   }
 
+  template <class... None>
+  auto run() {
+    static_cast<void>(static_cast<typename detail::run_is_of_a_program<None...>::reported*>(nullptr));
+    return tensor<float>{};
+  }
   /// What is no feed, or no program.
   template <class E, class... X>
     requires(detail::any_is_no_feed<X...> || detail::is_no_program<E>)
@@ -165,6 +182,16 @@ class session {
     core_->pin_variables(detail::typed_run<E>::program(), states);
     initialize_each<graph>(e, typename E::ops{});
     core_->expect_initialized(graph::view);
+  }
+
+  /// Those under several expressions: `sess.initialize(w, b)`, or `fetches(w, b)`.
+  template <expression First, expression Second, expression... More>
+  void initialize(const First& first, const Second& second, const More&... more) {
+    run(onto::initialize(first, second, more...));
+  }
+  template <expression... E>
+  void initialize(const fetch_list<E...>& several) {
+    run(onto::initialize(several));
   }
 
   /// Writes every variable that has a value to a file in safetensors' format, by name; or those under `e...` alone. The

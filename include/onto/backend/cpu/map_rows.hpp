@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSL-1.0
+// Small maps by rows: where the rows of every operand can be read in place, as when one row is added to each of a
+// matrix, nothing is planned and nothing gathered.
+#pragma once
+
+#include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/span.hpp>
+#include <onto/runtime/kernel.hpp>
+
+#include <cstdint>
+
+namespace onto::detail {
+
+inline constexpr int least_row_in_place = 16;  // elements; a call for each row is worth it from there on
+
+/// *Returns* false, having done nothing, where a map's rows cannot be read in place. *Preconditions* it has elements.
+ONTO_NOINLINE inline bool run_rows_in_place(span_function span, const kernel_call& call) {
+  const int last = call.space.rank - 1;
+  if (last < 1 || call.space.dims[last] < least_row_in_place || call.more_outputs > 0) return false;
+  bool readable = !is_half_precision(call.out.type);
+  for (int i = 0; i < call.inputs; ++i)
+    readable = readable && call.in[i].stride[last] == 1 && !is_half_precision(call.in[i].type);
+  if (!readable) return false;
+
+  const std::int64_t columns = call.space.dims[last], total = call.space.size();
+  small_array<const void*, 16> in(call.inputs);
+  for (int i = 0; i < call.inputs; ++i) in[i] = call.in[i].data;
+  int at[max_rank]{};  // the row
+  for (std::int64_t first = 0;;) {
+    span({in.data(), advance(call.out.data, first, call.out.type), first, columns, call.scalars});
+    first += columns;
+    if (first == total) return true;
+    int d = last - 1;  // that steps on; those inside of it begin again
+    while (at[d] + 1 == call.space.dims[d]) --d;
+    ++at[d];
+    for (int i = 0; i < call.inputs; ++i) {
+      std::int64_t step = call.in[i].stride[d];
+      for (int k = d + 1; k < last; ++k) step -= at[k] * call.in[i].stride[k];
+      in[i] = advance(in[i], step, call.in[i].type);
+    }
+    for (int k = d + 1; k < last; ++k) at[k] = 0;
+  }
+}
+
+}  // namespace onto::detail
