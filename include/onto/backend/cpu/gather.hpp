@@ -81,6 +81,25 @@ struct layout : strided_layout<1> {
   ONTO_INLINE bool uniform() const { return rank == 1 && stride[0][0] == 0; }
 };
 
+/// Copies by 64 bytes, which the compiler does in vectors.
+ONTO_NOINLINE inline void copy_by_lines(char* out, const char* in, std::int64_t bytes) {
+  for (; bytes >= 64; bytes -= 64, out += 64, in += 64) {
+    char line[64];
+    std::memcpy(line, in, 64);
+    std::memcpy(out, line, 64);
+  }
+  std::memcpy(out, in, static_cast<std::size_t>(bytes));
+}
+
+/// Copies a row. From 2 kB on the C library copies by one instruction of the processor (rep movsb), which goes byte by
+/// byte, ten times as long, where the last 12 bits of addresses say that it writes a little behind what it reads: on an
+/// EPYC up to 31 bytes.
+ONTO_INLINE void copy_row(char* out, const char* in, std::int64_t bytes) {
+  const auto behind = (reinterpret_cast<std::uintptr_t>(out) - reinterpret_cast<std::uintptr_t>(in)) & 4095;
+  if (behind - 1 < 63 && bytes >= 1024) return copy_by_lines(out, in, bytes);
+  std::memcpy(out, in, static_cast<std::size_t>(bytes));
+}
+
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
                                     std::int64_t rows, std::int64_t columns) {
@@ -96,7 +115,7 @@ ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char*
     }
     return;
   }
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(out + i * out_row, in + i * in_row, bytes);
+  for (std::int64_t i = 0; i < rows; ++i) copy_row(out + i * out_row, in + i * in_row, columns);
 }
 
 /// out[j] = in[j * step].
