@@ -65,6 +65,8 @@ class device {
   virtual std::string description() const = 0;
   /// Whether its memory is the host's, so that the host computes in it directly.
   virtual bool is_host() const { return false; }
+  /// What a device that is the host's launches its kernels with; null of others.
+  virtual kernel_context* host_context() { return nullptr; }
   /// Devices of one peer_group wait for each other's events and copy to each other's memory without the host.
   virtual const void* peer_group() const = 0;
 

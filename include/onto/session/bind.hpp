@@ -99,6 +99,7 @@ class binder {
     find_replay();
     provide_workspace();
     if (tasks > 1) find_absent();
+    find_plain();
   }
 
  private:
@@ -169,6 +170,18 @@ class binder {
     names.write(m, node) << " (" << g_[node].op->name;
     fail<invalid_argument_error>(m << ") is text, which does not go from one process to another; use it on the task "
                                       "where it is, and fetch it there with on<task<...>>");
+  }
+
+  /// Whether runs copy nothing, wait for nothing, and write nothing that others see.
+  void find_plain() {
+    bool plain = b_.devices == 1 && !b_.reads_rows && !b_.absent, by_types = !b_.refined;
+    for (int n = 0; n < g_.count; ++n) {
+      plain = plain && g_[n].kind() != op_kind::variable && !is_text(g_[n].type);
+      by_types = by_types && b_.places[n] == g_[n].request;
+    }
+    for (int k = 0; k < b_.counts.steps; ++k) plain = plain && b_.steps[k].is_of_host;
+    b_.plain = plain;
+    b_.placed_by_types = by_types;
   }
 
   /// Which results are only for other processes.

@@ -36,7 +36,9 @@ struct bound_program {
   std::int64_t* value_bytes = nullptr;  // of the block: values come first, and then what kernels work in
   int* moving = nullptr;                // the values that each run has elsewhere: results and the next variables
   int moving_count = 0;
-  bool reads_rows = false;  // some step copies rows of a leaf
+  bool reads_rows = false;       // some step copies rows of a leaf
+  bool plain = false;            // a run is feeds, kernels of the CPU and results: see session/host_run.hpp
+  bool placed_by_types = false;  // no guard has asked for anything
   schedule_counts counts;
   int devices = 0;
   bool* absent = nullptr;  // per fetch: it arrives in another process alone; null where there is but one

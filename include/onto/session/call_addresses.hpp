@@ -16,7 +16,7 @@ ONTO_COLD inline void copy_fetched_elements(kernel_context&, const kernel_call& 
 
 /// A factor of a product from a scalar's bits. *Throws* `internal_error` where it is of no type that has
 /// factors.
-inline double factor_of(element type, std::uint64_t bits) {
+ONTO_INLINE double factor_of(element type, std::uint64_t bits) {
   switch (computed_as(type)) {
     case element::float32: return static_cast<double>(__builtin_bit_cast(float, static_cast<std::uint32_t>(bits)));
     case element::float64: return __builtin_bit_cast(double, bits);
@@ -57,7 +57,7 @@ struct call_addresses {
   }
 
  private:
-  double factor(int node) const {
+  ONTO_COLD ONTO_NOINLINE double factor(int node) const {
     if (node < 0) return 1;
     if (g[node].made >= 0) return made_number(*g[node].op, {g, shapes, shapes != nullptr});
     const std::uint64_t bits =
@@ -80,5 +80,20 @@ struct call_addresses {
     }
   }
 };
+
+/// Fills in a step's calls of a kernel, and gives `launch` each of them; of a batch that the kernel goes over the
+/// first.
+template <class Launch>
+ONTO_INLINE void for_each_launch(const bound_step& s, const call_addresses& where, const Launch& launch) {
+  for (int k = 0; k < s.call_count; ++k) {
+    bound_call& c = s.calls[k];
+    where.fill(c, s.step, k);
+    if (!s.one_launch)
+      launch(c);
+    else
+      c.call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;
+  }
+  if (s.one_launch) launch(s.calls[0]);
+}
 
 }  // namespace onto::detail

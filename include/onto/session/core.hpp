@@ -5,6 +5,7 @@
 
 #include <onto/session/execute.hpp>
 #include <onto/session/feeds.hpp>
+#include <onto/session/idle_programs.hpp>
 #include <onto/session/infer.hpp>
 #include <onto/session/placement_log.hpp>
 #include <onto/session/prepared_program.hpp>
@@ -31,11 +32,12 @@ class session_core final : public session_runtime {
         simulates_(options.simulation.is_set()),
         trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {
     const bool watched = group_ || trace_ || simulates_ || logs_placement_;
-    if (devices_.count() == 1 && !watched) unwatched_kernels = &devices_[0].counters.kernels;
+    threads_ = devices_[0].host_context();
+    if (devices_.count() == 1 && !watched && threads_) unwatched_kernels = &devices_[0].counters.kernels;
   }
   ~session_core() override {
     together_.finish();
-    prepared_program::delete_all(idle_);
+    idle_.clear();
     delete trace_;
   }
 
@@ -50,14 +52,7 @@ class session_core final : public session_runtime {
 
   /// Gives back what no variable and no prepared program holds.
   ONTO_COLD void trim() {
-    bound_program* idle = nullptr;
-    {
-      mutex_lock lock(mutex_);
-      idle = idle_;
-      idle_ = nullptr;
-      idle_count_ = 0;
-    }
-    prepared_program::delete_all(idle);
+    idle_.clear();
     for (int d = 0; d < devices_.count(); ++d) devices_[d].trim();
     trim_storage();
   }
@@ -111,6 +106,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
+    if (unwatched_kernels && idle_.run_on_host(r, devices_, *threads_, *unwatched_kernels)) return;
     if (group_) group_->programs->take_turn(*this);
     try {
       alignas(16) char first[4096];
@@ -124,6 +120,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
+    if (unwatched_kernels && run_on_host(p, r, *threads_, *unwatched_kernels)) return;
     if (group_) group_->programs->take_turn(*this);
     const mutex_lock one(p.busy);
     try {
@@ -182,7 +179,8 @@ class session_core final : public session_runtime {
     try {
       gather(r, m, leaves, together);
       if (group_) group_->programs->hear_shapes(*this, r, m, leaves, together);
-      b = p ? p->take(leaves) : take(m.program, leaves, m.state);
+      const wanted_program wanted{m.program, leaves, m.state};
+      b = p ? p->take(leaves) : idle_.take(&wanted_program::fits, &wanted);
       if (!b) {
         b = bind(m, leaves, p != nullptr);
         if (p) p->make_room();
@@ -221,7 +219,7 @@ class session_core final : public session_runtime {
       b->next = p->bound;
       p->bound = b;
     } else {
-      give_back(b);
+      idle_.give_back(b);
     }
     if (trace_) finish_trace();
   }
@@ -333,38 +331,18 @@ class session_core final : public session_runtime {
     return b;
   }
 
-  /// A bound program that is not in use and fits, or null.
-  bound_program* take(const compiled_program* p, const run_leaves& leaves, const program_state& s) {
-    mutex_lock lock(mutex_);
-    for (bound_program** at = &idle_; *at; at = &(*at)->next) {
-      bound_program* b = *at;
-      if (b->program != p || !same_data(*b, leaves)) continue;
-      bool same = true;
-      for (int n = 0; same && n < p->graph.count; ++n) same = b->places[n] == s.places[n];
-      if (!same) continue;
-      *at = b->next;
-      --idle_count_;
-      return b;
-    }
-    return nullptr;
-  }
+  struct wanted_program {
+    const compiled_program* program;
+    const run_leaves& leaves;
+    const program_state& state;
 
-  void give_back(bound_program* b) {
-    bound_program* dropped = nullptr;
-    {
-      mutex_lock lock(mutex_);
-      b->next = idle_;
-      idle_ = b;
-      if (++idle_count_ > remembered) {
-        bound_program** last = &idle_;
-        while ((*last)->next) last = &(*last)->next;
-        dropped = *last;
-        *last = nullptr;
-        --idle_count_;
-      }
+    static bool fits(const void* self, bound_program& b) {
+      const wanted_program& w = *static_cast<const wanted_program*>(self);
+      bool same = b.program == w.program && same_data(b, w.leaves);
+      for (int n = 0; same && n < w.program->graph.count; ++n) same = b.places[n] == w.state.places[n];
+      return same;
     }
-    delete dropped;
-  }
+  };
 
   /// Does the updates in place, and exchanges the values of other variables.
   void commit(const graph_view& g, bound_program& b, const run_leaves& leaves, execution& of_run) {
@@ -373,21 +351,19 @@ class session_core final : public session_runtime {
     exchange_values(g, b, leaves.slots);
   }
 
-  static constexpr int remembered = 64;  // bound programs that wait for their next run
-
   ref<process_group> group_;  // null where there is but one process
   run_queue together_;        // of runs that are not waited for, where other processes do all in the same order
   device_list devices_;
   log_sink sink_;
   bool logs_placement_;
   bool soft_;
-  matmul_form products_;  // what the options say of them all
-  bool simulates_;        // whether runs take simulated time
-  mutex mutex_;           // of variables_, idle_ and clock_
+  matmul_form products_;               // what the options say of them all
+  bool simulates_;                     // whether runs take simulated time
+  kernel_context* threads_ = nullptr;  // of the host
+  mutex mutex_;                        // of variables_ and clock_
   mutex writers_;
   variable_list variables_;
-  bound_program* idle_ = nullptr;
-  int idle_count_ = 0;
+  idle_programs idle_;
   refined_programs refined_;
   double clock_ = 0;
   trace_sink* trace_;

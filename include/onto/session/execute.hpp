@@ -347,17 +347,11 @@ class execution : run_memory {
   }
 
   ONTO_INLINE void launch(const bound_step& s, device& at, const call_addresses& where) {
-    for (int k = 0; s.one_launch && k < s.call_count; ++k) {
-      where.fill(s.calls[k], s.step, k);
-      s.calls[k].call.next = k + 1 < s.call_count ? &s.calls[k + 1].call : nullptr;
-    }
-    if (s.one_launch) return at.launch({b_.progress, s.label}, *s.kernel, s.calls[0].call);
-    for (int k = 0; k < s.call_count; ++k) {
-      where.fill(s.calls[k], s.step, k);
-      if (s.calls[k].works_in_block)
-        s.calls[k].call.workspace = static_cast<char*>(b_.blocks[s.device]->data()) + b_.value_bytes[s.device];
-      at.launch({b_.progress, s.label}, *s.kernel, s.calls[k].call);
-    }
+    for_each_launch(s, where, [&](bound_call& c) {
+      if (c.works_in_block)
+        c.call.workspace = static_cast<char*>(b_.blocks[s.device]->data()) + b_.value_bytes[s.device];
+      at.launch({b_.progress, s.label}, *s.kernel, c.call);
+    });
   }
 
   /// Waits for all devices, whatever has happened: nothing of this run is in flight afterwards.

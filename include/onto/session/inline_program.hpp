@@ -10,6 +10,7 @@
 #include <onto/session/feeds.hpp>
 #include <onto/session/staged_results.hpp>
 #include <onto/session/step_labels.hpp>
+#include <onto/session/visit_states.hpp>
 #include <onto/tensor/storage.hpp>
 #endif
 
@@ -64,22 +65,10 @@ struct inline_leaves {
 
   /// *Returns* whether each node is one.
   bool find_states(const graph_view& g, const state* const* fetched, arena& memory) {
-    auto** const at = memory.make<const state*>(g.visit_count);
-    bool one = true, guarded = false;
-    for (int v = 0; v < g.visit_count; ++v) {
-      const graph_visit& visit = g.visits[v];
-      const state* const above = visit.parent < 0 ? nullptr : at[visit.parent];
-      if (visit.parent < 0)
-        at[v] = fetched[visit.child];
-      else if (above && visit.child < above->child_count)
-        at[v] = above->children[visit.child];
-      guarded = guarded || (at[v] && at[v]->guard);
-      one = one && (visit.same_as < 0 || at[v] == at[visit.same_as]);
-    }
-    if (guarded) expect_host_guards(g, fetched);
-    for (int n = 0; n < g.count; ++n)
-      if (g[n].is_leaf()) values[n] = at[g[n].visit];
-    return one;
+    const visit_states found(g, fetched, memory);
+    if (found.guarded) expect_host_guards(g, fetched);
+    values = found.values;
+    return found.one;
   }
 
   void find_data(const graph_view& g, const run_request& r) {
@@ -94,15 +83,6 @@ struct inline_leaves {
     }
   }
 };
-
-/// What a step is called where it fails.
-ONTO_COLD ONTO_NOINLINE inline void rethrow_named(const inline_program& p, const plan_step& step) {
-  arena memory;
-  bound_step s;
-  s.step = step;
-  label_step(s, p.graph, p.units, node_names(p.graph), {}, memory);
-  std::rethrow_exception(named_failure(s.label, step.at));
-}
 
 /// Makes one call.
 inline void run_inline_call(const inline_program& p, const inline_call& call, const call_addresses& at, arena& memory) {
@@ -143,7 +123,7 @@ inline void run_inline_steps(const inline_program& p, const host_memory& m, cons
       }
       for (; call < p.call_count && p.calls[call].step == k; ++call) run_inline_call(p, p.calls[call], at, memory);
     } catch (...) {
-      rethrow_named(p, step);
+      rethrow_named(p.graph, p.units, step.node);
     }
   }
 }

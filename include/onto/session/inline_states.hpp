@@ -6,9 +6,10 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/expr/state.hpp>
 #include <onto/graph/graph.hpp>
+#include <onto/graph/kernels.hpp>
 #if ONTO_DEFINITIONS
-#include <onto/core/arena.hpp>
 #include <onto/core/message.hpp>
+#include <onto/session/visit_states.hpp>
 #endif
 
 ONTO_BEGIN_RUNS_ONCE
@@ -21,6 +22,9 @@ ONTO_RUNTIME thread_pool& host_threads();
 /// `cpu<0>`. `fetched`: the states of what is fetched.
 ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched);
 
+/// *Throws* the exception being handled with the name of the kernel that threw it, as a session does.
+[[noreturn]] ONTO_COLD ONTO_RUNTIME void rethrow_named(const graph_view& g, const kernel_partition& kernels, int root);
+
 #if ONTO_DEFINITIONS
 ONTO_RUNTIME thread_pool& host_threads() {
   static thread_pool threads(0);
@@ -29,15 +33,11 @@ ONTO_RUNTIME thread_pool& host_threads() {
 
 ONTO_COLD ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched) {
   arena memory;
-  auto** const at = memory.make<const state*>(g.visit_count);
+  const visit_states states(g, fetched, memory);
   for (int v = 0; v < g.visit_count; ++v) {
-    const graph_visit& visit = g.visits[v];
-    const state* const above = visit.parent < 0 ? nullptr : at[visit.parent];
-    at[v] = visit.parent < 0                            ? fetched[visit.child]
-            : above && visit.child < above->child_count ? above->children[visit.child]
-                                                        : nullptr;
-    if (!at[v] || !at[v]->guard) continue;
-    const scope_step step{at[v]->guard, {}};
+    const state* const written = states.at[v];
+    if (!written || !written->guard) continue;
+    const scope_step step{written->guard, {}};
     scope_request asked;
     step.guard->combine(&step, 1, asked);
     const bool here = !asked.where.is_set() || (asked.where.kind == device_kind::cpu && asked.where.index <= 0);

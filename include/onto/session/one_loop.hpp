@@ -247,11 +247,16 @@ struct one_loop : one_loop_facts<E> {
     else
       return total <= short_size;
   }
+  /// *Throws* what an operation of the program's own throws, with its name.
   ONTO_INLINE void run(void* out) const {
-    if constexpr (!is_static || space.size() > short_size) {
-      if (!is_short()) return run_kernel(out);
+    try {
+      if constexpr (!is_static || space.size() > short_size) {
+        if (!is_short()) return run_kernel(out);
+      }
+      if constexpr (!is_static || space.size() <= short_size) run_here(out);
+    } catch (...) {
+      rethrow_named(graph::view, fused<graph>::value, root);
     }
-    if constexpr (!is_static || space.size() <= short_size) run_here(out);
   }
 
  private:

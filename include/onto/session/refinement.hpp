@@ -3,9 +3,8 @@
 // node becomes as many as there are values under it: value numbering over the states of the fetched expressions.
 #pragma once
 
-#include <onto/core/arena.hpp>
-#include <onto/expr/state.hpp>
 #include <onto/plan/node_names.hpp>
+#include <onto/session/visit_states.hpp>
 
 #include <cstring>
 
@@ -113,10 +112,7 @@ class refinement {
   /// Along each visit the state that it comes to first.
   static const state** find_states(const graph_view& g, const state* const* fetched, arena& memory) {
     auto** at = memory.make<const state*>(g.visit_count);
-    for (int v = 0; v < g.visit_count; ++v) {
-      const graph_visit& visit = g.visits[v];
-      at[v] = visit.parent < 0 ? fetched[visit.child] : child_of(at[visit.parent], visit.child);
-    }
+    for (int v = 0; v < g.visit_count; ++v) at[v] = state_of_visit(g.visits[v], fetched, at);
     return at;
   }
 

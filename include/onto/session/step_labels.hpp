@@ -5,6 +5,7 @@
 #include <onto/plan/node_names.hpp>
 #include <onto/runtime/work.hpp>
 #include <onto/session/bound_program.hpp>
+#include <onto/session/inline_states.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -33,6 +34,15 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_partitio
   s.label.operation = kept_text(m.text(), memory);
   s.label.bytes = cost.bytes;
   s.label.flops = cost.flops;
+}
+
+[[noreturn]] ONTO_COLD ONTO_RUNTIME void rethrow_named(const graph_view& g, const kernel_partition& kernels, int root) {
+  arena memory;
+  bound_step s;
+  s.step.node = root;
+  s.step.at = cpu<0>::value;
+  label_step(s, g, kernels, node_names(g), {}, memory);
+  std::rethrow_exception(named_failure(s.label, s.step.at));
 }
 
 }  // namespace onto::detail

@@ -32,6 +32,7 @@ class cpu_device final : public device {
     return std::string(simulated.data(), where().in_task && where().task->is_simulated ? simulated.size() : 0);
   }
   bool is_host() const override { return true; }
+  kernel_context* host_context() override { return &threads_->pool; }
   const void* peer_group() const override { return this; }
 
   void trim() override { cache_.trim(); }

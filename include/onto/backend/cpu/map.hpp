@@ -9,6 +9,7 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 #if ONTO_DEFINITIONS
+#include <onto/backend/cpu/map_rows.hpp>
 #include <onto/backend/cpu/row_iterator.hpp>
 #endif
 
@@ -307,7 +308,10 @@ ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views vi
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
   const bool in_place = all_in_place(call);
-  if (in_place && is_one_piece(total)) return run_in_place(span, call, result_store::cached, 0, total);
+  if (is_one_piece(total)) {
+    if (in_place) return run_in_place(span, call, result_store::cached, 0, total);
+    if (run_rows_in_place(span, call)) return;
+  }
   const result_store how = store_of(call, cost, packs);
   if (!in_place) return views(pool, span, call, cost, how);
   auto body = [&](std::int64_t lo, std::int64_t hi) { run_in_place(span, call, how, lo, hi); };
