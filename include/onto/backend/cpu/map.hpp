@@ -9,7 +9,7 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 #if ONTO_DEFINITIONS
-#include <onto/backend/cpu/map_rows.hpp>
+#include <onto/backend/cpu/map_in_place.hpp>
 #include <onto/backend/cpu/row_iterator.hpp>
 #endif
 
@@ -32,9 +32,6 @@ ONTO_INLINE constexpr bool is_brief(std::int64_t elements, int cost) { return el
 
 /// Whether the elements of an operand are used where they are.
 ONTO_INLINE bool in_place(const layout& l, element type) { return l.contiguous() && !is_half_precision(type); }
-
-/// A call's results: `out`, and after it the further ones.
-ONTO_INLINE const operand_view& output_of(const kernel_call& c, int i) { return i == 0 ? c.out : c.more_out[i - 1]; }
 
 /// How the operands of a map are read, and in which runs: pieces `[k * unit, (k + 1) * unit)` of the space, each in
 /// runs of `step` elements.
@@ -189,15 +186,6 @@ inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
     if (plan.in[i].uniform()) gather_operand(i, 0, most);
 }
 ONTO_END_RUNS_ONCE
-
-/// Whether nothing has to be moved or converted before the program and after it.
-inline bool all_in_place(const kernel_call& call) {
-  for (int i = 0; i < call.inputs; ++i)
-    if (is_half_precision(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
-  for (int i = 0; i <= call.more_outputs; ++i)
-    if (is_half_precision(output_of(call, i).type)) return false;
-  return true;
-}
 
 ONTO_BEGIN_RUNS_ONCE
 /// Whether a map can be walked by rows: its operands are not converted, and it has one result.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Small maps by rows: where the rows of every operand can be read in place, as when one row is added to each of a
-// matrix, nothing is planned and nothing gathered.
+// Maps whose operands are read in place: all elements, or those of a row, lie next to each other, as when one row is
+// added to each of a matrix. Nothing is planned and nothing gathered.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -10,6 +10,18 @@
 #include <cstdint>
 
 namespace onto::detail {
+
+/// A call's results: `out`, and after it the further ones.
+ONTO_INLINE const operand_view& output_of(const kernel_call& c, int i) { return i == 0 ? c.out : c.more_out[i - 1]; }
+
+/// Whether nothing has to be moved or converted before the program and after it.
+inline bool all_in_place(const kernel_call& call) {
+  for (int i = 0; i < call.inputs; ++i)
+    if (is_half_precision(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
+  for (int i = 0; i <= call.more_outputs; ++i)
+    if (is_half_precision(output_of(call, i).type)) return false;
+  return true;
+}
 
 inline constexpr int least_row_in_place = 16;  // elements; a call for each row is worth it from there on
 
