@@ -91,6 +91,8 @@ int main() {
   WORD(v, V, histogram<100>(v, 0, 1));
   WORD(m, M, flip<1>(m) + m);
   WORD(m, M, roll<1, 0>(m));
+  WORD(m, M, roll<1, 1>(m));
+  WORD(m, M, argmax<1>(m));
   WORD(m, M, tile<1, 2>(slice<range<>, range<0, 512>>(m)));
   WORD(m, M, pad<padding<1>, padding<1>>(m));
   WORD(m, M, clip(m, 0.25, 0.75));

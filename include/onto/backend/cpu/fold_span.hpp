@@ -69,7 +69,7 @@ inline constexpr bool folds_in_registers = folds_packs<F, T> || (is_argument(F) 
 /// Where the extreme of a row is. The fours of packs told where to look; NaN, which they pass over, is looked for.
 template <fold F, class T>
 ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, int inputs, std::int64_t r,
-                                 std::int64_t width, bool nan, T best, std::int64_t four) {
+                                 std::int64_t width, bool bare, bool nan, T best, std::int64_t four) {
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
@@ -83,9 +83,16 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
     part.rows = 1;
     part.count = rows.count - k < step ? rows.count - k : step;
     part.out = values;
-    evaluate(part);
-    folding<F, T>::rows(a, values, 1, part.count, rows.index + k);
-    if (!nan) return;
+    if (!bare) evaluate(part);
+    const T* const row = bare ? static_cast<const T*>(in[0]) : values;
+    if (!nan) {
+      std::int64_t place = 0;
+      while (place + 1 < part.count && row[place] != best) ++place;
+      a->value = best;
+      a->index = rows.index + k + place;
+      return;
+    }
+    folding<F, T>::rows(a, row, 1, part.count, rows.index + k);
   }
 }
 
@@ -187,7 +194,8 @@ struct fold_body {
       }
       if constexpr (is_argument(F)) {
         const T best = folded.total();
-        take_position<F, T>(evaluate, c, inputs, r, width, any(folded.nan), best, folded.four_of(best));
+        take_position<F, T>(evaluate, c, inputs, r, width, is_bare_load(Program{}), any(folded.nan), best,
+                            folded.four_of(best));
       } else {
         add_total<F, T>(static_cast<typename accumulator<F, T>::state*>(c.accumulators) + r, folded.total());
       }
