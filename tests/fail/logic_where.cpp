@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A condition that is not bool.
-// FAIL: element_type_not_supported<.*onto::op::where.*float.*float.*float
+// FAIL: condition_is_of_numbers<.*float
+// FAIL: \[onto\.element\] where chooses by truth values
 #include <onto/ops/compare.hpp>
 #include <onto/ops/logic.hpp>
 

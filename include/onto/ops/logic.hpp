@@ -93,12 +93,25 @@ constexpr auto operator!(const E& x) {
   return make<op::logical_not>(x);
 }
 
+namespace detail {
+template <class Element>
+struct condition_is_of_numbers : mistake {
+  static constexpr bool ok = sizeof(Element) == 0;
+  static_assert(ok,
+                "[onto.element] where chooses by truth values, and the condition is of another type; compare it: "
+                "where(x > 0, a, b), or cast<bool>(x)");
+};
+}  // namespace detail
+
 /// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be
 /// scalars. *Mandates* a condition of bool, and `a` and `b` of one element type. *Throws* `invalid_argument_error`
 /// where an integer does not fit the integers beside it.
 template <expression Condition, detail::operand A, detail::operand B>
 constexpr auto where(const Condition& condition, const A& a, const B& b) {
-  if constexpr (expression<A>) {
+  using chosen_by = typename Condition::element_type;
+  if constexpr (!detail::any_ill_formed<Condition> && !std::is_same_v<chosen_by, bool>) {
+    return typename detail::condition_is_of_numbers<chosen_by>::result{};
+  } else if constexpr (expression<A>) {
     return make<op::where>(condition, a, detail::lift<A>(b));
   } else if constexpr (expression<B>) {
     return make<op::where>(condition, detail::lift<B>(a), b);
