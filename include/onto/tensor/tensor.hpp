@@ -245,10 +245,21 @@ class tensor {
     return data()[detail::offset_of(shape_, index...)];
   }
 
+  /// Of a tensor of rank 1 also `t[i]`.
+  template <class Index>
+    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
+  T& operator[](Index index) { return (*this)(index); }
+  template <class Index>
+    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
+  const T& operator[](Index index) const { return (*this)(index); }
+
   /// By more indices or fewer there is none.
   template <class... Index>
     requires(sizeof...(Index) != sizeof...(Dims))
   detail::an_element_has_one_index_for_each_axis operator()(Index...) const = delete;
+  template <class Index>
+    requires(sizeof...(Dims) != 1)
+  detail::an_element_has_one_index_for_each_axis operator[](Index) const = delete;
 
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>

@@ -202,10 +202,18 @@ class tensor_ref {
     return data_[detail::offset_of(shape_, index...)];
   }
 
+  /// Of rank 1 also `t[i]`.
+  template <class Index>
+    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
+  const T& operator[](Index index) const { return (*this)(index); }
+
   /// By more indices or fewer there is none.
   template <class... Index>
     requires(sizeof...(Index) != sizeof...(Dims))
   detail::an_element_has_one_index_for_each_axis operator()(Index...) const = delete;
+  template <class Index>
+    requires(sizeof...(Dims) != 1)
+  detail::an_element_has_one_index_for_each_axis operator[](Index) const = delete;
 
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>

@@ -97,6 +97,20 @@ TEST_CASE("a shape prints, and is an array", "[tensor]") {
   CHECK(tensor<float, dyn, dyn>(t.shape()).shape() == copy);
 }
 
+TEST_CASE("a tensor of rank 1 has a subscript", "[tensor]") {
+  tensor<float, dyn> t({3});
+  for (std::size_t k = 0; k < t.size(); ++k) t[k] = static_cast<float>(k) + 0.5f;
+  const tensor<float, dyn>& constant = t;
+  const tensor_ref<float, dyn> ref(t);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(constant[k] == t(k));
+    CHECK(&ref[k] == t.data() + k);
+  }
+  const tensor<std::int32_t> one(2);
+  const float values[] = {1, 2, 3};
+  CHECK(values[one] == 3);  // which a number of rank 0 still is
+}
+
 TEST_CASE("a list of one value is a list", "[tensor]") {
   const tensor<float, dyn> t = {1};
   CHECK(t == tensor<float, dyn>{1});
