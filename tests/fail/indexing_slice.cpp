@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A part that is longer than what it is of.
-// FAIL: \[onto\.shape\] the operands. extents differ
+// FAIL: \[onto\.shape\] the axis has fewer elements than are asked for
 #include <onto/ops/indexing.hpp>
 
 using namespace onto;

@@ -43,7 +43,7 @@ enum class shape_fault : std::uint8_t {
   concat,     ///< concat: another extent than the axis differs
   empty,      ///< a minimum or maximum of nothing
   bytes,      ///< a result of more than 2^63 - 1 bytes
-  few,        ///< top_k: fewer elements along the axis than are asked for
+  few,        ///< top_k, take, dynamic_slice: fewer elements along the axis than are asked for
   channels,   ///< convolutions: the filter is for another number of channels than the image has
   groups,     ///< convolutions: channels that the groups do not share equally
   window,     ///< convolutions and pooling: no window fits into the image

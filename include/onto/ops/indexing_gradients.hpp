@@ -44,7 +44,7 @@ constexpr inferred taken(int axis, const extents& numbers, const extents& x) {
     r.shape.push_back(numbers[k]);
   }
   for (int k = axis + 1; k < x.rank; ++k) r.shape.push_back(x[k]);
-  if (x[axis] == 0 && !none) r.fault = shape_fault::empty;
+  if (x[axis] == 0 && !none) r.fault = shape_fault::few;
   return r;
 }
 
@@ -58,7 +58,7 @@ constexpr inferred taken_along(int axis, const extents& numbers, const extents& 
   inferred r{broadcast(a, b, ok)};
   r.shape[axis] = numbers[axis];
   if (!ok) r.fault = shape_fault::broadcast;
-  if (x[axis] == 0 && numbers[axis] != 0) r.fault = shape_fault::empty;
+  if (x[axis] == 0 && numbers[axis] != 0) r.fault = shape_fault::few;
   return r;
 }
 
@@ -74,7 +74,7 @@ constexpr shape_fault scattered(const extents& numbers, const extents& x, const 
 constexpr shape_fault placed(const extents& numbers, const extents& x, const extents& box) {
   if (numbers.rank != 1 || !may_be_equal(numbers[0], x.rank) || box.rank != x.rank) return shape_fault::rank;
   for (int k = 0; k < x.rank; ++k)
-    if (x[k] != dyn && box[k] != dyn && box[k] > x[k]) return shape_fault::broadcast;
+    if (x[k] != dyn && box[k] != dyn && box[k] > x[k]) return shape_fault::few;
   return shape_fault::none;
 }
 ONTO_END_RUNS_ONCE
