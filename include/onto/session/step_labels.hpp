@@ -36,6 +36,7 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_partitio
   s.label.flops = cost.flops;
 }
 
+#if ONTO_DEFINITIONS
 [[noreturn]] ONTO_COLD ONTO_RUNTIME void rethrow_named(const graph_view& g, const kernel_partition& kernels, int root) {
   arena memory;
   bound_step s;
@@ -44,6 +45,7 @@ inline void label_step(bound_step& s, const graph_view& g, const kernel_partitio
   label_step(s, g, kernels, node_names(g), {}, memory);
   std::rethrow_exception(named_failure(s.label, s.step.at));
 }
+#endif
 
 }  // namespace onto::detail
 
