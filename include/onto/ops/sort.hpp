@@ -133,8 +133,8 @@ struct unique_result {
 /// The first `Capacity` distinct values in ascending order, how often each is there, and how many distinct values there
 /// are in all, which may be more: `const auto [values, counts, found] = unique<10>(x)`. All axes are one; all NaN are
 /// one value. Where there are fewer, the least fills what is left, and its counts are 0, as `jnp.unique(size=10,
-/// return_counts=True)` has them. Counts and their number are int64. Where the run finds
-/// no elements there are none, and no values, which it says. *Complexity* that of `sort`.
+/// return_counts=True)` has them. Counts and their number are int64. Of no
+/// elements counts and their number are 0, and a run that asks for values throws. *Complexity* that of `sort`.
 template <int Capacity, expression E>
 constexpr auto unique(const E& x) {
   static_assert(Capacity > 0, "[onto.shape] unique: there is no room for a value; unique<10>(x) has room for ten");

@@ -32,8 +32,7 @@ class session_core final : public session_runtime {
         simulates_(options.simulation.is_set()),
         trace_(group_ || options.trace.empty() ? trace : options.trace.make(options.trace.path())) {
     const bool watched = group_ || trace_ || simulates_ || logs_placement_;
-    threads_ = devices_[0].host_context();
-    if (devices_.count() == 1 && !watched && threads_) unwatched_kernels = &devices_[0].counters.kernels;
+    if (devices_.count() == 1 && !watched) unwatched_kernels = &devices_[0].counters.kernels;
   }
   ~session_core() override {
     together_.finish();
@@ -106,7 +105,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(const run_request& r) {
-    if (unwatched_kernels && idle_.run_on_host(r, devices_, *threads_, *unwatched_kernels)) return;
+    if (unwatched_kernels && idle_.run_on_host(r, devices_)) return;
     if (group_) group_->programs->take_turn(*this);
     try {
       alignas(16) char first[4096];
@@ -120,7 +119,7 @@ class session_core final : public session_runtime {
   }
 
   ONTO_NOINLINE void run(prepared_program& p, const run_request& r) {
-    if (unwatched_kernels && run_on_host(p, r, *threads_, *unwatched_kernels)) return;
+    if (unwatched_kernels && run_on_host(p, r, devices_[0])) return;
     if (group_) group_->programs->take_turn(*this);
     const mutex_lock one(p.busy);
     try {
@@ -357,10 +356,9 @@ class session_core final : public session_runtime {
   log_sink sink_;
   bool logs_placement_;
   bool soft_;
-  matmul_form products_;               // what the options say of them all
-  bool simulates_;                     // whether runs take simulated time
-  kernel_context* threads_ = nullptr;  // of the host
-  mutex mutex_;                        // of variables_ and clock_
+  matmul_form products_;  // what the options say of them all
+  bool simulates_;        // whether runs take simulated time
+  mutex mutex_;           // of variables_ and clock_
   mutex writers_;
   variable_list variables_;
   idle_programs idle_;

@@ -12,13 +12,6 @@
 
 namespace onto::detail {
 
-/// A shape as `==` compares it, which g++ leaves a call.
-ONTO_INLINE bool is_same_shape(const extents& a, const extents& b) {
-  bool same = a.rank == b.rank;
-  for (int k = 0; k < b.rank; ++k) same = same && a.dims[k] == b.dims[k];
-  return same;
-}
-
 /// Finds the feeds and constants of a run. `values`: per node, the state of a scalar or constant. *Returns* whether the
 /// program is bound for their shapes, and all have values. *Preconditions* `b.plain`, and this run has it.
 ONTO_NOINLINE inline bool take_leaves(bound_program& b, const run_request& r, const state* const* values) {
@@ -30,10 +23,10 @@ ONTO_NOINLINE inline bool take_leaves(bound_program& b, const run_request& r, co
     if (g[n].kind() == op_kind::placeholder) {
       int f = 0;
       while (f < r.feed_count && r.feeds[f]->id != g[n].id) ++f;
-      if (f == r.feed_count || !is_same_shape(r.feeds[f]->shape, b.leaf_shapes[n])) return false;
+      if (f == r.feed_count || !(r.feeds[f]->shape == b.leaf_shapes[n])) return false;
       data = r.feeds[f]->data;
     } else {
-      if (!is_same_shape(shape_of(*values[n]), b.leaf_shapes[n])) return false;
+      if (!(shape_of(*values[n]) == b.leaf_shapes[n])) return false;
       data = values_of(*values[n]);
     }
     if (!data) return false;
@@ -65,25 +58,23 @@ ONTO_NOINLINE inline std::int64_t run_kernels(bound_program& b, kernel_context& 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A run of what has its leaves. *Throws* as `session::run`; then it has written nothing.
-inline void run_on_host(bound_program& b, const run_request& r, kernel_context& threads,
-                        atomic<std::int64_t>& kernels) {
+/// A run of what has its leaves, on the CPU of a session. *Throws* as `session::run`.
+inline void run_on_host(bound_program& b, const run_request& r, device& host) {
   staged_results results(r, {b.program->graph, b.shapes, b.leaf, b.results});
   for (int k = 0; k < b.moving_count; ++k) {
     const int v = b.moving[k];
     b.address[v].data = b.results[b.values[v].fetch].data;
   }
-  kernels.fetch_add(run_kernels(b, threads), memory_order_relaxed);
+  host.counters.kernels.fetch_add(run_kernels(b, *host.host_context()), memory_order_relaxed);
   results.deliver();
 }
 
 /// Runs a prepared program. *Returns* false, having done nothing, where it is not bound for what is fed.
-inline bool run_on_host(prepared_program& p, const run_request& r, kernel_context& threads,
-                        atomic<std::int64_t>& kernels) {
+inline bool run_on_host(prepared_program& p, const run_request& r, device& host) {
   const mutex_lock one(p.busy);
   bound_program* b = p.bound;
   while (b && !(b->plain && b->runs > 0 && take_leaves(*b, r, p.of.state.values))) b = b->next;
-  if (b) run_on_host(*b, r, threads, kernels);
+  if (b) run_on_host(*b, r, host);
   return b != nullptr;
 }
 

@@ -54,8 +54,7 @@ class idle_programs {
   }
 
   /// Runs a program. *Returns* false, having done nothing, where it is not bound for what is fed.
-  bool run_on_host(const run_request& r, const device_list& devices, kernel_context& threads,
-                   atomic<std::int64_t>& kernels) {
+  bool run_on_host(const run_request& r, const device_list& devices) {
     alignas(16) char first[2048];
     arena memory(first, sizeof first);
     const visit_states states(r.program->graph, r.states, memory);
@@ -65,7 +64,7 @@ class idle_programs {
     if (!b) return false;
     try {
       run_memory(*b, devices).reserve();
-      detail::run_on_host(*b, r, threads, kernels);
+      detail::run_on_host(*b, r, devices[0]);
     } catch (...) {
       delete b;
       throw;

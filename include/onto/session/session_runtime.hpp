@@ -87,7 +87,8 @@ class session_runtime : public counted {
 
   const simulated_functions* simulated = nullptr;  // of a session whose tasks are threads
   /// The counter of the CPU's kernels, where that is the only device and nothing watches runs, no log, trace or clock;
-  /// null otherwise. A prepared program of one short loop then runs where it is called.
+  /// null otherwise. A prepared program of one short loop then runs where it is called, and other runs of the CPU alone
+  /// go a short way, session/host_run.hpp.
   atomic<std::int64_t>* unwatched_kernels = nullptr;
 };
 
