@@ -204,14 +204,7 @@ TEST_CASE("failed runs hold no memory", "[session][faults]") {
 
 namespace {
 
-struct refuses : elementwise<> {
-  static constexpr std::string_view name = "Refuses";
-  template <class T>
-  static T apply(T value) {
-    if (!(value < T(5))) throw std::logic_error("five is too many");
-    return value;
-  }
-};
+using onto_test::refuses;
 struct throws_a_number : elementwise<> {
   static constexpr std::string_view name = "ThrowsANumber";
   template <class T>

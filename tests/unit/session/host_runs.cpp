@@ -5,6 +5,7 @@
 
 #include "../catch.hpp"
 #include "saboteur.hpp"
+#include "two_sessions.hpp"
 
 #include <cmath>
 #include <span>
@@ -17,6 +18,8 @@
 #include <vector>
 
 using namespace onto;
+using onto_test::kernels_of;
+using onto_test::refuses;
 using onto_test::words_of;
 
 namespace {
@@ -41,14 +44,7 @@ vector line(int length, float phase) {
   return v;
 }
 
-std::int64_t kernels_of(const session& sess) { return sess.statistics(device_name::parse("/cpu:0")).kernels; }
-
-/// A session that does not see how it runs programs, and one that does.
-struct two_sessions {
-  std::ostringstream log;
-  session plain;
-  session watched{{.log_device_placement = true, .log = &log}};
-
+struct two_sessions : onto_test::two_sessions {
   /// The results of `run`, given a session and what it prepared, thrice in each: the first binds the program.
   template <class E, class Run>
   auto expect_same(const E& e, const Run& run) {
@@ -66,15 +62,6 @@ struct two_sessions {
       if constexpr (expression<E>) CHECK(run([&](const auto&... feeds) { return evaluate(e, feeds...); }) == expected);
     }
     return expected;
-  }
-};
-
-struct refuses : elementwise<> {
-  static constexpr std::string_view name = "Refuses";
-  template <class T>
-  static T apply(T value) {
-    if (!(value < T(5))) throw std::logic_error("five is too many");
-    return value;
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "../catch.hpp"
 #include "saboteur.hpp"
+#include "two_sessions.hpp"
 
 #include <cmath>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 using namespace onto;
+using onto_test::kernels_of;
 using onto_test::saboteur;
 using onto_test::words_of;
 
@@ -33,14 +35,7 @@ vector waves(int length, float phase) {
   return t;
 }
 
-std::int64_t kernels_of(const session& sess) { return sess.statistics(device_name::parse("/cpu:0")).kernels; }
-
-/// A session that does not see how its prepared programs run, and one that does.
-struct two_sessions {
-  std::ostringstream log;
-  session plain;
-  session watched{{.log_device_placement = true, .log = &log}};
-
+struct two_sessions : onto_test::two_sessions {
   template <class E, class... Symbols>
   auto expect_same(const E& e, const feed<Symbols>&... feeds) {
     const std::int64_t before[] = {kernels_of(plain), kernels_of(watched)};

@@ -11,12 +11,23 @@
 
 #include <atomic>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace onto_test {
 
 using namespace onto;
+
+/// An operation that fails for some values.
+struct refuses : elementwise<> {
+  static constexpr std::string_view name = "Refuses";
+  template <class T>
+  static T apply(T value) {
+    if (!(value < T(5))) throw std::logic_error("five is too many");
+    return value;
+  }
+};
 
 enum class failure { memory, resources, internal, lost };
 
