@@ -72,6 +72,9 @@ int run(std::string_view name, int runs) {
   if (name == "sum") return repeat(runs, sum(square(a - b)), a = A, b = B);
   if (name == "argmax") return repeat(runs, argmax<0>(a), a = A);
   if (name == "column sums") return repeat(runs, sum<0>(m), m = M);
+  // So many values that threads would share them out.
+  if (name == "row sums") return repeat(runs, sum<1>(m), m = matrix(1024, 256, 1));
+  if (name == "row argmax") return repeat(runs, argmax<1>(m), m = matrix(1024, 256, 1));
   if (name == "softmax") return repeat(runs, softmax(m), m = M);
   if (name == "layer norm") {
     const auto centred = m - mean<-1>(m, keep_extents);

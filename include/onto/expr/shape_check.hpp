@@ -57,7 +57,7 @@ struct number_of_elements_differs : mistake {
 template <class Op, class... Shapes>
 struct slice_out_of_range : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] slice: a step of 0 leads nowhere; begin and end are cut off at the operand's extent");
+  static_assert(ok, "[onto.shape] slice: a step above 0 leads to to_end, one below 0 to to_begin, 0 nowhere");
 };
 template <class Op, class... Shapes>
 struct concat_extents_differ : mistake {

@@ -120,7 +120,8 @@ constexpr inferred sliced(const std::int64_t* numbers, int count, const extents&
   r.shape = x;
   for (int k = 0; k < count; ++k) {
     const std::int64_t begin = numbers[3 * k], end = numbers[3 * k + 1], step = numbers[3 * k + 2];
-    if (step == 0) return {x, shape_fault::range};
+    // Also a step away from where the range ends, which selects nothing of any axis.
+    if (step == 0 || end == (step < 0 ? to_end : to_begin)) return {x, shape_fault::range};
     if (x[k] == dyn) continue;
     r.shape[k] = select_range(begin, end, step, x[k]).count;
   }

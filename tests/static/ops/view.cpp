@@ -87,9 +87,12 @@ static_assert(decltype(slice<range<0, 1>>(a))::facts.shape == extents(shape<1, 3
 static_assert(decltype(slice<range<0, 2>, range<1>>(m))::facts.shape == extents(shape<dyn, 2>{}));
 static_assert(infer<op::slice<range<0, 2>>>(shape<1>{}).shape == extents(shape<1>{}));
 
-// A step of 0 leads nowhere, and there are no more ranges than axes.
+// A step of 0 leads nowhere, nor does one away from the end of the axis that is named; and there are no more ranges
+// than axes.
 static_assert(infer<op::slice<range<0, 2, 0>>>(shape<4>{}).fault == shape_fault::range);
 static_assert(infer<op::slice<range<4, 0, 0>>>(shape<dyn>{}).fault == shape_fault::range);
+static_assert(infer<op::slice<range<3, to_end, -1>>>(shape<4>{}).fault == shape_fault::range);
+static_assert(infer<op::slice<range<3, to_begin, 1>>>(shape<dyn>{}).fault == shape_fault::range);
 static_assert(infer<op::slice<range<>, range<>>>(shape<4>{}).fault == shape_fault::rank);
 
 // What a range selects is found by one function, for the compiler and at run time.

@@ -191,7 +191,7 @@ struct reduce_partition {
     if (width < least) width = least;
     if (width > extent) width = extent;
     blocks = (extent + width - 1) / width;
-    if (wanted > 1 && along >= 0 && blocks < wanted && blocks < 2 * threads &&
+    if (threads > 1 && along >= 0 && blocks < wanted && blocks < 2 * threads &&
         shape.results * wanted * r.fold.accumulator_size <= 4 << 20)
       parts = wanted < shape.dims[along] ? wanted : shape.dims[along];
   }
