@@ -5,6 +5,7 @@
 
 #include <onto/expr/constant.hpp>
 #include <onto/expr/number.hpp>
+#include <onto/expr/shape_check.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <array>
@@ -56,12 +57,24 @@ struct data_traits<std::span<T, N>>
     : known_data<std::span<T, N>, true, std::remove_const_t<T>, N == std::dynamic_extent ? dyn : static_cast<int>(N)> {
 };
 
+/// A comparison of whole tensors stands among data for its mistake to be told wherever data is taken.
+template <>
+struct data_traits<compared_whole> {
+  static constexpr bool known = true;
+};
+template <class X>
+struct tensors_compared_whole : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
+};
+
 /// A tensor, `tensor_ref`, `std::vector`, `std::array` or `std::span` of elements.
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
 
 /// `x` itself, or the leaf that stands for data.
 template <class X>
+  requires(!std::is_same_v<std::remove_cvref_t<X>, compared_whole>)
 constexpr decltype(auto) leaf_of(X&& x) {
   using value = std::remove_cvref_t<X>;
   if constexpr (!data<value>) {
@@ -80,6 +93,13 @@ constexpr decltype(auto) leaf_of(X&& x) {
     }
     return typename traits::leaf(static_cast<state_ref&&>(held));
   }
+}
+
+template <class X>
+  requires std::is_same_v<std::remove_cvref_t<X>, compared_whole>
+constexpr ill_formed leaf_of(X&&) {
+  static_cast<void>(static_cast<typename tensors_compared_whole<std::remove_cvref_t<X>>::result*>(nullptr));
+  return ill_formed{};
 }
 
 /// One of two is data, and the other may stand beside it.
@@ -108,9 +128,24 @@ template <class L, class R>
 concept data_operands = either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> &&
     (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>);
 
-/// The same beside an expression: two tensors are compared as values.
+/// What tensors that are compared as values have in common.
+template <class T, int Rank>
+struct values_of_rank {};
+template <class X>
+struct kind_of_values {
+  using type = X;
+};
+template <class T, int... Dims>
+struct kind_of_values<tensor<T, Dims...>> {
+  using type = values_of_rank<T, static_cast<int>(sizeof...(Dims))>;
+};
+template <class T, int... Dims>
+struct kind_of_values<tensor_ref<T, Dims...>> : kind_of_values<tensor<T, Dims...>> {};
+
+/// The same for `==` and `!=`, where two tensors are compared as values.
 template <class L, class R>
-concept data_beside = data_operands<L, R> &&(expression<std::remove_cvref_t<L>> || expression<std::remove_cvref_t<R>>);
+concept data_beside = data_operands<L, R> && !std::is_same_v<typename kind_of_values<std::remove_cvref_t<L>>::type,
+                                                             typename kind_of_values<std::remove_cvref_t<R>>::type>;
 
 }  // namespace detail
 

@@ -128,10 +128,20 @@ struct nested_is_not_fed {
   static constexpr bool ok = sizeof(Data) == 0;
   static_assert(ok, "[onto.feed] ranges in a range do not lie in one piece; copy their elements into a tensor");
 };
+template <class Number, class Tensor>
+struct fraction_is_not_fed {
+  using reported = void;
+  static constexpr bool ok = sizeof(Number) == 0;
+  static_assert(
+      ok, "[onto.feed] a fraction is no integer; feed n = static_cast<int>(value), or make the placeholder float");
+};
 /// What is wrong with data that cannot be fed.
 template <class Data, class Tensor>
 constexpr auto feed_mistake() {
-  if constexpr (laid_out<Data> && requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
+  if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
+    return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
+  else if constexpr (laid_out<Data> &&
+                     requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
     return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};
   else if constexpr (own_axes<Data> || requires(const Data& d) { d.stride(0); })
     return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
@@ -170,6 +180,18 @@ struct placeholder_node : detail::stateless_expression {
   /// Feeds a tensor without copying it. It must live until `run` returns.
   feed<placeholder_node> operator=(const tensor<T, Dims...>& t) const {
     return {detail::feed_ref(facts.id, t.data(), t.shape())};
+  }
+
+  /// Feeds a number. *Throws* `invalid_argument_error` where an integer does not fit.
+  template <class S>
+    requires(sizeof...(Dims) == 0 && detail::is_number<S> && detail::list_value<S, T>)
+  owning_feed<placeholder_node>
+  operator=(const S& number) const {
+    try {
+      return operator=(tensor<T, Dims...>(number));
+    } catch (const invalid_argument_error& e) {
+      detail::throw_feed(Name::value, e);
+    }
   }
 
   /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
@@ -297,9 +319,12 @@ struct variable_node : detail::stateful_expression {
   auto operator()(const tensor<T, Dims...>& t) const {  // [onto.number] constexpr: 0_c, zeros<...>(); or const auto
     return (*this)(constant(t));
   }
-  auto operator()(computed_of<T> value) const  // [onto.number] constexpr: 0_c, zeros<...>(); or const auto
-      requires(sizeof...(Dims) > 0) {
-    return (*this)(constant(static_cast<T>(value)));
+  template <class S>
+    requires(sizeof...(Dims) > 0 && detail::is_number<S>)
+  auto operator()(S value) const {  // [onto.number] constexpr: 0_c, zeros<...>(); or const auto
+    constexpr bool whole = detail::list_value<S, T>;
+    static_assert(whole, "[onto.element] a fraction is no integer; round the first value, or choose float");
+    return (*this)(constant(detail::element_from<T>(value)));
   }
   // clang-format on
   /// The same with a number in the type: `0_c`.

@@ -158,6 +158,14 @@ struct gradients_of_several : mistake {
   static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
 };
 template <class... X>
+struct condition_is_one_bool : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.element] where chooses for each element, and the condition is one bool; write flag ? x : y of two "
+      "values of one type, or feed a placeholder<\"flag\", bool>");
+};
+template <class... X>
 struct path_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
@@ -175,6 +183,9 @@ struct file_has_a_type : mistake {
 template <expression C, detail::operand... X>
   requires(sizeof...(X) < 2)
 constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
+template <std::same_as<bool> C, detail::operand A, detail::operand B>
+  requires(expression<A> || expression<B>)
+constexpr auto where(const C&, const A&, const B&) { return typename detail::condition_is_one_bool<A, B>::result{}; }
 // Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
 template <int... Written, expression E, detail::operand X>
 constexpr auto min(const E&, const X&) {

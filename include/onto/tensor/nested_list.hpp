@@ -16,7 +16,7 @@ namespace onto::detail {
 
 [[noreturn]] ONTO_COLD inline void throw_value_lost() {
   throw invalid_argument_error(
-      "[onto.tensor] a value in the list is outside what the element type holds; choose a wider element type");
+      "[onto.tensor] a value is outside what the element type holds; choose a wider element type");
 }
 
 /// True where a value of type `U` may stand in the list of a tensor of `T`: a text for a text, and for a number any

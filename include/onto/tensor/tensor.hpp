@@ -94,8 +94,15 @@ class tensor {
     detail::copy_list(values, data());
   }
 
-  /// One value, as a tensor of rank 0.
+  /// One value, as a tensor of rank 0. *Throws* `invalid_argument_error` where an integer does not fit.
   tensor(T value) requires(sizeof...(Dims) == 0) : tensor(detail::uninitialized, extents{}) { *data() = value; }
+  template <class S>
+    requires(sizeof...(Dims) == 0 && detail::is_number<S> && !std::is_same_v<S, T> && detail::list_value<S, T>)
+  tensor(const S& value) : tensor(detail::element_from<T>(value)) {}
+  template <class S>
+    requires(sizeof...(Dims) == 0 && detail::is_number<S> && detail::is_number<T> && !detail::list_value<S, T>)
+  tensor(const S& value)
+  = delete;  // a fraction is no integer: round it first
   template <class S>
     requires(sizeof...(Dims) == 0 && is_text(element_of<T>) && detail::text_like<S>)
   tensor(const S& value) : tensor(T(value)) {}
@@ -307,6 +314,19 @@ const tensor<T, Dims...>& expect_values(const tensor<T, Dims...>& t) {
   return t;
 }
 
+/// What `==` and `!=` of whole tensors give: a bool, which is refused as an operand of an expression, where it would
+/// stand for each element.
+class compared_whole {
+ public:
+  explicit compared_whole(bool value) : value_(value) {}
+  compared_whole(const compared_whole& o) : value_(o.value_) {}  // printf is refused
+  compared_whole& operator=(const compared_whole&) = default;
+  operator bool() const { return value_; }
+
+ private:
+  bool value_;
+};
+
 template <class A, class B>
 bool same_values(const A& a, const B& b) {
   if (a.shape() != b.shape() || a.size() != b.size()) return false;
@@ -316,9 +336,17 @@ bool same_values(const A& a, const B& b) {
 }
 }  // namespace detail
 
-/// True where two tensors of one rank have the same shape and the same values; NaN differs from itself.
+/// Whether two tensors of one rank have the same shape and the same values; NaN differs from itself. It converts to
+/// bool.
 template <tensor_element T, int... A, int... B>
   requires(sizeof...(A) == sizeof...(B))
-bool operator==(const tensor<T, A...>& a, const tensor<T, B...>& b) { return detail::same_values(a, b); }
+detail::compared_whole operator==(const tensor<T, A...>& a, const tensor<T, B...>& b) {
+  return detail::compared_whole(detail::same_values(a, b));
+}
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+detail::compared_whole operator!=(const tensor<T, A...>& a, const tensor<T, B...>& b) {
+  return detail::compared_whole(!detail::same_values(a, b));
+}
 
 }  // namespace onto

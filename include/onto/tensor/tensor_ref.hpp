@@ -240,12 +240,36 @@ class tensor_ref {
   std::size_t size_;
 };
 
-/// True where two tensors of one rank have the same shape and the same values.
+/// The same as of tensors.
 template <tensor_element T, int... A, int... B>
   requires(sizeof...(A) == sizeof...(B))
-bool operator==(const tensor_ref<T, A...>& a, const tensor_ref<T, B...>& b) { return detail::same_values(a, b); }
+detail::compared_whole operator==(const tensor_ref<T, A...>& a, const tensor_ref<T, B...>& b) {
+  return detail::compared_whole(detail::same_values(a, b));
+}
 template <tensor_element T, int... A, int... B>
   requires(sizeof...(A) == sizeof...(B))
-bool operator==(const tensor_ref<T, A...>& a, const tensor<T, B...>& b) { return detail::same_values(a, b); }
+detail::compared_whole operator==(const tensor_ref<T, A...>& a, const tensor<T, B...>& b) {
+  return detail::compared_whole(detail::same_values(a, b));
+}
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+detail::compared_whole operator==(const tensor<T, A...>& a, const tensor_ref<T, B...>& b) {
+  return detail::compared_whole(detail::same_values(a, b));
+}
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+detail::compared_whole operator!=(const tensor_ref<T, A...>& a, const tensor_ref<T, B...>& b) {
+  return detail::compared_whole(!detail::same_values(a, b));
+}
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+detail::compared_whole operator!=(const tensor_ref<T, A...>& a, const tensor<T, B...>& b) {
+  return detail::compared_whole(!detail::same_values(a, b));
+}
+template <tensor_element T, int... A, int... B>
+  requires(sizeof...(A) == sizeof...(B))
+detail::compared_whole operator!=(const tensor<T, A...>& a, const tensor_ref<T, B...>& b) {
+  return detail::compared_whole(!detail::same_values(a, b));
+}
 
 }  // namespace onto

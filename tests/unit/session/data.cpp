@@ -144,6 +144,35 @@ TEST_CASE("Tensors themselves are compared as values", "[data]") {
   CHECK(sess.run(x == t, x = {1, 3}) == tensor<bool, dyn>{true, false});
 }
 
+TEST_CASE("A tensor beside anything but tensors of its kind is compared element by element", "[data]") {
+  const row t{1, 2}, u{1, 3};
+  const std::vector<float> v{5, 2};
+  CHECK((t != u && !(t == u) && t == row{1, 2}));
+  CHECK(evaluate(t == 2) == tensor<bool, dyn>{false, true});
+  CHECK(evaluate(2 != t) == tensor<bool, dyn>{true, false});
+  CHECK(evaluate(t == v) == tensor<bool, dyn>{false, true});
+  CHECK(evaluate((constant(t) == u) & (t > 0)) == tensor<bool, dyn>{true, false});
+  CHECK(evaluate(t == tensor<float>(1.f)) == tensor<bool, dyn>{true, false});
+  static_assert(std::equality_comparable<row>);
+}
+
+TEST_CASE("A number that is fed is one the element type holds", "[data]") {
+  constexpr auto level = placeholder<"level", std::uint8_t>;
+  constexpr auto choice = placeholder<"choice", bool>;
+  constexpr auto small = placeholder<"small", half>;
+  for (const int fits : {0, 7, 255}) CHECK(evaluate(cast<int>(level), level = fits) == fits);
+  for (const std::int64_t lost : {-1ll, 256ll, 1ll << 40})
+    CHECK_THROWS_WITH(evaluate(level, level = lost),
+                      Catch::Contains("[onto.tensor] a value is outside") && Catch::Contains("'level'"));
+  CHECK_THROWS_WITH(evaluate(choice, choice = 2), Catch::Contains("[onto.tensor] a value is outside"));
+  CHECK(evaluate(choice, choice = 1) == true);
+  CHECK(evaluate(small, small = 0.5) == half(0.5f));
+  CHECK_THROWS_WITH(tensor<std::uint8_t>(300), Catch::Contains("[onto.tensor] a value is outside"));
+  const int lost = 300;
+  CHECK_THROWS_WITH((variable<"v", std::uint8_t, 2>(lost)), Catch::Contains("[onto.tensor] a value is outside"));
+  CHECK_THROWS_WITH((variable<"v", std::uint8_t>(lost)), Catch::Contains("[onto.tensor] a value is outside"));
+}
+
 TEST_CASE("results of rank 0 are numbers among numbers, and operands beside tensors", "[session]") {
   session sess;
   constexpr auto v = placeholder<"v", float, dyn>;
