@@ -202,7 +202,7 @@ constexpr scalar_node<T> scalar_beside(S value) {
   if (std::is_constant_evaluated())
     must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<2.0f>; or write const auto");
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!std::in_range<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
+    if (!holds<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
   }
   return scalar_node<T>{static_cast<T>(value)};
 }

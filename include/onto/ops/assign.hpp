@@ -98,19 +98,22 @@ constexpr auto written(const E& w) {
 /// *Mandates* a variable, or `on<D>(variable)`, the same element type, and a shape that broadcasts to the variable's.
 /// *Throws* `invalid_argument_error` where an integer does not fit the variable's integers.
 template <expression Variable, detail::operand X>
-constexpr auto assign(const Variable& variable, const X& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign(
+    const Variable& variable, const X& x) {
   return make<op::assign>(detail::written<op::assign>(variable), detail::lift<Variable>(x));
 }
 
 /// Adds `x` to the variable, as `assign`.
 template <expression Variable, detail::operand X>
-constexpr auto assign_add(const Variable& variable, const X& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign_add(
+    const Variable& variable, const X& x) {
   return make<op::assign_add>(detail::written<op::assign_add>(variable), detail::lift<Variable>(x));
 }
 
 /// Subtracts `x` from the variable, as `assign`.
 template <expression Variable, detail::operand X>
-constexpr auto assign_sub(const Variable& variable, const X& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign_sub(
+    const Variable& variable, const X& x) {
   return make<op::assign_sub>(detail::written<op::assign_sub>(variable), detail::lift<Variable>(x));
 }
 

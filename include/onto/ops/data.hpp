@@ -146,17 +146,20 @@ constexpr auto matmul(L&& l, R&& r) {
 }
 template <expression Variable, class X>
   requires detail::data<std::remove_cvref_t<X>>
-constexpr auto assign(const Variable& variable, X&& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign(
+    const Variable& variable, X&& x) {
   return assign(variable, detail::leaf_of(static_cast<X&&>(x)));
 }
 template <expression Variable, class X>
   requires detail::data<std::remove_cvref_t<X>>
-constexpr auto assign_add(const Variable& variable, X&& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign_add(
+    const Variable& variable, X&& x) {
   return assign_add(variable, detail::leaf_of(static_cast<X&&>(x)));
 }
 template <expression Variable, class X>
   requires detail::data<std::remove_cvref_t<X>>
-constexpr auto assign_sub(const Variable& variable, X&& x) {
+[[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign_sub(
+    const Variable& variable, X&& x) {
   return assign_sub(variable, detail::leaf_of(static_cast<X&&>(x)));
 }
 template <class X>

@@ -328,4 +328,23 @@ ONTO_TAKES_NUMBERS(gather)
 ONTO_TAKES_NUMBERS(embedding)
 #undef ONTO_TAKES_NUMBERS
 
+// One number is one of rank 0, as NumPy has it: `take<1>(x, 0)` is the first column.
+#define ONTO_TAKES_A_NUMBER(word)                                         \
+  template <int... Axis, expression E, std::integral I>                   \
+  auto word(const E& x, const I& number) {                                \
+    return word<Axis...>(x, constant(static_cast<std::int64_t>(number))); \
+  }
+ONTO_TAKES_A_NUMBER(take)
+ONTO_TAKES_A_NUMBER(gather)
+ONTO_TAKES_A_NUMBER(embedding)
+#undef ONTO_TAKES_A_NUMBER
+template <expression S, detail::scalar_value X>
+auto searchsorted(const S& sorted, X x) {
+  return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)));
+}
+template <expression S, detail::scalar_value X>
+auto searchsorted(const S& sorted, X x, right_side_t side) {
+  return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)), side);
+}
+
 }  // namespace onto

@@ -46,14 +46,20 @@ constexpr bool is_negative(U value) {
     return false;
 }
 
+/// Whether an integer is one of the type `T`: std::in_range, but of characters and truth values too.
+template <class T, class U>
+constexpr bool holds(const U& value) {
+  const T result = static_cast<T>(value);
+  return static_cast<U>(result) == value && is_negative(result) == is_negative(value);
+}
+
 /// The number as an element. *Throws* `invalid_argument_error` where an integer does not fit.
 template <class T, class U>
 constexpr T element_from(const U& value) {
-  const T result = static_cast<T>(value);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, U>) {
-    if (static_cast<U>(result) != value || is_negative(result) != is_negative(value)) throw_value_lost();
+    if (!holds<T>(value)) throw_value_lost();
   }
-  return result;
+  return static_cast<T>(value);
 }
 
 /// A number in a list of one. Where no list stands, it takes one conversion too many to become a tensor.

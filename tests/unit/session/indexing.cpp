@@ -281,3 +281,22 @@ TEST_CASE("an extent is a value, known or not", "[session]") {
   CHECK(plan_of(extent<1>(known)).nodes == 1);  // nothing is read
   CHECK(sess.run(extent<-1>(known)) == 3);
 }
+
+TEST_CASE("One number takes one element along an axis", "[session]") {
+  constexpr auto m = placeholder<"m", float, dyn, 3>;
+  const tensor<float, dyn, 3> t{{1, 2, 3}, {4, 5, 6}};
+  const tensor<float, 3> sorted{1, 2, 3};
+  CHECK(evaluate(take<0>(m, 1), m = t) == tensor<float, 3>{4, 5, 6});
+  CHECK(evaluate(take<1>(m, 0u), m = t) == tensor<float, dyn>{1, 4});
+  CHECK(evaluate(take(m, 4), m = t) == 5);
+  CHECK(evaluate(embedding(t, 7)) == tensor<float, 3>{4, 5, 6});
+  CHECK(evaluate(searchsorted(sorted, 2)) == 1);
+  CHECK(evaluate(searchsorted(sorted, 2, right_side)) == 2);
+}
+
+TEST_CASE("Characters are numbers beside integers", "[session]") {
+  constexpr auto bytes = placeholder<"bytes", std::uint8_t, dyn>;
+  CHECK(evaluate(bytes >= 'a', bytes = {96, 97, 98}) == tensor<bool, dyn>{false, true, true});
+  CHECK(evaluate(bytes + u8'\x01', bytes = {1, 2}) == tensor<std::uint8_t, dyn>{2, 3});
+  CHECK_THROWS_WITH(bytes + '\xff', Catch::Contains("[onto.element] the scalar -1 is no uint8"));
+}

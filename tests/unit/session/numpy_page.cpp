@@ -116,7 +116,9 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
   ROW("x + v", "`np.add`, `np.subtract`, `np.multiply`; operands broadcast as in NumPy", x + v);
   ROW("0.1 * x", "a scalar takes the element type of the tensor, as in NumPy 2", 0.1 * x);
   ROW("x / y", "`np.divide`, `np.true_divide`; of integers `/` cuts off, as C++ has it", x / y);
-  ROW("x // y", "`np.floor_divide`", floor(x / y));
+  ROW("x // y",
+      "`np.floor_divide`; `floor(x / y)` is another number where `x / y` is rounded up to a whole one, as `1 / 0.1` is",
+      round((x - x % y) / y));
   ROW("x % y", "`np.mod`, `np.remainder`; with the sign of `y`", x % y);
   ROW("np.fmod(x, y)", "with the sign of `x`", where(x < 0, -(abs(x) % abs(y)), abs(x) % abs(y)));
   ROW("np.negative(x)", "`np.positive(x)` is `x`", -x);
@@ -128,7 +130,7 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
   ROW("np.exp2(x)", "", pow(2, x));
   ROW("np.log2(np.abs(x))", "", log(abs(x)) / 0.6931471805599453);
   ROW("np.log10(np.abs(x))", "", log(abs(x)) / 2.302585092994046);
-  ROW("np.logaddexp(x, y)", "", maximum(x, y) + log1p(exp(-abs(x - y))));
+  ROW("np.logaddexp(x, y)", "", logsumexp<0>(stack(x, y)));
   ROW("np.cbrt(x)", "", sign(x) * pow(abs(x), 1.0 / 3));
   ROW("np.deg2rad(x)", "`np.radians`; the other way `np.rad2deg`, `np.degrees`", x * (3.141592653589793 / 180));
   ROW("np.arctan2(y, x)", "`np.arcsin`, `np.arccos`, `np.arctan` are `asin`, `acos`, `atan`", atan2(y, x));
