@@ -10,6 +10,10 @@
 
 namespace onto {
 
+namespace op {
+struct where;  // in ops/logic.hpp
+}
+
 namespace detail {
 
 // In graph/derivation.hpp.
@@ -31,10 +35,12 @@ struct derived_base : expression_base {};
 
 }  // namespace detail
 
-/// A node of the graph that a derivation adds to. `Ops`: the operations that made it of nodes that were there.
-template <class Ops = detail::op_list<>>
+/// A node of the graph that a derivation adds to. `Ops`: the operations that made it of nodes that were there. `Truth`:
+/// whether it was made by a comparison.
+template <class Ops = detail::op_list<>, bool Truth = false>
 struct derived_value : detail::derived_base {
   using ops = Ops;
+  static constexpr bool truth = Truth;
   detail::derivation* in;
   int at;
 
@@ -44,6 +50,7 @@ struct derived_value : detail::derived_base {
 /// What a rule returns for an operand by which the result does not change.
 struct no_derivative : detail::derived_base {
   using ops = detail::op_list<>;
+  static constexpr bool truth = false;
 };
 
 namespace detail {
@@ -81,14 +88,36 @@ struct derivative_rules {
   }
 };
 
+/// The type of a number beside a value: its own; beside truth values, that of what was compared.
+template <class Derivation>
+constexpr element number_type(const Derivation& d, int n) {
+  while (type_of(d, n) == element::boolean && d[n].count > 0) n = operand_of(d, n, 0);
+  return type_of(d, n);
+}
+
 /// A node for an operand of `make` in a rule: a value itself, or a number of the type of the value beside it.
 template <class Beside, class X>
 constexpr int derived_operand(const Beside& beside, const X& x) {
   if constexpr (is_derived<X>)
     return x.at;
   else
-    return beside.in->number(beside.in->type_of(beside.at), static_cast<double>(x));
+    return beside.in->number(std::is_same_v<X, bool> ? element::boolean : number_type(*beside.in, beside.at),
+                             static_cast<double>(x));
 }
+
+/// The type of an operand, as far as the compiler knows it: whether it is of truth values.
+template <class X>
+constexpr element likely_type() {
+  if constexpr (is_derived<X>)
+    return X::truth ? element::boolean : element::float32;
+  else
+    return std::is_same_v<X, bool> ? element::boolean : element::float32;
+}
+template <class X>
+inline constexpr bool is_truth = false;
+template <class X>
+  requires is_derived<X>
+inline constexpr bool is_truth<X> = X::truth;
 
 template <class X>
 struct ops_of_operand {
@@ -109,16 +138,34 @@ constexpr const auto& last_derived(const First& first, const More&... more) {
     return first;
 }
 
+template <class Op, class... X>
+constexpr auto derive_with(const X&... x);
+
+/// Truth values among numbers are 1 and 0.
+template <class X>
+constexpr auto as_number(const X& x) {
+  if constexpr (is_truth<X>)
+    return derive_with<op::where>(x, 1, 0);
+  else
+    return x;
+}
+
 /// The operation `Op` over values of a rule.
 template <class Op, class... X>
 constexpr auto derive_with(const X&... x) {
-  using ops = typename insert_op<typename merge_ops<typename ops_of_operand<X>::type...>::type, Op>::type;
-  const auto& beside = last_derived(x...);
-  const int nodes[] = {derived_operand(beside, x)...};
-  auto& d = *beside.in;
-  const element type = [&]<std::size_t... K>(std::index_sequence<K...>) { return Op::result(d.type_of(nodes[K])...); }
-  (std::index_sequence_for<X...>{});
-  return derived_value<ops>(d, d.apply(op_info_of<Op>, type, nodes, static_cast<int>(sizeof...(X))));
+  constexpr auto found = Op::check(likely_type<X>()...);
+  if constexpr ((is_truth<X> || ...) && found != decltype(found)::fine) {
+    return derive_with<Op>(as_number(x)...);
+  } else {
+    using ops = typename insert_op<typename merge_ops<typename ops_of_operand<X>::type...>::type, Op>::type;
+    const auto& beside = last_derived(x...);
+    const int nodes[] = {derived_operand(beside, x)...};
+    auto& d = *beside.in;
+    const element type = [&]<std::size_t... K>(std::index_sequence<K...>) { return Op::result(d.type_of(nodes[K])...); }
+    (std::index_sequence_for<X...>{});
+    constexpr bool truth = Op::result(likely_type<X>()...) == element::boolean;
+    return derived_value<ops, truth>(d, d.apply(op_info_of<Op>, type, nodes, static_cast<int>(sizeof...(X))));
+  }
 }
 
 }  // namespace detail

@@ -85,6 +85,8 @@ constexpr auto call(const X&... x) {
     return typename detail::operation_has_no_name<Op>::result{};
   } else if constexpr (sizeof...(X) > 4) {
     return typename detail::operation_takes_too_many<Op, static_cast<int>(sizeof...(X))>::result{};
+  } else if constexpr ((detail::is_derived<X> || ...)) {
+    return make<Op>(x...);
   } else {
     using beside = typename detail::first_expression<X...>::type;
     using found =

@@ -218,7 +218,9 @@ constexpr auto linspace(L first, R last) {
 /// Zeros of the element type and shape of `x`. Where the compiler knows the shape, `x` itself is not needed to run.
 template <expression E>
 constexpr auto zeros_like(const E& x) {
-  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+  if constexpr (detail::is_derived<E>) {
+    return make<op::zeros_like>(x);
+  } else if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
     return detail::generate_as<op::zeros, typename E::element_type>(detail::shape_of_t<E>{});
   } else {
     return make<op::zeros_like>(x);
@@ -228,7 +230,9 @@ constexpr auto zeros_like(const E& x) {
 /// Ones of the element type and shape of `x`, as `zeros_like`.
 template <expression E>
 constexpr auto ones_like(const E& x) {
-  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+  if constexpr (detail::is_derived<E>) {
+    return make<op::ones_like>(x);
+  } else if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
     return detail::generate_as<op::ones, typename E::element_type>(detail::shape_of_t<E>{});
   } else {
     return make<op::ones_like>(x);
@@ -240,7 +244,9 @@ constexpr auto ones_like(const E& x) {
 template <expression E, class S>
   requires(detail::scalar_value<S> || detail::number_in_type<S>)
 constexpr auto full_like(const E& x, S value) {
-  if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
+  if constexpr (detail::is_derived<E>) {
+    return make<op::fill_like>(x, value);
+  } else if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {
     return [&]<int... D>(shape<D...>) {
       return detail::generate<op::fill<typename E::element_type, D...>>(shape<D...>{}, detail::lift<E>(value));
     }

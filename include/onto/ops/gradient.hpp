@@ -60,8 +60,8 @@ concept has_derivative_of_three = requires(derived_value<> x) {
 };
 
 constexpr int node_of(const no_derivative&) { return -1; }
-template <class Ops>
-constexpr int node_of(const derived_value<Ops>& v) {
+template <class Ops, bool Truth>
+constexpr int node_of(const derived_value<Ops, Truth>& v) {
   return v.at;
 }
 

@@ -108,9 +108,10 @@ struct condition_is_of_numbers : mistake {
 /// where an integer does not fit the integers beside it.
 template <expression Condition, detail::operand A, detail::operand B>
 constexpr auto where(const Condition& condition, const A& a, const B& b) {
-  using chosen_by = typename Condition::element_type;
-  if constexpr (!detail::any_ill_formed<Condition> && !std::is_same_v<chosen_by, bool>) {
-    return typename detail::condition_is_of_numbers<chosen_by>::result{};
+  if constexpr (detail::is_derived<Condition> || detail::is_derived<A> || detail::is_derived<B>) {
+    return make<op::where>(condition, a, b);
+  } else if constexpr (!detail::any_ill_formed<Condition> && !std::is_same_v<typename Condition::element_type, bool>) {
+    return typename detail::condition_is_of_numbers<typename Condition::element_type>::result{};
   } else if constexpr (expression<A>) {
     return make<op::where>(condition, a, detail::lift<A>(b));
   } else if constexpr (expression<B>) {
@@ -125,11 +126,15 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
 /// bfloat16 are rounded, even where `x` is of that type: inside a kernel its values are floats.
 template <tensor_element To, expression E>
 constexpr auto cast(const E& x) {
-  constexpr bool is_rounded = !is_half_precision(element_of<To>) || E::facts.is_leaf;
-  if constexpr (std::is_same_v<typename E::element_type, To> && is_rounded) {
-    return x;
-  } else {
+  if constexpr (detail::is_derived<E>) {
     return make<op::cast<To>>(x);
+  } else {
+    constexpr bool is_rounded = !is_half_precision(element_of<To>) || E::facts.is_leaf;
+    if constexpr (std::is_same_v<typename E::element_type, To> && is_rounded) {
+      return x;
+    } else {
+      return make<op::cast<To>>(x);
+    }
   }
 }
 

@@ -27,6 +27,35 @@ struct gaussian : elementwise<floating_elements, 12> {
 };
 // [own]
 
+/// Below 0 times a slope; the derivative chooses, and counts truth values as numbers.
+struct leaky : elementwise<floating_elements> {
+  static constexpr std::string_view name = "Leaky";
+  template <class T>
+  static T apply(T v, T slope) {
+    return v > T(0) ? v : slope * v;
+  }
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto v, auto slope) {
+    if constexpr (K == 0)
+      return where(v > 0, g, g * slope);
+    else
+      return g * v * (v <= 0);
+  }
+};
+/// The words of its rule are those of expressions.
+struct wordy : elementwise<floating_elements> {
+  static constexpr std::string_view name = "Wordy";
+  template <class T>
+  static T apply(T v) {
+    return v > T(0) ? v * v : v;
+  }
+  template <int>
+  static constexpr auto derivative(auto g, auto, auto v) {
+    return g * where(v > 0 && !(v > 1000), 2, 0) * v + g * cast<double>(v <= 0) + zeros_like(v) +
+           (call<gaussian>(v) - call<gaussian>(v)) * ones_like(v) + full_like(v, 0);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("functions of one tensor have their derivatives", "[gradient]") {
@@ -46,6 +75,8 @@ TEST_CASE("functions of one tensor have their derivatives", "[gradient]") {
 
 TEST_CASE("an operation of one's own has the derivative that it gives", "[gradient]") {
   CHECK_BOTH(call<gaussian>(e) * e);
+  CHECK_BETWEEN(-0.9, 0.8, call<leaky>(e, e * 0.5) + call<leaky>(-e, 0.25));
+  CHECK_BETWEEN(-0.9, 0.8, call<wordy>(e) * e);
 }
 
 TEST_CASE("functions of two tensors have theirs, through broadcasting too", "[gradient]") {
