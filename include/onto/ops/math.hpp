@@ -52,6 +52,11 @@ template <class T>
 requires std::is_arithmetic_v<T> ONTO_HD ONTO_INLINE constexpr T select(bool chosen, T a, T b) {
   return chosen ? a : b;
 }
+/// The same in each lane of packs.
+template <class Mask, class Pack>
+requires is_pack<Pack> ONTO_INLINE Pack select(const Mask& chosen, const Pack& a, const Pack& b) {
+  return select(chosen, a, b);  // that of packs, which is the more special one
+}
 
 /// Applies a scalar function to each lane of packs, for functions that packs have not.
 template <class F, class Pack, class... More>

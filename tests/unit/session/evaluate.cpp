@@ -64,6 +64,16 @@ constexpr auto p = placeholder<"p", float, 3, 5>;
 constexpr auto q = placeholder<"q", float, 3, 5>;
 constexpr auto r = placeholder<"r", float, 5>;
 
+/// An operation over packs that chooses.
+struct folded_at_zero : elementwise<floating_elements> {
+  static constexpr std::string_view name = "FoldedAtZero";
+  static constexpr bool packs = true;
+  template <class T>
+  static T apply(T a) {
+    return math::select(a > T(0), a, -a);
+  }
+};
+
 }  // namespace
 
 TEST_CASE("Which programs are one loop", "[evaluate]") {
@@ -297,4 +307,12 @@ TEST_CASE("Random programs give a session's bits", "[evaluate]") {
                   check_randoms<2000>(std::make_integer_sequence<unsigned, 4>{}) + check_random<1, true>() +
                   check_random<2, true>() + check_random<3, true>() + check_random<4, true>();
   CHECK(ran >= 6);
+}
+
+TEST_CASE("An operation over packs chooses by math::select", "[session]") {
+  constexpr auto v = placeholder<"v", float, dyn>;
+  tensor<float, dyn> t({100});
+  for (int k = 0; k < 100; ++k) t(k) = static_cast<float>(k % 2 == 0 ? k : -k);
+  const tensor<float, dyn> folded = evaluate(call<folded_at_zero>(v), v = t);
+  for (int k = 0; k < 100; ++k) CHECK(folded(k) == static_cast<float>(k));
 }
