@@ -125,8 +125,8 @@ class derivation : public derived_nodes {
     if (is_scalar(c)) return c;
     const extents to = shape_of(n);
     op_info o = view_operation(view_kind::reshape, "Reshape", to.rank);
-    int open = 0;
-    for (int k = 0; k < to.rank; ++k) open += to[k] == dyn ? 1 : 0;
+    int open = 0;  // of which one is computed, unless there is a 0 beside it
+    for (int k = 0; k < to.rank; ++k) open += to[k] == dyn ? 1 : to[k] == 0 ? max_rank : 0;
     for (int k = 0; k < to.rank; ++k) {
       if (to[k] != dyn)
         o.attribute[2 + k] = to[k];

@@ -178,10 +178,10 @@ struct pairing {
     }
     if (left.count == 0) left.add('<');  // an extent of 1
     if (right.count == 0) right.add('>');
-    int unknown = 0;
+    int apart = 0;  // a reshape computes one extent, and none beside 0
     for (int k = 0; k < right.count; ++k)
-      unknown += right.of[k] != '>' && extent[static_cast<int>(right.of[k])] == dyn ? 1 : 0;
-    if (unknown > 1) {
+      apart += right.of[k] != '>' && extent[static_cast<int>(right.of[k])] <= 0 ? 1 : 0;
+    if (apart > 1) {
       outer = right.first(right.count - 1);
       right = right.among(outer, false);
     }

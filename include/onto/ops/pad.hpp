@@ -3,7 +3,9 @@
 #pragma once
 
 #include <onto/ops/generate.hpp>
+#include <onto/ops/logic.hpp>
 #include <onto/ops/rearrange.hpp>
+#include <onto/ops/reduce.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -26,9 +28,10 @@ constexpr auto fill_beside(const E& x, const V& value, std::integer_sequence<int
   using T = typename E::element_type;
   if constexpr (((K == Axis || e[K] != dyn) && ...)) {
     return generate<op::fill<T, (K == Axis ? Width : e[K])...>>(shape<(K == Axis ? Width : e[K])...>{}, value);
-  } else {  // as the first elements along the axis, one by one
-    const auto first = slice_axis<Axis, range<0, 1>>(x);
-    return stretch_axis<Axis, Width>(make<op::fill_like>(first, value), axes);
+  } else {  // as what none of the elements along the axis come to, which are there whatever its extent
+    constexpr fold f = std::is_same_v<T, bool> ? fold::any : fold::sum;
+    const auto none = make<op::reduce<f, true, Axis>>(slice_axis<Axis, range<0, 0>>(x));
+    return stretch_axis<Axis, Width>(make<op::fill_like>(cast<T>(none), value), axes);
   }
 }
 
@@ -60,8 +63,7 @@ constexpr auto pad_axes(const E& x, const V& value) {
 }  // namespace detail
 
 /// The operand with a value around it: `pad<padding<1, 2>, padding<0>>(x, value)`, a padding an axis; those after them
-/// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes. An axis that is padded and
-/// has extent 0, where other extents are not in the type, is refused when the program runs.
+/// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes.
 template <class... Paddings, expression E, class S>
   requires(sizeof...(Paddings) > 0 && (detail::scalar_value<S> || detail::number_in_type<S>))
 constexpr auto pad(const E& x, S value) {

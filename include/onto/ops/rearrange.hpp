@@ -119,8 +119,8 @@ constexpr auto stretch_axis(const E& x, std::integer_sequence<int, K...>) {
 /// How a tensor is tiled, by three views: an axis of 1 before each that is there several times, those stretched, then
 /// each joined to its own.
 struct tiling {
-  int rank = 0;     // of the first two
-  int unknown = 0;  // extents to be computed
+  int rank = 0;   // of the first two
+  int apart = 0;  // extents to be computed, and those of 0, beside which nothing is
   int cut[2 * max_rank] = {}, stretched[2 * max_rank] = {}, joined[max_rank] = {};
 };
 template <class Shape, int... Times>
@@ -135,7 +135,7 @@ struct tiling_of {
         t.cut[t.rank] = 1;
         t.stretched[t.rank++] = n;
       }
-      t.unknown += n != 1 && multiplied_extent(x, k, n) == dyn ? 1 : 0;
+      t.apart += n != 1 && multiplied_extent(x, k, n) <= 0 ? 1 : 0;
       t.joined[k] = n == 1 ? same_as_axis(t.rank) : multiplied_extent(x, k, n);
       t.cut[t.rank] = same_as_axis(k);
       t.stretched[t.rank++] = dyn;
@@ -257,7 +257,7 @@ constexpr auto tile(const E& x) {
     using tiling = detail::tiling_of<detail::shape_of_t<E>, Times...>;
     static_assert(tiling::value.rank <= max_rank,
                   "[onto.shape] tile: more than 8 axes and numbers other than 1; tile one axis after the other");
-    if constexpr (tiling::value.unknown > 1)  // one after the other: a reshape computes one extent
+    if constexpr (tiling::value.apart > 1)  // one after the other: a reshape computes one extent
       return detail::tile_last<Times...>(x, std::make_index_sequence<sizeof...(Times)>{});
     else
       return detail::tile_axes<tiling>(x, std::make_integer_sequence<int, E::facts.shape.rank>{},

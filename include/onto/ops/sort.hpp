@@ -6,6 +6,7 @@
 
 #include <onto/ops/operation_base.hpp>
 
+#include <onto/ops/concat.hpp>
 #include <onto/ops/indexing.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/scan.hpp>
@@ -134,7 +135,7 @@ struct unique_result {
 /// are in all, which may be more: `const auto [values, counts, found] = unique<10>(x)`. All axes are one; all NaN are
 /// one value. Where there are fewer, the least fills what is left, and its counts are 0, as `jnp.unique(size=10,
 /// return_counts=True)` has them. Counts and their number are int64. Of no
-/// elements counts and their number are 0, and a run that asks for values throws. *Complexity* that of `sort`.
+/// elements all are 0. *Complexity* that of `sort`.
 template <int Capacity, expression E>
 constexpr auto unique(const E& x) {
   static_assert(Capacity > 0, "[onto.shape] unique: there is no room for a value; unique<10>(x) has room for ten");
@@ -151,16 +152,23 @@ constexpr auto unique(const E& x) {
   }();
   // Where values begin is searched for in how many have begun before.
   const auto number = iota<integer, room + 1>();
+  constexpr int size = sorted.facts.shape[0];
   const auto any = [&] {  // 0 where there is nothing, 1 else
-    if constexpr (sorted.facts.shape.is_static())
-      return c<1>;
+    if constexpr (size != dyn)
+      return c<(size > 0 ? 1 : 0)>;
     else
       return minimum(extent<0>(sorted), c<1>);
   }();
   const auto first = where(number == c<0>, c<0>, searchsorted(cumsum(begins), number) + any);
   const auto start = slice<0, room>(first);
   const auto found = sum(begins) + any;
-  const auto values = where(slice<0, room>(number) < found, take<0>(sorted, start), slice<0, 1>(sorted));
+  const auto never_none = [&] {  // a 0 after them, which is taken where there is nothing
+    if constexpr (size > 0)
+      return sorted;
+    else
+      return concat<0>(sorted, zeros<typename E::element_type, 1>());
+  }();
+  const auto values = where(slice<0, room>(number) < found, take<0>(never_none, start), slice<0, 1>(never_none));
   const auto counts = slice<1, to_end>(first) - start;
   return unique_result<std::remove_cv_t<decltype(values)>, std::remove_cv_t<decltype(counts)>,
                        std::remove_cv_t<decltype(found)>>{values, counts, found};

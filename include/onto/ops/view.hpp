@@ -85,25 +85,33 @@ struct partial_size {
   }
 };
 
-/// The shape of a reshape; an extent of `dyn` is what makes the numbers of elements equal.
+/// The shape of a reshape; an extent of `dyn` is what makes the numbers of elements equal. Axes that the result has
+/// from the operand say nothing of the others, also where their extent is 0.
 constexpr inferred reshaped(const int* dims, int count, const extents& x) {
   inferred r;
-  int open = -1;  // the axis to be computed
+  int open = -1;      // the axis to be computed
+  unsigned kept = 0;  // the operand's axes that the result has
+  extents others, to_others;
   for (int k = 0; k < count; ++k) {
-    if (dims[k] == dyn) {
+    const int axis = dims[k] < dyn ? -2 - dims[k] : -1;
+    r.shape.push_back(axis >= 0 ? x[axis] : dims[k]);
+    if (axis >= 0 && (kept >> axis & 1u) == 0) {
+      kept |= 1u << axis;
+    } else if (dims[k] != dyn) {
+      to_others.push_back(r.shape[k]);
+    } else {
       if (open >= 0) return {x, shape_fault::size};
       open = k;
     }
-    r.shape.push_back(dims[k] < dyn ? x[-2 - dims[k]] : dims[k]);
   }
-  const partial_size from(x), to(r.shape);
-  if (from.unknown == 0 && open >= 0) {
-    extents rest = r.shape;
-    rest[open] = 1;
-    const std::int64_t n = rest.size();
-    if (n < 0) return r;  // not reached: an operand without unknown extents leaves none
-    if (n == 0 || from.known % n != 0 || from.known / n > to_end) return {r.shape, shape_fault::size};
-    r.shape[open] = static_cast<int>(from.known / n);
+  for (int k = 0; k < x.rank; ++k)
+    if ((kept >> k & 1u) == 0) others.push_back(x[k]);
+  const partial_size from(others), to(to_others);
+  if (open >= 0) {
+    if (from.unknown > 0 || to.unknown > 0) return r;
+    if (to.known == 0 || from.known % to.known != 0 || from.known / to.known > to_end)
+      return {r.shape, shape_fault::size};
+    r.shape[open] = static_cast<int>(from.known / to.known);
   } else if (to.unknown == 0) {
     // What is not known of the operand must be a whole number of times what is known.
     const bool fits = from.unknown == 0 ? from.known == to.known

@@ -59,6 +59,12 @@ static_assert(decltype(squeeze<0>(placeholder<"one", float, 1>))::facts.shape ==
 static_assert(infer<op::reshape<detail::same_as_axis(1)>>(shape<dyn, 3>{}).fault == shape_fault::none);
 static_assert(infer<op::reshape<detail::same_as_axis(1)>>(shape<2, 3>{}).fault == shape_fault::size);
 
+// An axis that stays says nothing of the extent that is computed, also where the run finds that it is 0.
+static_assert(infer<op::reshape<dyn, detail::same_as_axis(2)>>(shape<4, 3, 0>{}).shape == extents(shape<12, 0>{}));
+static_assert(infer<op::reshape<dyn, detail::same_as_axis(2)>>(shape<4, 3, dyn>{}).shape == extents(shape<12, dyn>{}));
+static_assert(infer<op::reshape<detail::same_as_axis(0), 2, dyn>>(shape<0, 6>{}).shape == extents(shape<0, 2, 3>{}));
+static_assert(infer<op::reshape<detail::same_as_axis(0)>>(shape<0, 3>{}).fault == shape_fault::size);
+
 // A slice is NumPy's: negative numbers count from the end, and what lies outside is cut off.
 static_assert(decltype(slice<2, 5>(v))::facts.shape == extents(shape<3>{}));
 static_assert(decltype(slice<-3>(v))::facts.shape == extents(shape<3>{}));

@@ -151,7 +151,7 @@ TEST_CASE("distinct values are counted; where there is no room for all, how many
   CHECK(counts == tensor<std::int64_t, 3>{2, 3, 1});
   CHECK(found == 4);
   CHECK(sess.run(unique<2>(line).counts, line = tensor<float, 1>{7}) == tensor<std::int64_t, 2>{1, 0});
-  CHECK_THROWS_AS(sess.run(unique<2>(line).values, line = tensor<float, dyn>({0})), invalid_argument_error);
+  CHECK(sess.run(unique<2>(line).values, line = tensor<float, dyn>({0})) == tensor<float, 2>{0, 0});
   CHECK(sess.run(unique<2>(line).counts, line = tensor<float, dyn>({0})) == tensor<std::int64_t, 2>{0, 0});
   CHECK(sess.run(unique<2>(line).found, line = tensor<float, dyn>({0})) == 0);
 }
