@@ -122,6 +122,7 @@ struct op_info {
   bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
   bool never_throws = false;   // an element's computation; one of a program's own may
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
+  bool has_letters = false;    // for the axes of its operands, in its attributes: session/check_letters.hpp
 };
 
 namespace detail {
@@ -161,6 +162,11 @@ concept product_operation = requires {
   requires Op::has_epilogue;
 };
 
+template <class Op>
+concept lettered_operation = requires {
+  requires Op::has_letters;
+};
+
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
 /// (g++ 12).
 template <class Op>
@@ -187,6 +193,7 @@ constexpr op_info describe() {
   }
   o.has_epilogue = product_operation<Op>;
   o.never_throws = never_throwing_operation<Op>;
+  o.has_letters = lettered_operation<Op>;
   return o;
 }
 

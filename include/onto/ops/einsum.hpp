@@ -20,6 +20,20 @@
 
 namespace onto {
 
+namespace op {
+
+/// A product of two operands with letters for their axes, of which only the run knows whether they have one extent
+/// (session/check_letters.hpp). Attributes: the letters of each as it stands below what joins axes, and as it is
+/// written.
+template <class Product, std::int64_t... Letters>
+struct of_letters : Product {
+  static constexpr bool has_letters = true;
+  static constexpr int attribute_count = sizeof...(Letters);
+  static constexpr std::int64_t attribute[attribute_count] = {Letters...};
+};
+
+}  // namespace op
+
 namespace detail {
 
 template <class Text, class... Shapes>
@@ -140,6 +154,21 @@ constexpr auto drop_ones(const E& x) {
     return drop_ones<From, To>(x, std::make_integer_sequence<int, To.count>{});
 }
 
+/// The product of operands with these letters, or the one that finds out whether their extents are those of the others.
+template <class Product, letter_list A, letter_list B, class Pair, class L, class R>
+struct product_of_letters {
+  static constexpr bool is_open() {
+    bool open = false;
+    for (int k = 0; k < A.count; ++k)
+      open = open || (B.has(A.of[k]) && (L::facts.shape[k] == dyn || R::facts.shape[B.find(A.of[k])] == dyn));
+    return open;
+  }
+  using type = std::conditional_t<is_open(),
+                                  op::of_letters<Product, packed_letters(Pair::value.a), packed_letters(Pair::value.b),
+                                                 packed_letters(A), packed_letters(B)>,
+                                  Product>;
+};
+
 template <class S, letter_list A, letter_list B, letter_list Kept, class L, class R>
 constexpr auto multiply_letters(const L& l, const R& r) {
   using pair = paired<S, A, B, Kept>;
@@ -147,13 +176,14 @@ constexpr auto multiply_letters(const L& l, const R& r) {
   const auto a = arrange<A, p.a>(l);
   const auto b = arrange<B, p.b>(r);
   if constexpr (p.by_element) {
-    return sum_letters<p.a, p.result>(a * b);
+    return sum_letters<p.a, p.result>(make<typename product_of_letters<op::mul, A, B, pair, L, R>::type>(a, b));
   } else {
     constexpr int rows = p.a.count - p.summed.count;
     constexpr int first = p.b.count - p.right.count - p.summed.count;
     const auto left = merge_axes<rows, p.summed.count>(a);
     const auto wide = merge_axes<first + p.summed.count, p.right.count>(b);
-    const auto product = make<op::matmul>(left, merge_axes<first, p.summed.count>(wide));
+    using product_type = typename product_of_letters<op::matmul, A, B, pair, L, R>::type;
+    const auto product = make<product_type>(left, merge_axes<first, p.summed.count>(wide));
     if constexpr (p.right.count > 1)
       return drop_ones<p.result, pair::letters>(split_last<S, p.right>(
           product, std::make_integer_sequence<int, rows>{}, std::make_integer_sequence<int, p.right.count>{}));
@@ -213,10 +243,10 @@ constexpr auto einsum_of(const E&... x) {
 
 /// The sum of products that letters say, one for each axis: `einsum<"ij,jk->ik">(a, b)` is a matrix product,
 /// `einsum<"ii->">` is not understood: a letter is once in an operand. Letters that are not in the result are summed
-/// up; without an arrow the result has those that are there once, in the alphabet's order. Axes of one letter have one
-/// extent; where only the run knows that one is 1, it may be stretched. *Mandates* 1 to 8 operands of one element type;
-/// where a letter of two operands is summed up, one that `matmul` takes. *Complexity* of all ways to multiply two at a
-/// time the one of least multiplications, in which an extent that is not known counts as 64.
+/// up; without an arrow the result has those that are there once, in the alphabet's order. *Mandates* axes of one
+/// letter that have one extent: none is stretched, and what only the run knows is refused when it runs; 1 to 8 operands
+/// of one element type; where a letter of two operands is summed up, one that `matmul` takes. *Complexity* of all ways
+/// to multiply two at a time the one of least multiplications, in which an extent that is not known counts as 64.
 template <fixed_string Text, expression... E>
   requires(sizeof...(E) > 0)
 constexpr auto einsum(const E&... x) { return detail::einsum_of<text_of<Text>>(x...); }

@@ -49,6 +49,13 @@ struct letter_list {
   }
 };
 
+/// The letters of a tensor's axes as one number, the first in the lowest byte.
+constexpr std::int64_t packed_letters(const letter_list& letters) {
+  std::int64_t n = 0;
+  for (int k = 0; k < letters.count && k < max_rank; ++k) n |= static_cast<std::int64_t>(letters.of[k]) << (8 * k);
+  return n;
+}
+
 /// The operands of one `einsum`.
 inline constexpr int most_summed = 8;
 

@@ -5,6 +5,7 @@
 #include <onto/graph/made_operation.hpp>
 #include <onto/ops/assign.hpp>
 #include <onto/plan/node_names.hpp>
+#include <onto/session/check_letters.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -71,6 +72,7 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       if (!variable.is_static()) throw_no_extents(g[g.operand(n, 0)], value);
     }
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
+    if (g[n].op->has_letters) check_letters(g, shapes, n);
     const inferred r = infer_shape(*g[n].op, {g, shapes}, operands, g[n].count);
     if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
     if (g[n].made >= 0 && !r.shape.is_static())
