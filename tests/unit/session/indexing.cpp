@@ -11,6 +11,7 @@
 #include <random>
 #include <type_traits>
 
+#include "../words_of.hpp"
 #include "words.hpp"
 
 using namespace onto;
@@ -260,6 +261,21 @@ TEST_CASE("values are searched for among numbers at even distances, or almost", 
     INFO("seed " << seed);
     CHECK(same);
   }
+}
+
+TEST_CASE("bins go upwards, or half to each side of one number, as NumPy's", "[session]") {
+  session sess;
+  constexpr auto fed = placeholder<"fed", float, dyn>;
+  const tensor<float, 5> V{0.4f, 0.5f, 1, 1.5f, 2};
+  using counts = tensor<std::int64_t, 3>;
+  CHECK(sess.run(histogram<3>(fed, 1, 1), fed = V) == counts{1, 1, 1});
+  CHECK(sess.run(histogram<3>(fed, 1_c, 1.0_c), fed = V) == counts{1, 1, 1});
+  CHECK(sess.run(histogram<3>(fed, 0.5_c, 2), fed = V) == counts{1, 1, 2});
+  CHECK(words_of<invalid_argument_error>([&] { (void)histogram<3>(fed, 2, 1); }) ==
+        "[onto.number] histogram: bins go from a number to one that is no less, both finite");
+  const float far = std::numeric_limits<float>::infinity();
+  CHECK_THROWS_AS(histogram<3>(fed, 0_c, far), invalid_argument_error);
+  CHECK_THROWS_AS(histogram<3>(fed, far - far, 1), invalid_argument_error);
 }
 
 TEST_CASE("numbers are read in blocks, of any type", "[session]") {
