@@ -23,8 +23,30 @@ namespace onto {
 
 template <tensor_element T, int... Dims>
 class tensor_ref;
+template <tensor_element T, int... Dims>
+class tensor;
 
 namespace detail {
+template <class Row>
+concept number_or_element = is_number<Row> || tensor_element<Row>;
+
+struct other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop;
+
+/// What a pair of it says from where to where values lie: an iterator, but no text.
+template <class X>
+concept position = !text_like<X> && requires(X & x) {
+  *x;
+  ++x;
+};
+
+/// A tensor whose extents a run compares with those of another type.
+template <class From, class T, class Shape>
+inline constexpr bool checked_by_a_run = false;
+template <class T, int... Other, int... Dims>
+inline constexpr bool checked_by_a_run<tensor<T, Other...>, T, shape<Dims...>> = sizeof...(Other) == sizeof...(Dims) &&
+                                                                                 !always_agree(shape<Other...>{},
+                                                                                               shape<Dims...>{});
+
 /// Asks for memory whose values are not set: `tensor(detail::uninitialized, shape)`.
 struct uninitialized_t {};
 inline constexpr uninitialized_t uninitialized{};
@@ -171,7 +193,7 @@ class tensor {
 
   /// Nested vectors, and a value beside a shape: neither makes a tensor.
   template <class Row, class Allocator>
-    requires(!std::is_same_v<Row, T> && !tensor_element<Row> && !detail::text_like<Row>)
+    requires(!detail::number_or_element<Row> && !detail::text_like<Row>)
   explicit tensor(const std::vector<Row, Allocator>&) : tensor() {
     static_assert(sizeof(Row) == 0,
                   "[onto.tensor] vectors in a vector do not lie in one piece; make the tensor with its shape, t({2, "
@@ -191,6 +213,20 @@ class tensor {
     requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...) &&
              !(sizeof...(Dims) == 1 && (detail::list_value<Value, T> && ...)))
   explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and a fraction is no integer
+  template <class... Value>
+    requires(sizeof...(Dims) == 0 && sizeof...(Value) > 1 && (detail::is_number<Value> && ...))
+  explicit tensor(Value...) = delete;  // [onto.tensor] without extents it is one value: tensor<float, 2> t{1, 2}
+  template <class Other, class Allocator>
+    requires(!std::is_same_v<Other, T> && detail::number_or_element<Other>)
+  explicit tensor(const std::vector<Other, Allocator>&) = delete;  // [onto.tensor] as vector<float>(v.begin(), v.end())
+  template <class Allocator>
+    requires(sizeof...(Dims) != 1 && !extents(onto::shape<Dims...>{}).is_static())
+  explicit tensor(const std::vector<T, Allocator>&) = delete;  // [onto.tensor] a vector has no shape: t(v, {2, 3})
+  template <detail::position Begin>
+  tensor(Begin, Begin) = delete;  // [onto.tensor] values are a vector or a span: t(v), t(std::span(begin, end), {2, 3})
+  template <class Open>
+    requires detail::checked_by_a_run<Open, T, onto::shape<Dims...>>
+  tensor(const Open&) = delete;  // [onto.tensor] a run compares the extents, in parentheses: tensor<float, 2, 3> t(u)
   tensor(nested_once) requires(sizeof...(Dims) == 1) = delete;  // one axis has one pair of braces: t{1, 2, 3}
   template <class U, int... Other>
     requires(!std::is_same_v<T, U> || sizeof...(Other) != sizeof...(Dims))
@@ -213,6 +249,12 @@ class tensor {
     storage_ = std::move(other.storage_);
     return *this;
   }
+  // clang-format off
+  template <class X>
+    requires(!std::is_same_v<X, tensor> && !std::is_convertible_v<const X&, tensor>)
+  detail::other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop
+  operator=(const X&) = delete;  // [onto.tensor] t = tensor<float, 2, 3>(u) compares extents; for (float& v : t) v = 0
+  // clang-format on
   ~tensor() = default;
 
   /// The values, row-major.
@@ -300,6 +342,13 @@ class tensor {
 // Of values in a row the number is one that the run knows.
 template <tensor_element T, class Allocator>
 tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
+// Numbers that are written out are of their common type, as many as they are: `tensor t{1, 2.5}`.
+template <class T, class... More>
+  requires(sizeof...(More) > 0 && detail::is_number<T> && (detail::is_number<More> && ...))
+tensor(T, More...)
+->tensor<std::common_type_t<T, More...>, static_cast<int>(sizeof...(More)) + 1>;
+template <class T>
+tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, dyn, dyn>;
 
 namespace detail {
 template <class>

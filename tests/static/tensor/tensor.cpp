@@ -43,6 +43,9 @@ static_assert(converts<square, tensor<float, dyn, 2>>);
 static_assert(!converts<matrix, square> && makes<matrix, square>);
 static_assert(!converts<tensor<float, 2, dyn>, tensor<float, dyn, 2>>);
 
+static_assert(std::is_assignable_v<matrix&, square> && !std::is_assignable_v<square&, matrix>);
+static_assert(!std::is_assignable_v<square&, float> && std::is_assignable_v<scalar&, int>);
+
 // Nothing converts between element types or ranks.
 static_assert(!makes<matrix, tensor<double, dyn, dyn>>);
 static_assert(!makes<tensor<std::int32_t, dyn>, tensor<std::int64_t, dyn>>);

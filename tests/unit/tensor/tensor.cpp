@@ -193,6 +193,22 @@ TEST_CASE("vectors and spans are copied", "[tensor]") {
   CHECK_THROWS_AS((tensor<float, 5>(six)), invalid_argument_error);
 }
 
+TEST_CASE("values that are written out say their type and number", "[tensor]") {
+  const tensor three{1, 2, 3};
+  static_assert(std::is_same_v<decltype(three), const tensor<int, 3>>);
+  CHECK(three(2) == 3);
+  const tensor two{1, 2.5};
+  static_assert(std::is_same_v<decltype(two), const tensor<double, 2>>);
+  CHECK(two(1) == 2.5);
+  const tensor rows{{1.0f, 2.0f}, {3.0f, 4.0f}, {5.0f, 6.0f}};
+  static_assert(std::is_same_v<decltype(rows), const tensor<float, dyn, dyn>>);
+  CHECK(rows.shape() == std::array{3, 2});
+  const tensor one{2.5f};
+  static_assert(std::is_same_v<decltype(one), const tensor<float>>);
+  const tensor copy{rows};
+  CHECK(copy == rows);
+}
+
 TEST_CASE("ragged lists are refused", "[tensor]") {
   using matrix = tensor<float, dyn, dyn>;
   CHECK(words_of<invalid_argument_error>([] {
