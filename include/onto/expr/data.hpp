@@ -16,6 +16,9 @@
 
 namespace onto {
 
+template <tensor_element T, int... Dims>
+class shared_tensor;
+
 namespace detail {
 
 /// A type of data: its leaf, and how values and extents are found. `is_view`: it refers to memory and is copied itself.
@@ -46,6 +49,9 @@ template <class T, int... Dims>
 struct data_traits<tensor<T, Dims...>> : known_data<tensor<T, Dims...>, false, T, Dims...> {};
 template <class T, int... Dims>
 struct data_traits<tensor_ref<T, Dims...>> : known_data<tensor_ref<T, Dims...>, true, T, Dims...> {};
+/// Copied with its owner, which lives as long as the expression.
+template <class T, int... Dims>
+struct data_traits<shared_tensor<T, Dims...>> : known_data<shared_tensor<T, Dims...>, true, T, Dims...> {};
 template <tensor_element T, class Allocator>
   requires(!std::is_same_v<T, bool>)
 struct data_traits<std::vector<T, Allocator>> : known_data<std::vector<T, Allocator>, false, T, dyn> {};
@@ -68,16 +74,36 @@ struct tensors_compared_whole : mistake {
   static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
 
-/// A tensor, `tensor_ref`, `std::vector`, `std::array` or `std::span` of elements.
+/// A tensor, `tensor_ref`, `shared_tensor`, `std::vector`, `std::array` or `std::span` of elements.
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
+
+/// Ranges and matrices that are no such data: nested vectors, a list, those of Eigen's.
+template <class X>
+concept other_data = !expression<X> && !scalar_value<X> && !number_in_type<X> && !data_traits<X>::known &&
+                     !text_like<X> && (is_tensor<X> || laid_out<X> || own_axes<X> || requires(const X& x) {
+                       x.begin();
+                       x.end();
+                     });
+
+// One struct a mistake, as in shape_check.hpp.
+template <class X>
+struct data_is_no_operand : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.operands] beside an expression stands a tensor, or a vector, an array or a span of elements; a "
+                "matrix of another library is fed to a placeholder, x = m, or x = row_major(m) of "
+                "<onto/strided.hpp>; of other ranges make a tensor");
+};
 
 /// `x` itself, or the leaf that stands for data.
 template <class X>
   requires(!std::is_same_v<std::remove_cvref_t<X>, compared_whole>)
 constexpr decltype(auto) leaf_of(X&& x) {
   using value = std::remove_cvref_t<X>;
-  if constexpr (!data<value>) {
+  if constexpr (other_data<value>) {
+    return typename data_is_no_operand<value>::result{};
+  } else if constexpr (!data<value>) {
     return static_cast<const value&>(x);
   } else {
     using traits = data_traits<value>;
@@ -108,6 +134,11 @@ concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expr
                          ((data<L> && (data<R> || expression<R> || scalar_value<R> || number_in_type<R>)) ||
                           (data<R> && (expression<L> || scalar_value<L> || number_in_type<L>)));
 
+/// The same of other data, of which it is said that it may not.
+template <class L, class R>
+concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || scalar_value<R> || number_in_type<R>)) ||
+                               (other_data<R> && (expression<L> || data<L> || scalar_value<L> || number_in_type<L>));
+
 /// A tensor of rank 0, as most runs return it, is a number: beside numbers and alone it is computed with as C++ does.
 template <class X>
 inline constexpr bool is_number_tensor = false;
@@ -125,8 +156,9 @@ concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>
-concept data_operands = either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> &&
-    (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>);
+concept data_operands = (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>)&&(
+    either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
+    either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
 
 /// What tensors that are compared as values have in common.
 template <class T, int Rank>

@@ -170,6 +170,13 @@ struct path_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
 };
+template <class... X>
+struct elements_are_saved : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.npy] what is saved is a tensor, or a vector, an array or a span of its elements; make a tensor "
+                "of it, or save_npy(\"a.npy\", evaluate(e))");
+};
 template <class Shape>
 struct file_has_a_type : mistake {
   static constexpr bool ok = sizeof(Shape) == 0;
@@ -377,8 +384,11 @@ constexpr auto gradient(const Loss&, const First&, const Second&, const More&...
 }
 
 template <class Path, class Data>
-  requires(!std::is_convertible_v<const Path&, std::string> || !requires(const Data& d) { d.shape(); })
+  requires(!std::is_convertible_v<const Path&, std::string>)
 auto save_npy(const Path&, const Data&) { return typename detail::path_is_first<Path, Data>::result{}; }
+template <class Data>
+  requires(!detail::contiguous_elements<Data> && !(detail::is_tensor<Data> && requires(const Data& d) { d.values(); }))
+auto save_npy(const std::string&, const Data&) { return typename detail::elements_are_saved<Data>::result{}; }
 template <int... Dims>
 auto load_npy(const std::string&) {
   return typename detail::file_has_a_type<shape<Dims...>>::result{};

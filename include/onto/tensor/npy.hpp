@@ -19,6 +19,10 @@
 #include <string_view>
 
 namespace onto {
+
+template <tensor_element T, int... Dims>
+class shared_tensor;
+
 namespace detail {
 
 /// An open file, or none. With <memory> for a std::unique_ptr every program would take longer to compile.
@@ -152,6 +156,15 @@ void save_npy(const std::string& path, const tensor_ref<T, Dims...>& t) {
   detail::expect_numbers<T>();
   static_assert(detail::numpy_has<T>, "[onto.npy] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   detail::write_npy(path, t.data(), t.size(), element_of<T>, t.extent_values());
+}
+template <tensor_element T, int... Dims>
+void save_npy(const std::string& path, const shared_tensor<T, Dims...>& t) {
+  save_npy(path, t.ref());
+}
+/// A vector, an array or a span of elements, as an array of one axis.
+template <detail::contiguous_elements Range>
+void save_npy(const std::string& path, const Range& values) {
+  save_npy(path, tensor_ref<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>, dyn>(values));
 }
 
 }  // namespace onto

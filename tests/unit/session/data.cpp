@@ -2,9 +2,11 @@
 // Data itself in expressions: what has a name is read when the program runs, a temporary is kept.
 #include <cmath>
 #include <onto/onto.hpp>
+#include <onto/tensor/shared_tensor.hpp>
 
 #include <array>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,7 +32,8 @@ static_assert(!can_add<std::vector<float>, float>);
 static_assert(can_add<std::vector<float>, decltype(x)>);
 static_assert(can_add<row, float>);
 static_assert(!can_add<row, const char*>);
-static_assert(!can_add<row, std::vector<bool>>);
+static_assert(!detail::data<std::vector<bool>> && detail::other_data<std::vector<bool>>);
+static_assert(!detail::other_data<row> && !detail::other_data<float> && !detail::other_data<std::string>);
 
 // The element type and static extents are in the type.
 using four = std::array<int, 4>&;
@@ -55,6 +58,20 @@ TEST_CASE("Tensors, vectors, arrays and spans stand in expressions", "[data]") {
   CHECK(sess.run(where(x > t, v, 0), x = {2, 2}) == row{3, 0});
   CHECK(sess.run(concat<0>(t, v)) == row{1, 2, 3, 4});
   CHECK(sess.run(tensor_ref<float, dyn>(v) * x, x = {1, 2}) == row{3, 8});
+}
+
+TEST_CASE("A shared tensor is kept by the expression it stands in", "[data]") {
+  const std::vector<float> v{3, 4};
+  const auto doubled = [] {
+    const shared_tensor<float, dyn> m(row{1, 2});
+    return m * 2;
+  }();
+  CHECK(evaluate(doubled) == row{2, 4});
+  const shared_tensor<float, 2> m(tensor<float, 2>{1, 2});
+  CHECK(evaluate(v + m) == tensor<float, 2>{4, 6});
+  CHECK(evaluate(sum(m)) == tensor<float>(3));
+  CHECK(evaluate(x * m, x = v) == tensor<float, 2>{3, 8});
+  CHECK(evaluate(cast<int>(-m)) == tensor<int, 2>{-1, -2});
 }
 
 TEST_CASE("Functions take data", "[data]") {
@@ -181,6 +198,8 @@ TEST_CASE("results of rank 0 are numbers among numbers, and operands beside tens
   const double total = sum_of + greatest * 2.f - sum_of / greatest;
   CHECK(total == 5.5);
   CHECK(-sum_of == -3.f);
+  CHECK(evaluate(sum(sum_of)) == tensor<float>(3));
+  CHECK(evaluate(max(greatest)) == tensor<float>(2));
   CHECK(std::sqrt(sum_of * 3.f) == 3.f);
   const tensor<float, 3> t = {1, 2, 3};
   CHECK(evaluate(t * sum_of + greatest * t) == tensor<float, 3>{5, 10, 15});

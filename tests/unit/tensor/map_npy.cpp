@@ -71,6 +71,11 @@ TEST_CASE("a mapped file is fed where it lies, for as long as somebody has it", 
   const auto mapped = load_npy<float, dyn, dyn>(temporary.path, map_file);
   CHECK((x = mapped).data == mapped.data());
   CHECK(sess.run(2 * x, x = mapped) == tensor<float, 2, 3>{{-2, -1, 0}, {1, 2, 3}});
+  CHECK(sess.run(mapped + 2 * x, x = mapped) == tensor<float, 2, 3>{{-3, -1.5, 0}, {1.5, 3, 4.5}});
+  CHECK(evaluate(max(mapped)) == tensor<float>(1.5f));
+  const file copy;
+  save_npy(copy.path, mapped);
+  CHECK(load_npy<float, 2, 3>(copy.path) == halves);
   fs::remove(temporary.path);  // a file lives on as long as it is mapped
   const auto kept = std::move(mapped);
   CHECK(sess.run(2 * x, x = kept) == tensor<float, 2, 3>{{-2, -1, 0}, {1, 2, 3}});

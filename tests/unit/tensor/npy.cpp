@@ -154,6 +154,11 @@ TEST_CASE("what is written is read back", "[npy]") {
   CHECK(load_npy<float, 2, 3>(path) == halves);
   CHECK(fs::file_size(path) == 128 + 24);
   const tensor<std::int32_t, 1, 1, 1, 1, 1, 1, 1, 1> eight({1, 1, 1, 1, 1, 1, 1, 1});
+  const std::vector<float> values{1, 2, 3};
+  save_npy(path, values);
+  CHECK(load_npy<float, 3>(path) == tensor<float, 3>{1, 2, 3});
+  save_npy(path, std::span(values).first(2));
+  CHECK(load_npy<float, dyn>(path) == tensor<float, 2>{1, 2});
   save_npy(path, eight);
   CHECK(load_npy<std::int32_t, 1, 1, 1, 1, dyn, dyn, dyn, dyn>(path) == eight);
 }
