@@ -135,6 +135,14 @@ struct fraction_is_not_fed {
   static_assert(
       ok, "[onto.feed] a fraction is no integer; feed n = static_cast<int>(value), or make the placeholder float");
 };
+template <class Data, class Tensor>
+struct elements_have_another_name {
+  using reported = void;
+  static constexpr bool ok = sizeof(Data) == 0;
+  static_assert(ok,
+                "[onto.feed] the data's elements, as long long or char, are none of onto's types; write std::int64_t, "
+                "std::uint64_t, std::int8_t, std::uint8_t, which have the same values");
+};
 /// What is wrong with data that cannot be fed.
 template <class Data, class Tensor>
 constexpr auto feed_mistake() {
@@ -147,6 +155,11 @@ constexpr auto feed_mistake() {
     return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
   else if constexpr (requires(const Data& d) { d[0][0]; })
     return std::type_identity<nested_is_not_fed<Data, Tensor>>{};
+  else if constexpr (requires(const Data& d) {
+                       requires std::is_integral_v<std::remove_cvref_t<decltype(*std::data(d))>>;
+                       requires !tensor_element<std::remove_cvref_t<decltype(*std::data(d))>>;
+                     })
+    return std::type_identity<elements_have_another_name<Data, Tensor>>{};
   else
     return std::type_identity<is_no_feed<Data, Tensor>>{};
 }

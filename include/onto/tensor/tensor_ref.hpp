@@ -53,16 +53,48 @@ concept contiguous_values = !is_tensor<Range> && has_no_gaps<Range> && requires(
   static_cast<std::size_t>(std::size(r));
 };
 
-/// A C array of `T` with `Rank` axes: `float m[2][3]`.
-template <class Array, class T, int Rank>
-concept array_values = std::is_array_v<Array> &&
-                       std::is_same_v<std::remove_cv_t<std::remove_all_extents_t<Array>>, T> &&
-                       static_cast<int>(std::rank_v<Array>) == Rank;
+/// The same of elements that are not named.
+template <class Range>
+concept contiguous_elements = !is_tensor<Range> && has_no_gaps<Range> && requires(const Range& r) {
+  requires tensor_element<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(r))>>>;
+  static_cast<std::size_t>(std::size(r));
+};
 
-template <class Array, std::size_t... Axis>
-constexpr extents array_extents(std::index_sequence<Axis...>) {
+/// Arrays in arrays, C's and std::array: what is in them, and their extents.
+template <class Element>
+struct array_facts {
+  using element = std::remove_cv_t<Element>;
+  static constexpr int rank = 0;
+  static constexpr std::size_t size = 1;
+  static constexpr void append(extents&) {}
+};
+template <class Row, std::size_t N>
+struct array_facts<Row[N]> {
+  using element = typename array_facts<Row>::element;
+  static constexpr int rank = 1 + array_facts<Row>::rank;
+  static constexpr std::size_t size = N * array_facts<Row>::size;
+  static constexpr void append(extents& e) {
+    e.push_back(static_cast<int>(N));
+    array_facts<Row>::append(e);
+  }
+};
+template <class Row, std::size_t N>
+struct array_facts<const Row[N]> : array_facts<Row[N]> {};
+template <class Row, std::size_t N>
+struct array_facts<std::array<Row, N>> : array_facts<Row[N]> {};
+template <class Row, std::size_t N>
+struct array_facts<const std::array<Row, N>> : array_facts<Row[N]> {};
+
+/// An array of `T` with `Rank` axes, in one piece: `float m[2][3]`, `std::array<std::array<float, 3>, 2>`.
+template <class Array, class T, int Rank>
+concept array_values = std::is_same_v<typename array_facts<Array>::element, T> &&
+                           array_facts<Array>::rank == Rank&& array_facts<Array>::rank <= max_rank &&
+                       sizeof(Array) == array_facts<Array>::size * sizeof(T);
+
+template <class Array>
+constexpr extents array_extents() {
   extents e;
-  (e.push_back(static_cast<int>(std::extent_v<Array, static_cast<unsigned>(Axis)>)), ...);
+  array_facts<Array>::append(e);
   return e;
 }
 
@@ -143,15 +175,14 @@ class tensor_ref {
   tensor_ref(const Range&) = delete;  // neither the values nor the type have a shape: give {rows, columns} as well
   // clang-format on
 
-  /// A C array with an axis for every extent: `float m[2][3]`. *Mandates* the extents of the type.
+  /// An array, C's or of std::array, with an axis for every extent: `float m[2][3]`. *Mandates* the extents of the
+  /// type.
   template <class Array>
     requires(detail::array_values<Array, T, static_cast<int>(sizeof...(Dims))> && sizeof...(Dims) > 1)
   tensor_ref(const Array& values)
-      : tensor_ref(static_cast<const T*>(static_cast<const void*>(&values)),
-                   detail::array_extents<Array>(std::make_index_sequence<sizeof...(Dims)>{})) {
-    static_assert(
-        detail::may_agree(detail::array_extents<Array>(std::make_index_sequence<sizeof...(Dims)>{}), shape_type{}),
-        "[onto.tensor] the array has other extents than the tensor type; change one, or use dyn");
+      : tensor_ref(static_cast<const T*>(static_cast<const void*>(&values)), detail::array_extents<Array>()) {
+    static_assert(detail::may_agree(detail::array_extents<Array>(), shape_type{}),
+                  "[onto.tensor] the array has other extents than the tensor type; change one, or use dyn");
   }
 
   /// A row-major matrix of another library that says so of itself, as `Eigen::Matrix<float, -1, -1, Eigen::RowMajor>`.

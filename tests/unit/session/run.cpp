@@ -77,6 +77,11 @@ TEST_CASE("a placeholder is fed with a tensor, a vector, an array, a span with a
     const std::int64_t w[2][2][2] = {{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
     CHECK(sess.run(sum(cube), cube = w) == 36);
   }
+  SECTION("arrays in an array") {
+    const std::array<std::array<float, 3>, 2> v{{{1, 2, 3}, {4, 5, 6}}};
+    CHECK(sess.run(same(x), x = v) == values);
+    CHECK(sess.run(same(open), open = std::array<std::array<float, 3>, 2>{{{1, 2, 3}, {4, 5, 6}}}) == values);
+  }
   SECTION("a span or a pointer with a shape") {
     const std::vector<float> v{1, 2, 3, 4, 5, 6};
     CHECK(sess.run(same(open), open = tensor_ref<float, dyn, dyn>(std::span(v), {2, 3})) == values);

@@ -78,6 +78,17 @@ TEST_CASE("C arrays bring their shape", "[tensor_ref]") {
   CHECK(three(1, 0, 1) == 4.0f);
 }
 
+TEST_CASE("so do arrays in arrays", "[tensor_ref]") {
+  const std::array<std::array<float, 3>, 2> m{{{1, 2, 3}, {4, 5, 6}}};
+  const tensor_ref<float, 2, 3> fixed = m;
+  const tensor_ref<float, dyn, dyn> open = m;
+  CHECK(fixed(1, 2) == 6.0f);
+  CHECK(open.shape() == std::array{2, 3});
+  CHECK(static_cast<const void*>(open.data()) == &m);
+  const std::array<int[2], 3> mixed{{{1, 2}, {3, 4}, {5, 6}}};
+  CHECK(tensor_ref<int, 3, 2>(mixed)(2, 1) == 6);
+}
+
 TEST_CASE("a shape that the type knows takes that many values", "[tensor_ref]") {
   const std::vector<float> six{1, 2, 3, 4, 5, 6};
   const std::array<float, 6> array{1, 2, 3, 4, 5, 6};
