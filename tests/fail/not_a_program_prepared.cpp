@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is prepared is an expression.
-// FAIL: \[onto\.run\] what runs is an expression, or fetches\(x, y\) of several
+// FAIL: \[onto\.run\] what runs is an expression, and this is data, whose values are there
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -71,6 +71,27 @@ struct number_is_run {
   static_assert(ok, "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x)");
 };
 
+template <class X>
+struct data_is_run {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(
+      ok,
+      "[onto.run] what runs is an expression, and this is data, whose values are there; among what is fetched "
+      "it is constant(t)");
+};
+
+/// The struct that reports what is no program.
+template <class X>
+constexpr auto program_mistake() {
+  if constexpr (std::is_arithmetic_v<X>)
+    return std::type_identity<number_is_run<X>>{};
+  else if constexpr (is_tensor<X> || contiguous_elements<X>)
+    return std::type_identity<data_is_run<X>>{};
+  else
+    return std::type_identity<what_runs_is_an_expression<X>>{};
+}
+
 /// What `{x, y}` becomes where a program is expected.
 struct braced_fetches {
   template <class First, class... More>
@@ -113,7 +134,7 @@ auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
 template <class E, class... X>
 auto report_no_feed() {
   if constexpr (is_no_program<E>) {
-    using wrong = std::conditional_t<std::is_arithmetic_v<E>, number_is_run<E>, what_runs_is_an_expression<E>>;
+    using wrong = typename decltype(program_mistake<E>())::type;
     static_cast<void>(static_cast<typename wrong::reported*>(nullptr));
     return std::tuple<tensor<float>, tensor<float>>();
   } else {

@@ -32,6 +32,14 @@ struct expression_is_not_indexed {
                 "slice<begin, end>(x)");
 };
 template <class... Argument>
+struct expression_is_not_called {
+  using reported = void;
+  static constexpr bool ok = (... || (sizeof(Argument) == 0));
+  static_assert(ok,
+                "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
+                "slice<begin, end>(x); a placeholder is fed, sess.run(e, x = 3)");
+};
+template <class... Argument>
 struct extents_are_arguments_of_the_type {
   using reported = void;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
@@ -85,7 +93,7 @@ struct no_value {
   }
   template <class... Argument>
   constexpr auto operator()(const Argument&...) const {
-    using mistake = std::conditional_t<(std::is_arithmetic_v<Argument> && ...), expression_is_not_indexed<Argument...>,
+    using mistake = std::conditional_t<(std::is_arithmetic_v<Argument> && ...), expression_is_not_called<Argument...>,
                                        extents_are_arguments_of_the_type<Argument...>>;
     return static_cast<typename mistake::reported*>(nullptr);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words of one operand that were given more, words of two that were given one or three, and numbers in braces where an
-// operand is expected: each is one sentence.
+// Words of one operand that were given more, words of two that were given one or three, numbers in braces where an
+// operand is expected, and casts of a number alone or to what is no element type: each is one sentence.
 #pragma once
 
-#include <onto/expr/constant.hpp>
+#include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>
 
 #include <initializer_list>
@@ -31,6 +31,18 @@ template <class T>
 struct braces_are_a_constant : mistake {
   static constexpr bool ok = sizeof(T) == 0;
   static_assert(ok, "[onto.operands] numbers in braces are written as a constant: exp(constant({1.0, 2.5}))");
+};
+template <class To>
+struct cast_is_to_an_element : mistake {
+  static constexpr bool ok = sizeof(To) == 0;
+  static_assert(ok,
+                "[onto.element] this is no element type; cast<std::int64_t>(x) for long long, and float, double, half, "
+                "bfloat16, bool, std::int8_t to std::uint64_t");
+};
+template <class To, class X>
+struct number_is_cast_by_itself : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok, "[onto.operands] cast is of expressions and data; a number alone is C++'s: static_cast<int>(2.7)");
 };
 
 }  // namespace detail
@@ -91,5 +103,13 @@ ONTO_TAKES_TWO_OPERANDS(matmul)
 ONTO_TAKES_TWO_OPERANDS(dot)
 ONTO_TAKES_TWO_OPERANDS(outer)
 #undef ONTO_TAKES_TWO_OPERANDS
+
+template <class To, class X>
+  requires(!tensor_element<To> && (expression<X> || detail::data<X> || detail::scalar_value<X>))
+constexpr auto cast(const X&) { return typename detail::cast_is_to_an_element<To>::result{}; }
+template <tensor_element To, detail::scalar_value X>
+constexpr auto cast(const X&) {
+  return typename detail::number_is_cast_by_itself<To, X>::result{};
+}
 
 }  // namespace onto

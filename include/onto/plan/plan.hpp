@@ -315,7 +315,8 @@ constexpr auto fetched(const X& x) {
   if constexpr (expression<X>) {
     return std::tuple<X>(x);
   } else {
-    static_cast<void>(static_cast<typename what_runs_is_an_expression<X>::reported*>(nullptr));
+    using wrong = typename decltype(program_mistake<X>())::type;
+    static_cast<void>(static_cast<typename wrong::reported*>(nullptr));
     return std::tuple<ill_formed>();
   }
 }

@@ -207,6 +207,13 @@ class prepared {
   detail::ref<detail::repeated_run> program_;
 };
 
+/// Not there: a prepared program has a result when it is called.
+template <class Traits, bool Single, expression... E>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const prepared<Single, E...>&) {
+  static_cast<void>(static_cast<typename detail::prepared_is_called<E...>::reported*>(nullptr));
+  return out;
+}
+
 }  // namespace ONTO_ABI
 
 }  // namespace onto
