@@ -139,17 +139,13 @@ template <class L, class R>
 concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || scalar_value<R> || number_in_type<R>)) ||
                                (other_data<R> && (expression<L> || data<L> || scalar_value<L> || number_in_type<L>));
 
-/// A tensor of rank 0, as most runs return it, is a number: beside numbers and alone it is computed with as C++ does.
-template <class X>
-inline constexpr bool is_number_tensor = false;
-template <class T>
-inline constexpr bool is_number_tensor<tensor<T>> = true;
-template <class T>
-inline constexpr bool is_number_tensor<tensor_ref<T>> = true;
-
 /// Data that is an operand without others.
 template <class X>
 concept data_alone = data<X> && !is_number_tensor<X>;
+
+/// Arguments of a word with data among them: a number among numbers is none.
+template <class... X>
+concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
 concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);

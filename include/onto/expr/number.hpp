@@ -14,7 +14,28 @@
 
 namespace onto {
 
+template <tensor_element T, int... Dims>
+class tensor;
+template <tensor_element T, int... Dims>
+class tensor_ref;
+
 namespace detail {
+
+/// A tensor of rank 0, as most runs return it, is a number: beside numbers and alone it is computed with as C++ does.
+template <class X>
+inline constexpr bool is_number_tensor = false;
+template <class T>
+inline constexpr bool is_number_tensor<tensor<T>> = true;
+template <class T>
+inline constexpr bool is_number_tensor<tensor_ref<T>> = true;
+
+/// The number that one holds, as it is when this is called.
+template <class X>
+  requires is_number_tensor<X>
+typename X::element_type number_in(const X& x) {
+  const typename X::element_type v = x;
+  return v;
+}
 
 /// What kind of number: beside elements of a tensor, one with a fraction is not one without.
 enum class number_kind : std::uint8_t { floating, integer, natural };
@@ -30,8 +51,19 @@ struct number_value {
   constexpr number_value(std::unsigned_integral auto v)
       : bits(v), kind(v <= std::uint64_t{1} << 63 >> 1 ? number_kind::integer : number_kind::natural) {}
   number_value(bool) = delete;
-  /// As nvcc writes it out.
-  constexpr number_value(std::uint64_t b, number_kind k) : bits(b), kind(k) {}
+  /// The number in a tensor of rank 0.
+  template <class X>
+    requires is_number_tensor<X> number_value(const X& x) : number_value(as_cpp_has_it(number_in(x))) {}
+    /// As nvcc writes it out.
+    constexpr number_value(std::uint64_t b, number_kind k) : bits(b), kind(k) {}
+
+    template <class T>
+    static constexpr auto as_cpp_has_it(T v) {
+      if constexpr (std::is_arithmetic_v<T>)
+        return v;
+      else
+        return static_cast<double>(static_cast<float>(v));
+    }
 };
 
 /// A number in the type. Beside an expression it takes the element type of that.
@@ -59,6 +91,11 @@ inline constexpr bool is_number_in_type<static_number<Bits, Kind>> = true;
 
 template <class X>
 concept number_in_type = is_number_in_type<X>;
+
+/// What a word takes where it takes a number: one of C++, one in the type, or a tensor of rank 0, whose number is read
+/// when the expression is written.
+template <class X>
+concept number_argument = is_number<X> || number_in_type<X> || is_number_tensor<X>;
 
 template <std::uint64_t Bits, number_kind Kind>
 struct number_of {

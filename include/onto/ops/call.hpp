@@ -2,6 +2,7 @@
 // `call<Op>(x...)`: your own elementwise operation in an expression. It fuses like the built-in ones.
 #pragma once
 
+#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 namespace onto {
@@ -98,5 +99,7 @@ constexpr auto call(const X&... x) {
     }
   }
 }
+
+ONTO_TAKES_DATA(class, call)
 
 }  // namespace onto

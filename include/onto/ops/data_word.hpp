@@ -8,18 +8,18 @@
 
 /// Behind the functions `word` of expressions: one that takes data among its arguments, each of which becomes a leaf.
 /// `Kind` is that of the template arguments that are written: `int`, `class`, `auto`.
-#define ONTO_TAKES_DATA(Kind, word)                             \
-  template <Kind... Written, class... X>                        \
-    requires(detail::data_alone<std::remove_cvref_t<X>> || ...) \
+#define ONTO_TAKES_DATA(Kind, word)                        \
+  template <Kind... Written, class... X>                   \
+    requires detail::data_among<std::remove_cvref_t<X>...> \
   constexpr auto word(X&&... x) { return word<Written...>(detail::leaf_of(static_cast<X&&>(x))...); }
 
 /// The same of functions of one operand, whatever else is said: `sum<0>(t, keep_extents)`. Two of the standard's types
 /// are not ours: `min(v, w)` of vectors.
-#define ONTO_TAKES_DATA_ALONE(word)                                                                           \
-  template <auto... Written, class X, class... More>                                                          \
-    requires(detail::data_alone<std::remove_cvref_t<X>> && !(detail::data<std::remove_cvref_t<More>> || ...)) \
-  constexpr auto word(X&& x, More&&... more) {                                                                \
-    return word<Written...>(detail::leaf_of(static_cast<X&&>(x)), static_cast<More&&>(more)...);              \
+#define ONTO_TAKES_DATA_ALONE(Kind, word)                                                                           \
+  template <Kind... Written, class X, class... More>                                                                \
+    requires(detail::data_alone<std::remove_cvref_t<X>> && !(detail::data_alone<std::remove_cvref_t<More>> || ...)) \
+  constexpr auto word(X&& x, More&&... more) {                                                                      \
+    return word<Written...>(detail::leaf_of(static_cast<X&&>(x)), static_cast<More&&>(more)...);                    \
   }
 
 /// The same where C++ has no such function of one number: of a tensor of rank 0 too.

@@ -183,9 +183,8 @@ constexpr auto ones() {
 
 /// One value everywhere: `fill<float, 2, 3>(0.5f)`.
 /// *Throws* `invalid_argument_error` where an integer does not fit.
-template <tensor_element T, int... Dims, class S>
-  requires(detail::scalar_value<S> || detail::number_in_type<S>)
-constexpr auto fill(S value) {
+template <tensor_element T, int... Dims, detail::number_argument S>
+constexpr auto fill(const S& value) {
   return detail::generate<op::fill<T, Dims...>>(shape<Dims...>{}, detail::lift<scalar_node<T>>(value));
 }
 
@@ -203,10 +202,8 @@ constexpr auto iota() { return detail::generate<op::iota<T, N>>(shape<N>{}); }
 
 /// `N` values evenly apart from `first` to `last`, both among them: `linspace<float, 5>(0, 1)`; `first` alone where
 /// there is one. They are computed in double, and rounded. *Mandates* a floating-point type.
-template <tensor_element T, int N, class L, class R>
-  requires((detail::scalar_value<L> || detail::number_in_type<L>)&&(detail::scalar_value<R> ||
-                                                                    detail::number_in_type<R>))
-constexpr auto linspace(L first, R last) {
+template <tensor_element T, int N, detail::number_argument L, detail::number_argument R>
+constexpr auto linspace(const L& first, const R& last) {
   if constexpr (is_floating(element_of<T>)) {
     return detail::generate<op::linspace<T, N>>(shape<N>{}, detail::lift<scalar_node<T>>(first),
                                                 detail::lift<scalar_node<T>>(last));
@@ -241,9 +238,8 @@ constexpr auto ones_like(const E& x) {
 
 /// One value of the element type of `x` in its shape, as `zeros_like`.
 /// *Throws* `invalid_argument_error` where an integer does not fit.
-template <expression E, class S>
-  requires(detail::scalar_value<S> || detail::number_in_type<S>)
-constexpr auto full_like(const E& x, S value) {
+template <expression E, detail::number_argument S>
+constexpr auto full_like(const E& x, const S& value) {
   if constexpr (detail::is_derived<E>) {
     return make<op::fill_like>(x, value);
   } else if constexpr (E::facts.shape.is_static() && !std::same_as<E, ill_formed>) {

@@ -301,7 +301,7 @@ constexpr double bins_moved(double first, double last) {
 }
 
 template <int N, class E, class L, class R>
-constexpr auto count_in_bins(const E& x, L first, R last) {
+constexpr auto count_in_bins(const E& x, const L& first, const R& last) {
   using T = typename E::element_type;
   const auto values = flattened(x);
   const auto edges = linspace<T, N + 1>(first, last);
@@ -315,10 +315,8 @@ constexpr auto count_in_bins(const E& x, L first, R last) {
 /// the last one both. What lies outside, and NaN, is left out. Where the two are one they go half to each side of it.
 /// *Mandates* a floating-point type, and, of numbers in the type, `first` no greater than `last`, both finite.
 /// *Throws* `invalid_argument_error` for others that are not.
-template <int N, expression E, class L, class R>
-  requires((detail::scalar_value<L> || detail::number_in_type<L>)&&(detail::scalar_value<R> ||
-                                                                    detail::number_in_type<R>))
-constexpr auto histogram(const E& x, L first, R last) {
+template <int N, expression E, detail::number_argument L, detail::number_argument R>
+constexpr auto histogram(const E& x, const L& first, const R& last) {
   if constexpr (detail::number_in_type<L> && detail::number_in_type<R>) {
     constexpr double by = detail::bins_moved(static_cast<double>(L{}), static_cast<double>(R{}));
     if constexpr (by < 0)
@@ -358,7 +356,7 @@ ONTO_TAKES_DATA(auto, scatter)
 ONTO_TAKES_DATA(auto, scatter_add)
 ONTO_TAKES_DATA(auto, segment_sum)
 ONTO_TAKES_DATA(auto, bincount)
-ONTO_TAKES_DATA(auto, histogram)
+ONTO_TAKES_DATA_ALONE(auto, histogram)
 ONTO_TAKES_DATA(auto, searchsorted)
 
 // Numbers in braces are a constant: `take<0>(x, {0, 2})`.

@@ -3,6 +3,7 @@
 // usual schedules, which are expressions of the count of steps.
 #pragma once
 
+#include <onto/expr/data.hpp>
 #include <onto/expr/group.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/generate.hpp>
@@ -87,6 +88,11 @@ constexpr auto learning_rate(const X& rate) {
     return detail::given_rate<X>(rate);
   }
 }
+
+/// The same with data of one number, which each step reads.
+template <class X>
+  requires detail::data<std::remove_cvref_t<X>>
+constexpr auto learning_rate(X&& rate) { return learning_rate(detail::leaf_of(static_cast<X&&>(rate))); }
 
 /// `rate * factor ^ (step / steps)`, of doubles; a staircase where the quotient is rounded down.
 /// *Source* TensorFlow's ExponentialDecay.

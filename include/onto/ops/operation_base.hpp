@@ -113,6 +113,8 @@ template <class Beside, class X>
 constexpr decltype(auto) lift(const X& x) {
   if constexpr (expression<X>) {
     return (x);
+  } else if constexpr (is_number_tensor<X>) {
+    return lift<Beside>(number_in(x));
   } else if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
   } else if constexpr (std::is_same_v<typename Beside::element_type, text>) {

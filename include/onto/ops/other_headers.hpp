@@ -43,7 +43,7 @@ struct indexing_has_a_header : mistake {
 // What has a header of its own, and what that is given.
 #define ONTO_HAS_A_HEADER(word, mistake)                 \
   template <int... Written, expression E, class... More> \
-    requires(!(detail::data_alone<More> || ...))         \
+    requires(!(detail::data<More> || ...))               \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
 ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
 ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)

@@ -64,9 +64,9 @@ constexpr auto pad_axes(const E& x, const V& value) {
 
 /// The operand with a value around it: `pad<padding<1, 2>, padding<0>>(x, value)`, a padding an axis; those after them
 /// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes.
-template <class... Paddings, expression E, class S>
-  requires(sizeof...(Paddings) > 0 && (detail::scalar_value<S> || detail::number_in_type<S>))
-constexpr auto pad(const E& x, S value) {
+template <class... Paddings, expression E, detail::number_argument S>
+  requires(sizeof...(Paddings) > 0)
+constexpr auto pad(const E& x, const S& value) {
   if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
     using too_few = detail::too_few_dimensions<op::concat<0>, detail::shape_of_t<E>>;
     return typename detail::unless_told<too_few, E>::result{};

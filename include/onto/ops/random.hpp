@@ -3,6 +3,7 @@
 // every device, in any order, on any number of threads.
 #pragma once
 
+#include <onto/expr/data.hpp>
 #include <onto/ops/generate.hpp>
 
 #include <concepts>
@@ -153,11 +154,23 @@ constexpr auto random_normal(const Seed& seed) {
   }
 }
 
+/// The seed may be data: each run reads it.
 template <tensor_element T, int... Dims, class Seed>
-  requires(!detail::seed_value<Seed>)
+  requires detail::data<std::remove_cvref_t<Seed>>
+constexpr auto random_uniform(Seed&& seed) {
+  return random_uniform<T, Dims...>(detail::leaf_of(static_cast<Seed&&>(seed)));
+}
+template <tensor_element T, int... Dims, class Seed>
+  requires detail::data<std::remove_cvref_t<Seed>>
+constexpr auto random_normal(Seed&& seed) {
+  return random_normal<T, Dims...>(detail::leaf_of(static_cast<Seed&&>(seed)));
+}
+
+template <tensor_element T, int... Dims, class Seed>
+  requires(!detail::seed_value<Seed> && !detail::data<Seed>)
 constexpr auto random_uniform(const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
 template <tensor_element T, int... Dims, class Seed>
-  requires(!detail::seed_value<Seed>)
+  requires(!detail::seed_value<Seed> && !detail::data<Seed>)
 constexpr auto random_normal(const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
 
 }  // namespace onto

@@ -204,3 +204,54 @@ TEST_CASE("results of rank 0 are numbers among numbers, and operands beside tens
   const tensor<float, 3> t = {1, 2, 3};
   CHECK(evaluate(t * sum_of + greatest * t) == tensor<float, 3>{5, 10, 15});
 }
+
+struct scaled : elementwise<> {
+  static constexpr std::string_view name = "Scaled";
+  template <class T>
+  ONTO_HD static T apply(T a, T b) {
+    return a * b;
+  }
+};
+
+TEST_CASE("a tensor of rank 0 stands where a word takes a number", "[data]") {
+  session sess;
+  const tensor<float> two(2.f);
+  const tensor<half> part(half(0.5f));
+  const tensor<float, 3> t{1, 2, 3};
+  constexpr auto v = placeholder<"v", float, 3>;
+  CHECK(sess.run(clip(v, 0, two), v = t) == tensor<float, 3>{1, 2, 2});
+  CHECK(evaluate(clip(t, two, 2.5f)) == tensor<float, 3>{2, 2, 2.5f});
+  CHECK(sess.run(full_like(v, two)) == tensor<float, 3>{2, 2, 2});
+  CHECK(evaluate(fill<float, 3>(two)) == tensor<float, 3>{2, 2, 2});
+  CHECK(evaluate(fill<float, 3>(part)) == tensor<float, 3>{0.5f, 0.5f, 0.5f});
+  CHECK(evaluate(linspace<float, 3>(0, two)) == tensor<float, 3>{0, 1, 2});
+  CHECK(sess.run(pad<padding<1>>(v, two), v = t) == tensor<float, 5>{2, 1, 2, 3, 2});
+  CHECK(evaluate(pad<padding<1>>(t, two)) == tensor<float, 5>{2, 1, 2, 3, 2});
+  CHECK(sess.run(call<scaled>(v, two), v = t) == tensor<float, 3>{2, 4, 6});
+  CHECK(evaluate(call<scaled>(t, 2)) == tensor<float, 3>{2, 4, 6});
+  CHECK_THROWS_AS((fill<std::int8_t, 3>(tensor<int>(300))), invalid_argument_error);
+}
+
+TEST_CASE("a tensor of rank 0 is a seed and a learning rate, which runs read", "[data]") {
+  session sess;
+  tensor<int> seed(3);
+  const auto numbers = random_uniform<float, 4>(seed);
+  CHECK(sess.run(numbers) == evaluate(random_uniform<float, 4>(3)));
+  seed = 4;
+  CHECK(sess.run(numbers) == evaluate(random_uniform<float, 4>(4)));
+  CHECK(evaluate(random_normal<float, 4>(seed)) == evaluate(random_normal<float, 4>(4)));
+
+  const auto u = variable<"u", float, 2>({1, 2});
+  tensor<double> rate(0.25);
+  const auto step = minimize(sgd{}, learning_rate(rate), sum(u * u));
+  sess.initialize(step);
+  sess.run(step);
+  CHECK(sess.run(u) == tensor<float, 2>{0.5f, 1});
+  rate = 0.5;
+  sess.run(step);
+  CHECK(sess.run(u) == tensor<float, 2>{0, 0});
+  const auto by_number = minimize(sgd{.rate = rate}, sum(u * u));
+  sess.run(assign(u, 2));
+  sess.run(by_number);
+  CHECK(sess.run(u) == tensor<float, 2>{0, 0});
+}

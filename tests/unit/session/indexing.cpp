@@ -157,6 +157,7 @@ TEST_CASE("NaN is behind every number", "[session]") {
   CHECK(sess.run(searchsorted(line, wanted), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 2, 0});
   CHECK(sess.run(searchsorted(line, wanted, right_side), line = L, wanted = W) == tensor<std::int64_t, 3>{2, 4, 1});
   CHECK(sess.run(histogram<2>(wanted, 1, 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
+  CHECK(sess.run(histogram<2>(wanted, tensor<float>(1.f), 3), wanted = W) == tensor<std::int64_t, 2>{1, 1});
 }
 
 namespace {
