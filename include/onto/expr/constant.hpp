@@ -6,7 +6,9 @@
 #include <onto/expr/expression.hpp>
 #include <onto/tensor/tensor.hpp>
 
+#include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <new>
 #include <span>
 #include <string>
@@ -183,6 +185,28 @@ auto constant(const tensor<T, Dims...>& t) {
 }
 
 namespace detail {
+
+/// What is written in braces beside elements of `T`, with as many axes, and the constant that it is.
+template <class T, int Rank>
+struct braces {
+  using list = typename values_list<T, Rank>::type;
+};
+template <class T>
+struct braces<T, 1> {
+  using list = std::initializer_list<listed_value<T>>;
+};
+template <class T, int... Dims>
+auto constant_in_braces(shape<Dims...>, std::initializer_list<listed_value<T>> values) {
+  tensor<T, Dims...> t(uninitialized, std::array<int, 1>{static_cast<int>(values.size())});
+  T* to = t.data();
+  for (const listed_value<T>& each : values) *to++ = each.value;
+  return constant(t);
+}
+template <class T, int... Dims>
+  requires(sizeof...(Dims) > 1)
+auto constant_in_braces(shape<Dims...>, typename braces<T, static_cast<int>(sizeof...(Dims))>::list values) {
+  return constant(tensor<T, Dims...>(values));
+}
 
 template <class S>
 concept scalar_value = is_number<S>;

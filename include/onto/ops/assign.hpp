@@ -2,6 +2,7 @@
 // New values for variables: `assign`, `assign_add`, `assign_sub`. Their result is the new value.
 #pragma once
 
+#include <onto/expr/constant.hpp>
 #include <onto/expr/scope.hpp>
 #include <onto/expr/symbol.hpp>
 #include <onto/ops/math.hpp>
@@ -115,6 +116,33 @@ template <expression Variable, detail::operand X>
 [[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign_sub(
     const Variable& variable, const X& x) {
   return make<op::assign_sub>(detail::written<op::assign_sub>(variable), detail::lift<Variable>(x));
+}
+
+namespace detail {
+/// What a variable's values are in braces.
+template <class Variable>
+using braces_beside = typename braces<typename Variable::element_type, Variable::facts.shape.rank>::list;
+template <expression Variable>
+auto constant_for(const braces_beside<Variable>& values) {
+  return constant_in_braces<typename Variable::element_type>(shape_of_t<Variable>{}, values);
+}
+}  // namespace detail
+
+/// Values in braces, of the variable's shape: `assign(w, {1, 2, 3})`.
+template <expression Variable>
+  requires(Variable::facts.shape.rank > 0)
+auto assign(const Variable& variable, detail::braces_beside<Variable> values) {
+  return assign(variable, detail::constant_for<Variable>(values));
+}
+template <expression Variable>
+  requires(Variable::facts.shape.rank > 0)
+auto assign_add(const Variable& variable, detail::braces_beside<Variable> values) {
+  return assign_add(variable, detail::constant_for<Variable>(values));
+}
+template <expression Variable>
+  requires(Variable::facts.shape.rank > 0)
+auto assign_sub(const Variable& variable, detail::braces_beside<Variable> values) {
+  return assign_sub(variable, detail::constant_for<Variable>(values));
 }
 
 }  // namespace onto

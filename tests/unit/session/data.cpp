@@ -216,7 +216,7 @@ struct scaled : elementwise<> {
 TEST_CASE("a tensor of rank 0 stands where a word takes a number", "[data]") {
   session sess;
   const tensor<float> two(2.f);
-  const tensor<half> part(half(0.5f));
+  const tensor<onto::half> part(onto::half(0.5f));
   const tensor<float, 3> t{1, 2, 3};
   constexpr auto v = placeholder<"v", float, 3>;
   CHECK(sess.run(clip(v, 0, two), v = t) == tensor<float, 3>{1, 2, 2});
@@ -254,4 +254,19 @@ TEST_CASE("a tensor of rank 0 is a seed and a learning rate, which runs read", "
   sess.run(assign(u, 2));
   sess.run(by_number);
   CHECK(sess.run(u) == tensor<float, 2>{0, 0});
+}
+
+TEST_CASE("Variables are assigned values in braces", "[data]") {
+  session sess;
+  constexpr auto m = variable<"m", float, 2, 2>;
+  constexpr auto k = variable<"k", onto::half, dyn>;
+  sess.run(assign(w, {1, 2.5}));
+  sess.run(assign_add(w, {1, 1}));
+  sess.run(assign_sub(on<cpu<0>>(w), {0, 0.5f}));
+  sess.run(assign(m, {{1, 2}, {3, 4}}));
+  sess.run(assign(k, {1, 2, 3}));
+  CHECK(sess.run(w) == tensor<float, 2>{2, 3});
+  CHECK(sess.run(m) == tensor<float, 2, 2>{{1, 2}, {3, 4}});
+  CHECK(sess.run(sum(cast<float>(k))) == 6);
+  CHECK_THROWS_AS(assign(w, {1, 2, 3}), invalid_argument_error);
 }

@@ -317,3 +317,26 @@ TEST_CASE("Characters are numbers beside integers", "[session]") {
   CHECK(evaluate(bytes + u8'\x01', bytes = {1, 2}) == tensor<std::uint8_t, dyn>{2, 3});
   CHECK_THROWS_WITH(bytes + '\xff', Catch::Contains("[onto.element] the scalar -1 is no uint8"));
 }
+
+TEST_CASE("numbers and updates in braces are constants", "[indexing]") {
+  session sess;
+  const auto v = constant({1.f, 2.f, 3.f});
+  const auto m = constant({{1.f, 2.f}, {3.f, 4.f}});
+  const tensor<float, 3> t{1, 2, 3};
+  const tensor<float, 2> u{7, 8};
+  using row = tensor<float, 3>;
+  using rows = tensor<float, 2, 2>;
+  CHECK(sess.run(scatter_add(v, {0, 0}, {1.f, 2.f})) == row{4, 2, 3});
+  CHECK(sess.run(scatter_add(t, {0, 0}, u)) == row{16, 2, 3});
+  CHECK(sess.run(scatter(v, {0, 1}, {1, 2.5})) == row{1, 2.5f, 3});
+  CHECK(sess.run(scatter(t, tensor<int, 2>{0, 1}, {9, 8})) == row{9, 8, 3});
+  CHECK(sess.run(scatter(v, {0, 1}, u)) == row{7, 8, 3});
+  CHECK(sess.run(scatter(m, {1}, {{5, 6.5}})) == rows{{1, 2}, {5, 6.5f}});
+  CHECK(sess.run(update_slice(v, {5.f}, {1})) == row{1, 5, 3});
+  CHECK(sess.run(update_slice(t, u, {1})) == row{1, 7, 8});
+  CHECK(sess.run(update_slice(t, {5, 6}, tensor<int, 1>{1})) == row{1, 5, 6});
+  CHECK(sess.run(update_slice(m, {{5}, {7}}, {0, 1})) == rows{{1, 5}, {3, 7}});
+  CHECK(sess.run(dynamic_slice<2>(v, {1})) == tensor<float, 2>{2, 3});
+  CHECK(sess.run(segment_sum<2>(t, {1, 0, 1})) == tensor<float, 2>{2, 4});
+  CHECK(sess.run(take_along_axis<0>(v, {1, 0, 1})) == row{2, 1, 2});
+}
