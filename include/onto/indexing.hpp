@@ -13,5 +13,6 @@ ONTO_BEGIN_HEADER
 #include <onto/backend/cuda/grouped.hpp>
 #include <onto/backend/cuda/indexing.hpp>
 #include <onto/ops/indexing.hpp>
+#include <onto/ops/indexing_braces.hpp>
 
 ONTO_END_HEADER

@@ -40,6 +40,15 @@ typename X::element_type number_in(const X& x) {
 /// What kind of number: beside elements of a tensor, one with a fraction is not one without.
 enum class number_kind : std::uint8_t { floating, integer, natural };
 
+template <class E>
+struct option_is_a_number {
+  using reported = void;
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok,
+                "[onto.optimizer] an option is a number; a rate that is computed or fed has a word of its own: "
+                "minimize(adam{}, learning_rate(e), loss)");
+};
+
 /// A number as a template argument, by its bits: not every compiler takes floating-point ones.
 struct number_value {
   std::uint64_t bits = 0;  // of a double, a 64 bit integer, or a 64 bit integer without sign
@@ -51,6 +60,10 @@ struct number_value {
   constexpr number_value(std::unsigned_integral auto v)
       : bits(v), kind(v <= std::uint64_t{1} << 63 >> 1 ? number_kind::integer : number_kind::natural) {}
   number_value(bool) = delete;
+  template <expression E>
+  constexpr number_value(const E&) {
+    static_cast<void>(static_cast<typename option_is_a_number<E>::reported*>(nullptr));
+  }
   /// The number in a tensor of rank 0.
   template <class X>
     requires is_number_tensor<X> number_value(const X& x) : number_value(as_cpp_has_it(number_in(x))) {}

@@ -193,6 +193,11 @@ constexpr auto where(const C&, const X&...) { return typename detail::where_choo
 template <std::same_as<bool> C, detail::operand A, detail::operand B>
   requires(expression<A> || expression<B>)
 constexpr auto where(const C&, const A&, const B&) { return typename detail::condition_is_one_bool<A, B>::result{}; }
+template <expression C, class A, class B>
+  requires(!detail::data<A> && !detail::data<B> && !(detail::operand<A> && detail::operand<B>))
+constexpr auto where(const C&, const A&, const B&) {
+  return typename detail::where_chooses_between_two<C, A, B>::result{};
+}
 // Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
 template <int... Written, expression E, detail::operand X>
 constexpr auto min(const E&, const X&) {
@@ -276,6 +281,9 @@ constexpr auto pad(const E&) {
 template <class... Paddings, expression E, class Mode>
   requires(sizeof...(Paddings) > 0 && std::is_convertible_v<Mode, const char*>)
 constexpr auto pad(const E&, const Mode&) { return typename detail::pad_has_a_value<E>::result{}; }
+template <class... Ranges, expression E, class... More>
+  requires(sizeof...(Ranges) > 0 && sizeof...(More) > 0)
+constexpr auto slice(const E&, const More&...) { return typename detail::index_is_a_range<E>::result{}; }
 template <class Range, int... Index, expression E>
   requires(sizeof...(Index) > 0)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }

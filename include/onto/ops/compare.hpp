@@ -100,6 +100,22 @@ template <class S, class E>
   requires detail::text_beside<E, S>
 constexpr auto operator!=(const S& s, const E& e) { return make<op::not_equal>(constant(s), e); }
 
+// Nothing else is done with a string beside an expression.
+#define ONTO_TAKES_NO_TEXT(symbol)                                   \
+  template <class L, class R>                                        \
+    requires(detail::text_beside<L, R> || detail::text_beside<R, L>) \
+  constexpr auto operator symbol(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
+ONTO_TAKES_NO_TEXT(<)
+ONTO_TAKES_NO_TEXT(<=)
+ONTO_TAKES_NO_TEXT(>)
+ONTO_TAKES_NO_TEXT(>=)
+ONTO_TAKES_NO_TEXT(+)
+ONTO_TAKES_NO_TEXT(-)
+ONTO_TAKES_NO_TEXT(*)
+ONTO_TAKES_NO_TEXT(/)
+ONTO_TAKES_NO_TEXT(%)
+#undef ONTO_TAKES_NO_TEXT
+
 /// Where elements of the left are less, as `==` but for numbers only.
 template <class L, class R>
   requires detail::operands<L, R>

@@ -213,6 +213,13 @@ struct gradient_is_by_something : mistake {
   static constexpr bool ok = sizeof(Loss) == 0;
   static_assert(ok, "[onto.gradient] a gradient is by something: gradient(loss, w); by several: gradients(loss, w, b)");
 };
+template <class... X>
+struct gradient_is_not_by_a_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.gradient] a gradient is by the variable itself, not by its name: gradient(loss, w), "
+                "gradients(loss, w, b)");
+};
 template <class Element>
 struct nothing_to_derive : mistake {
   static constexpr bool ok = sizeof(Element) > 99;
@@ -259,6 +266,15 @@ template <expression Loss, expression... W>
 constexpr auto value_and_gradient(const Loss& loss, const W&... w) {
   return std::tuple{loss, gradient(loss, w)...};
 }
+
+#define ONTO_TAKES_NO_NAMES(word)                                 \
+  template <expression Loss, class... W>                          \
+    requires(std::is_convertible_v<const W&, const char*> || ...) \
+  constexpr auto word(const Loss&, const W&...) { return typename detail::gradient_is_not_by_a_name<Loss>::result{}; }
+ONTO_TAKES_NO_NAMES(gradient)
+ONTO_TAKES_NO_NAMES(gradients)
+ONTO_TAKES_NO_NAMES(value_and_gradient)
+#undef ONTO_TAKES_NO_NAMES
 
 namespace detail {
 

@@ -23,6 +23,20 @@ struct variables_are_no_names : mistake {
                 "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
                 "w, b), or all of them: minimize(sgd{}, loss)");
 };
+template <class... X>
+struct settings_are_before_the_loss : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.optimizer] behind the loss are variables alone, settings are before it: minimize(adam{}, "
+                "learning_rate(0.1), loss, w)");
+};
+template <class Optimizer>
+struct optimizer_is_a_value : mistake {
+  static constexpr bool ok = sizeof(Optimizer) == 0;
+  static_assert(ok,
+                "[onto.optimizer] the optimizer is a value, not its type: minimize(adam{}, loss), "
+                "minimize<adam{}>(loss)");
+};
 template <class Optimizer>
 struct not_an_optimizer : mistake {
   static constexpr bool ok = sizeof(Optimizer) == 0;
@@ -142,6 +156,11 @@ template <class Rule, class Settings, expression Loss, class... W>
 constexpr auto minimize_by(const Rule&, const Settings&, const Loss&, const W&...) {
   return typename variables_are_no_names<Loss>::result{};
 }
+template <class Rule, class Settings, expression Loss, class... X>
+  requires(!(expression<X> && ...) && !(std::is_convertible_v<X, const char*> || ...))
+constexpr auto minimize_by(const Rule&, const Settings&, const Loss&, const X&...) {
+  return typename settings_are_before_the_loss<Loss, X...>::result{};
+}
 template <class Rule, class Settings>
 constexpr auto minimize_by(const Rule&, const Settings&) {
   return typename no_loss_to_minimize<Rule>::result{};
@@ -209,5 +228,9 @@ constexpr auto minimize(const X&... x) {
         detail::step_settings<detail::real_in_type<detail::real_bits(Optimizer.rate)>>{}, x...);
   }
 }
+
+template <class Optimizer, expression Loss, class... X>
+  requires(!expression<Optimizer>)
+constexpr auto minimize(const Loss&, const X&...) { return typename detail::optimizer_is_a_value<Optimizer>::result{}; }
 
 }  // namespace onto

@@ -3,8 +3,10 @@
 // operand is expected, and casts of a number alone or to what is no element type: each is one sentence.
 #pragma once
 
+#include <onto/expr/constant.hpp>
 #include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>
+#include <onto/ops/operation_base.hpp>
 
 #include <initializer_list>
 
@@ -43,6 +45,15 @@ template <class To, class X>
 struct number_is_cast_by_itself : mistake {
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(ok, "[onto.operands] cast is of expressions and data; a number alone is C++'s: static_cast<int>(2.7)");
+};
+
+template <class... X>
+struct call_has_an_expression : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.operands] an operation is called with expressions or data, and numbers beside them: call<my>(x), "
+      "call<my>(x, 2.0)");
 };
 
 }  // namespace detail
@@ -111,5 +122,8 @@ template <tensor_element To, detail::scalar_value X>
 constexpr auto cast(const X&) {
   return typename detail::number_is_cast_by_itself<To, X>::result{};
 }
+template <class Op, class... X>
+  requires(!((detail::operand<X> && ...) && (expression<X> || ...)) && !(detail::data<X> || ...))
+constexpr auto call(const X&...) { return typename detail::call_has_an_expression<Op, X...>::result{}; }
 
 }  // namespace onto

@@ -7,9 +7,18 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/data_word.hpp>
 
+#include <string>
+#include <string_view>
+
 namespace onto {
 
 namespace detail {
+
+/// What any operand is converted to.
+struct any_operand {
+  template <class... X>
+  constexpr any_operand(const X&...) {}
+};
 
 // One struct a mistake, as in shape_check.hpp.
 template <class... X>
@@ -36,6 +45,25 @@ struct indexing_has_a_header : mistake {
       "[onto.include] write take<0>(x, i), gather<0>(x, i), scatter(x, i, v), segment_sum<3>(v, i), bincount<10>(i), "
       "histogram<10>(x, 0, 1), searchsorted(s, x), dynamic_slice<2, 2>(x, i), extent<0>(x), with #include "
       "<onto/indexing.hpp>");
+};
+
+template <class... X>
+struct convolutions_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.include] write conv2d<strides<2>, same>(x, w), conv1d(x, w), depthwise_conv2d(x, w), "
+                "max_pool2d<window<2>>(x), avg_pool2d<window<3>, strides<2>>(x), with #include <onto/convolution.hpp>");
+};
+
+template <class... X>
+struct einsum_has_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.include] write einsum<\"ij,jk->ik\">(x, y) with #include <onto/einsum.hpp>");
+};
+template <class... X>
+struct archives_have_a_header : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.include] write load_npz<float, dyn>(\"a.npz\", \"w\") with #include <onto/npz.hpp>");
 };
 
 }  // namespace detail
@@ -66,7 +94,23 @@ ONTO_HAS_A_HEADER(bincount, indexing_has_a_header)
 ONTO_HAS_A_HEADER(histogram, indexing_has_a_header)
 ONTO_HAS_A_HEADER(searchsorted, indexing_has_a_header)
 ONTO_HAS_A_HEADER(extent, indexing_has_a_header)
+ONTO_HAS_A_HEADER(conv2d, convolutions_have_a_header)
+ONTO_HAS_A_HEADER(conv1d, convolutions_have_a_header)
+ONTO_HAS_A_HEADER(depthwise_conv2d, convolutions_have_a_header)
+ONTO_HAS_A_HEADER(conv2d_transpose, convolutions_have_a_header)
+ONTO_HAS_A_HEADER(max_pool2d, convolutions_have_a_header)
+ONTO_HAS_A_HEADER(avg_pool2d, convolutions_have_a_header)
 #undef ONTO_HAS_A_HEADER
+// Whatever takes operands as they are comes first.
+template <fixed_string Letters>
+constexpr auto einsum(detail::any_operand, detail::any_operand = {}, detail::any_operand = {},
+                      detail::any_operand = {}) {
+  return typename detail::einsum_has_a_header<text_of<Letters>>::result{};
+}
+template <class T, int... Dims>
+auto load_npz(const std::string&, std::string_view) {
+  return typename detail::archives_have_a_header<T>::result{};
+}
 
 // Those of the headers themselves too.
 ONTO_TAKES_DATA(auto, cumsum)

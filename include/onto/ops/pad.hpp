@@ -12,8 +12,8 @@
 
 namespace onto {
 
-/// How many elements `pad` puts before and after those of an axis.
-template <int Before, int After = Before>
+/// How many elements `pad` puts before and after those of an axis: none unless they are said.
+template <int Before = 0, int After = Before>
 struct padding {
   static_assert(Before >= 0 && After >= 0, "[onto.shape] pad: a width is 0 or more; slice takes elements away");
   static constexpr int before = Before, after = After;

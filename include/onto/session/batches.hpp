@@ -46,6 +46,20 @@ auto rows_of(const Tensor& t) {
 template <class Range>
   requires(!is_tensor<Range> && requires(const Range& r) { std::data(r); })
 auto rows_of(const Range& r) { return tensor_ref<std::remove_cvref_t<decltype(*std::data(r))>, dyn>(r); }
+template <class X>
+struct batches_are_of_data {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.batches] batches are of data: a tensor, a vector, an array or a span, or several in "
+                "std::tie(images, labels)");
+};
+template <class X>
+  requires(!is_tensor<X> && !requires(const X& x) { std::data(x); })
+tensor_ref<float, dyn> rows_of(const X&) {
+  static_cast<void>(static_cast<typename batches_are_of_data<X>::reported*>(nullptr));
+  return tensor_ref<float, dyn>(std::span<const float>{}, {0});
+}
 template <class... Data>
 auto rows_of(const std::tuple<Data&...>& all) {
   return std::apply([](const Data&... each) { return std::make_tuple(rows_of(each)...); }, all);
