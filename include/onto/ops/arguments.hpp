@@ -39,11 +39,6 @@ struct axes_or_two : mistake {
                 "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
                 "minimum(x, y); an axis is kept by max<1>(x, keep_extents)");
 };
-template <class... X>
-struct where_chooses_between_two : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
-};
 template <class... T>
 struct extents_are_arguments : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
@@ -158,14 +153,6 @@ struct gradients_of_several : mistake {
   static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
 };
 template <class... X>
-struct condition_is_one_bool : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.element] where chooses for each element, and the condition is one bool; write flag ? x : y of two "
-      "values of one type, or feed a placeholder<\"flag\", bool>");
-};
-template <class... X>
 struct path_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
@@ -187,17 +174,6 @@ struct file_has_a_type : mistake {
 
 }  // namespace detail
 
-template <expression C, detail::operand... X>
-  requires(sizeof...(X) < 2)
-constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
-template <std::same_as<bool> C, detail::operand A, detail::operand B>
-  requires(expression<A> || expression<B>)
-constexpr auto where(const C&, const A&, const B&) { return typename detail::condition_is_one_bool<A, B>::result{}; }
-template <expression C, class A, class B>
-  requires(!detail::data<A> && !detail::data<B> && !(detail::operand<A> && detail::operand<B>))
-constexpr auto where(const C&, const A&, const B&) {
-  return typename detail::where_chooses_between_two<C, A, B>::result{};
-}
 // Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
 template <int... Written, expression E, detail::operand X>
 constexpr auto min(const E&, const X&) {

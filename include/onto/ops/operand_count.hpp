@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Words of one operand that were given more, words of two that were given one or three, numbers in braces where an
-// operand is expected, and casts of a number alone or to what is no element type: each is one sentence.
+// operand is expected, casts of a number alone or to what is no element type, and choices of `where` by or between what
+// is none: each is one sentence.
 #pragma once
 
 #include <onto/expr/constant.hpp>
@@ -8,6 +9,7 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/operation_base.hpp>
 
+#include <concepts>
 #include <initializer_list>
 
 namespace onto {
@@ -47,6 +49,19 @@ struct number_is_cast_by_itself : mistake {
   static_assert(ok, "[onto.operands] cast is of expressions and data; a number alone is C++'s: static_cast<int>(2.7)");
 };
 
+template <class... X>
+struct where_chooses_between_two : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
+};
+template <class... X>
+struct condition_is_one_bool : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.element] where chooses for each element, and the condition is one bool; write flag ? x : y of two "
+      "values of one type, or feed a placeholder<\"flag\", bool>");
+};
 template <class... X>
 struct call_has_an_expression : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
@@ -125,5 +140,17 @@ constexpr auto cast(const X&) {
 template <class Op, class... X>
   requires(!((detail::operand<X> && ...) && (expression<X> || ...)) && !(detail::data<X> || ...))
 constexpr auto call(const X&...) { return typename detail::call_has_an_expression<Op, X...>::result{}; }
+
+template <expression C, detail::operand... X>
+  requires(sizeof...(X) < 2)
+constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
+template <std::same_as<bool> C, detail::operand A, detail::operand B>
+  requires(expression<A> || expression<B>)
+constexpr auto where(const C&, const A&, const B&) { return typename detail::condition_is_one_bool<A, B>::result{}; }
+template <expression C, class A, class B>
+  requires(!detail::data<A> && !detail::data<B> && !(detail::operand<A> && detail::operand<B>))
+constexpr auto where(const C&, const A&, const B&) {
+  return typename detail::where_chooses_between_two<C, A, B>::result{};
+}
 
 }  // namespace onto
