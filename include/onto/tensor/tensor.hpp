@@ -6,6 +6,7 @@
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
 #include <onto/shape/extents.hpp>
+#include <onto/tensor/compared_whole.hpp>
 #include <onto/tensor/layout.hpp>
 #include <onto/tensor/nested_list.hpp>
 #include <onto/tensor/storage.hpp>
@@ -362,19 +363,6 @@ const tensor<T, Dims...>& expect_values(const tensor<T, Dims...>& t) {
   if (!may_agree(t.extent_values(), t.declared)) throw_moved_from();
   return t;
 }
-
-/// What `==` and `!=` of whole tensors give: a bool, which is refused as an operand of an expression, where it would
-/// stand for each element.
-class compared_whole {
- public:
-  explicit compared_whole(bool value) : value_(value) {}
-  compared_whole(const compared_whole& o) : value_(o.value_) {}  // printf is refused
-  compared_whole& operator=(const compared_whole&) = default;
-  operator bool() const { return value_; }
-
- private:
-  bool value_;
-};
 
 template <class A, class B>
 bool same_values(const A& a, const B& b) {
