@@ -7,6 +7,7 @@
 #include <onto/session/prepared.hpp>
 
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -271,12 +272,20 @@ class session {
   std::vector<device_info> devices() const { return core_->list_devices(); }
 
   /// What a device has done in this session: kernels launched, copies made, bytes copied, as counted by its backend.
-  /// *Throws* `not_found_error` where there is no such device.
+  /// A device is `gpu<1>{}`, or its name, `"/gpu:1"`, as `device_guard` takes it. *Throws* `not_found_error` where
+  /// there is no such device, `invalid_argument_error` where the name is none.
   device_statistics statistics(const device_name& name) const { return core_->statistics(name); }
+  template <detail::text_like Text>
+  device_statistics statistics(const Text& name) const {
+    return statistics(device_name::parse(std::string_view(name)));
+  }
 
-  /// A device's memory as this session uses it, in bytes.
-  /// *Throws* `not_found_error` where there is no such device.
+  /// A device's memory as this session uses it, in bytes; the device as above.
   memory_info memory(const device_name& name) const { return core_->memory(name); }
+  template <detail::text_like Text>
+  memory_info memory(const Text& name) const {
+    return memory(device_name::parse(std::string_view(name)));
+  }
 
   /// Gives memory back to the system that no variable, no prepared program and no run holds.
   void trim() { core_->trim(); }

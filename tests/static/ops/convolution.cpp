@@ -21,6 +21,7 @@ static_assert(shape_of(conv2d<same>(x, w)) == extents(shape<8, 24, 24, 64>{}));
 static_assert(shape_of(conv2d<strides<2>, same>(x, w)) == extents(shape<8, 12, 12, 64>{}));
 static_assert(shape_of(conv2d<strides<5, 7>, same>(x, w)) == extents(shape<8, 5, 4, 64>{}));
 static_assert(shape_of(conv2d<padding<1>>(x, w)) == extents(shape<8, 22, 22, 64>{}));
+static_assert(shape_of(conv2d<padding<>>(x, w)) == shape_of(conv2d<valid>(x, w)));
 static_assert(shape_of(conv2d<padding<0, 1>, padding<2, 3>>(x, w)) == extents(shape<8, 21, 25, 64>{}));
 static_assert(shape_of(conv2d<dilation<2>>(x, w)) == extents(shape<8, 16, 16, 64>{}));
 static_assert(shape_of(conv2d<strides<3>, dilation<1, 2>>(x, w)) == extents(shape<8, 7, 6, 64>{}));

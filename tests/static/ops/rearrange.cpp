@@ -40,6 +40,7 @@ static_assert(shape_of<decltype(stack<1>(x, x, x))> == extents(shape<2, 3, 3>{})
 static_assert(shape_of<std::tuple_element_t<1, decltype(split<3, -1>(x))>> == extents(shape<2, 1>{}));
 static_assert(shape_of<std::tuple_element_t<1, decltype(split<2>(d))>> == extents(shape<dyn, 3>{}));
 static_assert(shape_of<decltype(pad<padding<1, 2>>(x))> == extents(shape<5, 3>{}));
+static_assert(shape_of<decltype(pad<padding<>, padding<1>>(x))> == extents(shape<2, 5>{}));
 
 // A stretched extent is the operand's, or takes the place of 1.
 constexpr inferred stretched(extents e) { return op::broadcast_to<2, dyn, 4>::infer(&e, 1); }

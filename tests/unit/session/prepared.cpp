@@ -314,4 +314,8 @@ TEST_CASE("guards that have gone still place a prepared program", "[session][pre
   const auto before = sess.statistics(device_name::parse("/gpu:2")).kernels;
   for (int k = 0; k < 3; ++k) on_third(x = filled(0));
   CHECK(sess.statistics(device_name::parse("/gpu:2")).kernels == before + 3);
+  CHECK(sess.statistics("/gpu:2").kernels == before + 3);
+  CHECK(sess.memory(std::string("/gpu:2")).in_use == sess.memory(gpu<2>{}).in_use);
+  CHECK_THROWS_AS(sess.memory("gpu two"), invalid_argument_error);
+  CHECK_THROWS_AS(sess.statistics("/gpu:7"), not_found_error);
 }
