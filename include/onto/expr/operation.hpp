@@ -122,7 +122,9 @@ struct op_info {
   bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
   bool never_throws = false;   // an element's computation; one of a program's own may
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
-  bool has_letters = false;    // for the axes of its operands, in its attributes: session/check_letters.hpp
+  /// Of a product with letters for axes (ops/lettered_product.hpp): compares extents of the operands below reshapes.
+  void (*check_letters)(const extents* below) = nullptr;
+  bool has_letters = false;
 };
 
 namespace detail {
@@ -163,8 +165,8 @@ concept product_operation = requires {
 };
 
 template <class Op>
-concept lettered_operation = requires {
-  requires Op::has_letters;
+concept lettered_operation = requires(const extents* operands) {
+  Op::check_letters(operands);
 };
 
 /// A type's identity as a number. Not an address: comparing those is no constant expression under -fsanitize=undefined
@@ -193,7 +195,10 @@ constexpr op_info describe() {
   }
   o.has_epilogue = product_operation<Op>;
   o.never_throws = never_throwing_operation<Op>;
-  o.has_letters = lettered_operation<Op>;
+  if constexpr (lettered_operation<Op>) {
+    o.check_letters = &Op::check_letters;
+    o.has_letters = true;
+  }
   return o;
 }
 

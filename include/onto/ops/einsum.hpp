@@ -8,6 +8,7 @@
 
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/einsum_letters.hpp>
+#include <onto/ops/lettered_product.hpp>
 #include <onto/ops/logic.hpp>
 #include <onto/ops/matmul.hpp>
 #include <onto/ops/rearrange.hpp>
@@ -19,20 +20,6 @@
 #include <utility>
 
 namespace onto {
-
-namespace op {
-
-/// A product of two operands with letters for their axes, of which only the run knows whether they have one extent
-/// (session/check_letters.hpp). Attributes: the letters of each as it stands below what joins axes, and as it is
-/// written.
-template <class Product, std::int64_t... Letters>
-struct of_letters : Product {
-  static constexpr bool has_letters = true;
-  static constexpr int attribute_count = sizeof...(Letters);
-  static constexpr std::int64_t attribute[attribute_count] = {Letters...};
-};
-
-}  // namespace op
 
 namespace detail {
 
@@ -163,9 +150,10 @@ struct product_of_letters {
       open = open || (B.has(A.of[k]) && (L::facts.shape[k] == dyn || R::facts.shape[B.find(A.of[k])] == dyn));
     return open;
   }
+  static constexpr letter_list a = Pair::value.a, b = Pair::value.b;
   using type = std::conditional_t<is_open(),
-                                  op::of_letters<Product, packed_letters(Pair::value.a), packed_letters(Pair::value.b),
-                                                 packed_letters(A), packed_letters(B)>,
+                                  op::of_letters<Product, a.count, packed_letters(a), packed_letters(A), b.count,
+                                                 packed_letters(b), packed_letters(B)>,
                                   Product>;
 };
 

@@ -5,7 +5,6 @@
 #include <onto/graph/made_operation.hpp>
 #include <onto/ops/assign.hpp>
 #include <onto/plan/node_names.hpp>
-#include <onto/session/check_letters.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
@@ -71,8 +70,15 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
       if (!variable.is_static() && value.rank == variable.rank) variable = value;
       if (!variable.is_static()) throw_no_extents(g[g.operand(n, 0)], value);
     }
+    if (g[n].op->has_letters) {
+      for (int k = 0; k < 2; ++k) {
+        int o = g.operand(n, k);  // and below the reshapes that join its axes
+        while (shapes[o].rank < g[n].op->attribute[k] && g[o].kind() == op_kind::view) o = g.operand(o, 0);
+        operands[k] = shapes[o];
+      }
+      g[n].op->check_letters(operands);
+    }
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
-    if (g[n].op->has_letters) check_letters(g, shapes, n);
     const inferred r = infer_shape(*g[n].op, {g, shapes}, operands, g[n].count);
     if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
     if (g[n].made >= 0 && !r.shape.is_static())
