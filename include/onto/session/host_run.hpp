@@ -59,22 +59,22 @@ ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// A run of what has its leaves, on the CPU of a session. *Throws* as `session::run`.
-inline void run_on_host(bound_program& b, const run_request& r, device& host) {
+inline void run_on_host(bound_program& b, const run_request& r, device& cpu) {
   staged_results results(r, {b.program->graph, b.shapes, b.leaf, b.results});
   for (int k = 0; k < b.moving_count; ++k) {
     const int v = b.moving[k];
     b.address[v].data = b.results[b.values[v].fetch].data;
   }
-  host.counters.kernels.fetch_add(run_kernels(b, *host.host_context()), memory_order_relaxed);
+  cpu.counters.kernels.fetch_add(run_kernels(b, *cpu.host_context()), memory_order_relaxed);
   results.deliver();
 }
 
 /// Runs a prepared program. *Returns* false, having done nothing, where it is not bound for what is fed.
-inline bool run_on_host(prepared_program& p, const run_request& r, device& host) {
+inline bool run_on_host(prepared_program& p, const run_request& r, device& cpu) {
   const mutex_lock one(p.busy);
   bound_program* b = p.bound;
   while (b && !(b->plain && b->runs > 0 && take_leaves(*b, r, p.of.state.values))) b = b->next;
-  if (b) run_on_host(*b, r, host);
+  if (b) run_on_host(*b, r, cpu);
   return b != nullptr;
 }
 
