@@ -169,6 +169,8 @@ struct kind_of_values<tensor<T, Dims...>> {
 };
 template <class T, int... Dims>
 struct kind_of_values<tensor_ref<T, Dims...>> : kind_of_values<tensor<T, Dims...>> {};
+template <class T, int... Dims>
+struct kind_of_values<shared_tensor<T, Dims...>> : kind_of_values<tensor<T, Dims...>> {};
 
 /// The same for `==` and `!=`, where two tensors are compared as values.
 template <class L, class R>
