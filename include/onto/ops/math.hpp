@@ -54,7 +54,8 @@ requires std::is_arithmetic_v<T> ONTO_HD ONTO_INLINE constexpr T select(bool cho
 }
 /// The same in each lane of packs.
 template <class Mask, class Pack>
-requires is_pack<Pack> ONTO_INLINE Pack select(const Mask& chosen, const Pack& a, const Pack& b) {
+  requires(is_pack<Pack>)
+ONTO_INLINE Pack select(const Mask& chosen, const Pack& a, const Pack& b) {
   return select(chosen, a, b);  // that of packs, which is the more special one
 }
 

@@ -87,9 +87,9 @@ struct array_facts<const std::array<Row, N>> : array_facts<Row[N]> {};
 
 /// An array of `T` with `Rank` axes, in one piece: `float m[2][3]`, `std::array<std::array<float, 3>, 2>`.
 template <class Array, class T, int Rank>
-concept array_values = std::is_same_v<typename array_facts<Array>::element, T> &&
-                           array_facts<Array>::rank == Rank&& array_facts<Array>::rank <= max_rank &&
-                       sizeof(Array) == array_facts<Array>::size * sizeof(T);
+concept array_values = std::is_same_v<typename array_facts<Array>::element, T> &&(array_facts<Array>::rank == Rank) &&
+                       (array_facts<Array>::rank <= max_rank) &&
+                       (sizeof(Array) == array_facts<Array>::size * sizeof(T));
 
 template <class Array>
 constexpr extents array_extents() {
