@@ -142,4 +142,12 @@ extents shape_of_list(std::initializer_list<Entry> list) {
   return shape;
 }
 
+// What an element type is deduced of where a tensor was given extents alone.
+template <class I>
+struct extents_without_a_type {
+  using element = float;
+  static constexpr bool ok = sizeof(I) == 0;
+  static_assert(ok, "[onto.tensor] extents have no element type; write tensor<float, dyn, dyn> t({2, 3})");
+};
+
 }  // namespace onto::detail

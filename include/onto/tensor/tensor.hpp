@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -350,6 +351,11 @@ tensor(T, More...)
 ->tensor<std::common_type_t<T, More...>, static_cast<int>(sizeof...(More)) + 1>;
 template <class T>
 tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, dyn, dyn>;
+// Extents alone have no element type.
+template <std::integral I>
+tensor(const I (&)[2]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
+template <std::integral I>
+tensor(const I (&)[3]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn, dyn>;
 
 namespace detail {
 template <class>
