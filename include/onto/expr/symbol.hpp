@@ -207,10 +207,20 @@ struct placeholder_node : detail::stateless_expression {
     }
   }
 
-  /// Feeds a temporary or a nested list: `x = {{1, 2}, {3, 4}}`.
+  /// Feeds a temporary, or a list: `x = {1, 2}`.
   owning_feed<placeholder_node> operator=(tensor<T, Dims...>&& t) const {
     const feed<placeholder_node> f = operator=(t);
     return {f, static_cast<tensor<T, Dims...>&&>(t)};
+  }
+
+  /// Feeds a nested list. *Throws* `invalid_argument_error` where it has another shape.
+  owning_feed<placeholder_node> operator=(typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type list)
+      const requires(sizeof...(Dims) > 1) {
+    try {
+      return operator=(tensor<T, Dims...>(list));
+    } catch (const invalid_argument_error& e) {
+      detail::throw_feed(Name::value, e);
+    }
   }
 
   /// Feeds a vector, an array, a span with a shape (`tensor_ref`) or a tensor of other static extents, without copying.

@@ -173,6 +173,13 @@ TEST_CASE("A tensor beside anything but tensors of its kind is compared element 
   static_assert(std::equality_comparable<row>);
 }
 
+TEST_CASE("A nested list of another shape names the placeholder that it was fed to", "[data]") {
+  constexpr auto m = placeholder<"m", float, 2, 2>;
+  CHECK_THROWS_WITH(evaluate(m, m = {{1, 2, 3}, {4, 5, 6}}),
+                    Catch::Contains("[onto.tensor]") && Catch::Contains("'m'"));
+  CHECK(evaluate(m, m = {{1, 2}, {3, 4.5}}) == tensor<float, 2, 2>{{1, 2}, {3, 4.5}});
+}
+
 TEST_CASE("A number that is fed is one the element type holds", "[data]") {
   constexpr auto level = placeholder<"level", std::uint8_t>;
   constexpr auto choice = placeholder<"choice", bool>;
