@@ -41,7 +41,7 @@ struct call_addresses {
   const extents* shapes;        // per node, or null: as the graph has them
 
   void* address_of(int value, int node, std::int64_t offset) const {
-    return static_cast<char*>((value >= 0 ? address[value] : leaf[node]).data) + offset;
+    return beyond((value >= 0 ? address[value] : leaf[node]).data, offset);
   }
 
   /// Fills in call `number` of a step.
@@ -50,13 +50,16 @@ struct call_addresses {
       c.views[i].data = address_of(c.sources[i].value, c.sources[i].leaf, c.sources[i].offset);
     c.call.in = c.views;
     const host_slot* const results = address + step.value + c.first_value;
-    c.call.out.data = static_cast<char*>(results->data) + c.out_offset;
+    c.call.out.data = beyond(results->data, c.out_offset);
     for (int i = 0; i < c.call.more_outputs; ++i) c.more[i].data = results[1 + i].data;
     c.call.continues = number > 0 && step.batched == 1;
     if (!c.scalars_stand) set_scalars(c);
   }
 
  private:
+  /// Values of no elements have no address, wherever in them a part is.
+  static void* beyond(void* data, std::int64_t offset) { return data ? static_cast<char*>(data) + offset : data; }
+
   ONTO_COLD ONTO_NOINLINE double factor(int node) const {
     if (node < 0) return 1;
     if (g[node].made >= 0) return made_number(*g[node].op, {g, shapes, shapes != nullptr});

@@ -103,6 +103,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   const std::int64_t n = space.dims[column], k = call.inner, total = space.size();
   const bool adds = call.form.beta != 0;
   const auto matrix = [&](const operand_view& v) {
+    if (!v.data) return matrix_view<U>{nullptr, 0, 0};  // of no elements
     return matrix_view<U>{static_cast<const U*>(v.data), v.stride[row], v.stride[column]};
   };
   const matrix_view<U> a = matrix(call.in[0]), b = matrix(call.in[1]);
@@ -137,8 +138,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
       matrix_view<U> left = a, right = b;
       gemm_target<U> c = to;
       c.data += lo * m * n;
-      left.data += at(0);
-      right.data += at(1);
+      if (k > 0) left.data += at(0), right.data += at(1);
       if (adds) c.addend.data += at(2);
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
       if constexpr (Library != matmul_library::builtin) {
