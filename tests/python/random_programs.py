@@ -416,6 +416,8 @@ def added_by_number(p, x, v):
 
 @word(2)
 def part_at_a_place(p, x, v):
+    if v.ndim == 0:
+        return None
     if p.dice.random() < .5:
         extents = [p.dice.randint(1, d) for d in x.shape]
         begin = [p.dice.randint(0, d - e) for d, e in zip(x.shape, extents)]
