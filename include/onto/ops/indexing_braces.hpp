@@ -55,51 +55,43 @@ template <class X, int Rank>
 using listed_beside = typename braces<element_in<X>, Rank>::list;
 }  // namespace detail
 
-// So are updates: `scatter(x, {0, 2}, {1, 2.5})`, `update_slice(x, {{1, 2}}, {0, 0})`.
-#define ONTO_TAKES_UPDATES(Rank, ...)                                                                     \
-  template <class X, class I>                                                                             \
-  auto scatter(X&& x, I&& numbers, detail::listed_beside<X, Rank> updates) {                              \
-    return scatter(static_cast<X&&>(x), static_cast<I&&>(numbers),                                        \
-                   detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, updates));     \
-  }                                                                                                       \
-  template <class X, std::integral I, std::size_t N>                                                      \
-  auto scatter(X&& x, const I(&numbers)[N], detail::listed_beside<X, Rank> updates) {                     \
-    return scatter(static_cast<X&&>(x), constant(numbers),                                                \
-                   detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, updates));     \
-  }                                                                                                       \
-  template <class X, class I>                                                                             \
-  auto scatter_add(X&& x, I&& numbers, detail::listed_beside<X, Rank> updates) {                          \
-    return scatter_add(static_cast<X&&>(x), static_cast<I&&>(numbers),                                    \
-                       detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, updates)); \
-  }                                                                                                       \
-  template <class X, std::integral I, std::size_t N>                                                      \
-  auto scatter_add(X&& x, const I(&numbers)[N], detail::listed_beside<X, Rank> updates) {                 \
-    return scatter_add(static_cast<X&&>(x), constant(numbers),                                            \
-                       detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, updates)); \
-  }                                                                                                       \
-  template <class X, class I>                                                                             \
-  auto update_slice(X&& x, detail::listed_beside<X, Rank> update, I&& starts) {                           \
-    return update_slice(static_cast<X&&>(x),                                                              \
-                        detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, update),  \
-                        static_cast<I&&>(starts));                                                        \
-  }                                                                                                       \
-  template <class X, std::integral I, std::size_t N>                                                      \
-  auto update_slice(X&& x, detail::listed_beside<X, Rank> update, const I(&starts)[N]) {                  \
-    return update_slice(static_cast<X&&>(x),                                                              \
-                        detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, update),  \
-                        constant(starts));                                                                \
+// So are updates: `scatter(x, {0, 2}, {1, 2.5})`, `update_slice(x, {{1, 2}}, {0, 0})`. A list has no type to be
+// deduced, so each way of writing one is an overload.
+#define ONTO_UPDATES_IN_BRACES(...) detail::constant_in_braces<detail::element_in<X>>(shape<__VA_ARGS__>{}, updates)
+#define ONTO_SCATTERS_UPDATES(word, Rank, ...)                                                        \
+  template <class X, class I>                                                                         \
+  auto word(X&& x, I&& numbers, detail::listed_beside<X, Rank> updates) {                             \
+    return word(static_cast<X&&>(x), static_cast<I&&>(numbers), ONTO_UPDATES_IN_BRACES(__VA_ARGS__)); \
+  }                                                                                                   \
+  template <class X, std::integral I, std::size_t N>                                                  \
+  auto word(X&& x, const I(&numbers)[N], detail::listed_beside<X, Rank> updates) {                    \
+    return word(static_cast<X&&>(x), constant(numbers), ONTO_UPDATES_IN_BRACES(__VA_ARGS__));         \
   }
-ONTO_TAKES_UPDATES(1, dyn)
-ONTO_TAKES_UPDATES(2, dyn, dyn)
-#undef ONTO_TAKES_UPDATES
-template <class X, std::integral I, std::size_t N, class U>
-auto scatter(X&& x, const I (&numbers)[N], U&& updates) {
-  return scatter(static_cast<X&&>(x), constant(numbers), static_cast<U&&>(updates));
-}
-template <class X, std::integral I, std::size_t N, class U>
-auto scatter_add(X&& x, const I (&numbers)[N], U&& updates) {
-  return scatter_add(static_cast<X&&>(x), constant(numbers), static_cast<U&&>(updates));
-}
+#define ONTO_SCATTERS_AT_NUMBERS(word)                                              \
+  ONTO_SCATTERS_UPDATES(word, 1, dyn)                                               \
+  ONTO_SCATTERS_UPDATES(word, 2, dyn, dyn)                                          \
+  template <class X, std::integral I, std::size_t N, class U>                       \
+  auto word(X&& x, const I(&numbers)[N], U&& updates) {                             \
+    return word(static_cast<X&&>(x), constant(numbers), static_cast<U&&>(updates)); \
+  }
+ONTO_SCATTERS_AT_NUMBERS(scatter)
+ONTO_SCATTERS_AT_NUMBERS(scatter_add)
+#undef ONTO_SCATTERS_AT_NUMBERS
+#undef ONTO_SCATTERS_UPDATES
+
+#define ONTO_UPDATES_A_SLICE(Rank, ...)                                                                      \
+  template <class X, class I>                                                                                \
+  auto update_slice(X&& x, detail::listed_beside<X, Rank> updates, I&& starts) {                             \
+    return update_slice(static_cast<X&&>(x), ONTO_UPDATES_IN_BRACES(__VA_ARGS__), static_cast<I&&>(starts)); \
+  }                                                                                                          \
+  template <class X, std::integral I, std::size_t N>                                                         \
+  auto update_slice(X&& x, detail::listed_beside<X, Rank> updates, const I(&starts)[N]) {                    \
+    return update_slice(static_cast<X&&>(x), ONTO_UPDATES_IN_BRACES(__VA_ARGS__), constant(starts));         \
+  }
+ONTO_UPDATES_A_SLICE(1, dyn)
+ONTO_UPDATES_A_SLICE(2, dyn, dyn)
+#undef ONTO_UPDATES_A_SLICE
+#undef ONTO_UPDATES_IN_BRACES
 template <class X, class U, std::integral I, std::size_t N>
 auto update_slice(X&& x, U&& update, const I (&starts)[N]) {
   return update_slice(static_cast<X&&>(x), static_cast<U&&>(update), constant(starts));

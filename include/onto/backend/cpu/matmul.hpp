@@ -138,7 +138,10 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
       matrix_view<U> left = a, right = b;
       gemm_target<U> c = to;
       c.data += lo * m * n;
-      if (k > 0) left.data += at(0), right.data += at(1);
+      if (k > 0) {  // else they have no elements, and no address
+        left.data += at(0);
+        right.data += at(1);
+      }
       if (adds) c.addend.data += at(2);
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
       if constexpr (Library != matmul_library::builtin) {
