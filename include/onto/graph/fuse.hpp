@@ -76,7 +76,9 @@ class fuser {
     for (int n = g_.count - 1; n >= 0; --n) {
       if (g_[n].is_leaf()) continue;
       const operand_space s = p_.runs(n) ? join_product(n) : g_[n].kind() == op_kind::view ? fuse_view(n) : fuse_map(n);
-      for (int k = 0; k < g_[n].count; ++k) offer(g_.operand(n, k), s);
+      const bool parts = joins_parts(n);
+      for (int k = 0; k < g_[n].count; ++k)
+        offer(g_.operand(n, k), parts && !joins_parts(g_.operand(n, k)) ? operand_space{} : s);
     }
   }
 
@@ -165,7 +167,8 @@ class fuser {
   }
 
   /// A map joins the kernel of its consumers when they are all in one kernel that takes its elements one by one; a fold
-  /// over rows, when that kernel goes over the same rows. All else is a kernel of its own.
+  /// over rows, when that kernel goes over the same rows; a concatenation, that of one. All else is a kernel of its
+  /// own.
   constexpr operand_space fuse_map(int n) {
     const graph_node& x = g_[n];
     const int wanted = target(n);
@@ -173,15 +176,23 @@ class fuser {
     if (k_.is_task_sum(n)) {
       joins = joins && is_inner_sum(n);
     } else if (joins) {
-      if (x.is_map())
+      if (joins_parts(n))
+        joins = joins_parts(wanted);
+      else if (x.is_map())
         joins = map_joins(n, wanted);
       else
         joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_);
     }
     if (!joins) k_.path_of[n] = -1;
     k_.prepend(n, joins ? wanted : n);
-    const bool takes_in = x.is_map() || x.kind() == op_kind::assign || x.kind() == op_kind::reduce || folds_rows(g_, n);
+    const bool takes_in =
+        x.is_map() || x.kind() == op_kind::assign || x.kind() == op_kind::reduce || folds_rows(g_, n) || joins_parts(n);
     return {takes_in ? p_.kernel_of[n] : none, p_.path_of[n]};
+  }
+
+  /// Whether node `n` copies parts to their places: what it is itself a part of copies those where it would be.
+  constexpr bool joins_parts(int n) const {
+    return g_[n].kind() == op_kind::concat && !is_part_of_concat(g_[n]) && !k_.task_sums;
   }
 
   constexpr bool map_joins(int n, int wanted) const {

@@ -27,7 +27,8 @@ constexpr auto fill_beside(const E& x, const V& value, std::integer_sequence<int
   constexpr extents e = E::facts.shape;
   using T = typename E::element_type;
   if constexpr (((K == Axis || e[K] != dyn) && ...)) {
-    return generate<op::fill<T, (K == Axis ? Width : e[K])...>>(shape<(K == Axis ? Width : e[K])...>{}, value);
+    const auto one = generate<op::fill<T>>(shape<>{}, value);  // which is read again for each element
+    return make<op::broadcast_to<(K == Axis ? Width : e[K])...>>(one);
   } else {  // as what none of the elements along the axis come to, which are there whatever its extent
     constexpr fold f = std::is_same_v<T, bool> ? fold::any : fold::sum;
     const auto none = make<op::reduce<f, true, Axis>>(slice_axis<Axis, range<0, 0>>(x));

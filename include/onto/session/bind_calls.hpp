@@ -306,16 +306,35 @@ class call_binder {
     const graph_node& x = g_[root];
     const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
     if (is_part_of_concat(x)) return bind_part_of_concat(s, root, axis);
-    open_calls(s, x.count);
-    std::int64_t position = 0;
-    for (int k = 0; k < x.count; ++k) {
-      const int o = g_.operand(root, k);
-      bound_call& c = next_call(s, 1);
-      c.call.space = b_.shapes[o];
-      add_node(s, c, o, &c.call.space);
-      contiguous_strides(b_.shapes[root], c.call.out.stride);
-      c.out_offset = position * c.call.out.stride[axis] * size_of(x.type);
-      position += b_.shapes[o].dims[axis];
+    open_calls(s, count_parts(root, root));
+    std::int64_t stride[max_rank]{};
+    contiguous_strides(b_.shapes[root], stride);
+    bind_parts(s, root, root, stride, 0);
+  }
+
+  /// The parts of a concatenation and of those that its kernel makes in their places.
+  constexpr int count_parts(int n, int root) const {
+    if (n != root && units_.kernel_of[n] != root) return 1;
+    int parts = 0;
+    for (int k = 0; k < g_[n].count; ++k) parts += count_parts(g_.operand(n, k), root);
+    return parts;
+  }
+
+  /// A call for each part of node `n`, which lies in the result of `root` with these strides, from `offset` on.
+  constexpr void bind_parts(bound_step& s, int n, int root, const std::int64_t* stride, std::int64_t offset) {
+    const int axis = normalize_axis(static_cast<int>(g_[n].op->attribute[0]), b_.shapes[n].rank);
+    for (int k = 0; k < g_[n].count; ++k) {
+      const int o = g_.operand(n, k);
+      if (units_.kernel_of[o] == root) {
+        bind_parts(s, o, root, stride, offset);
+      } else {
+        bound_call& c = next_call(s, 1);
+        c.call.space = b_.shapes[o];
+        add_node(s, c, o, &c.call.space);
+        for (int d = 0; d < max_rank; ++d) c.call.out.stride[d] = stride[d];
+        c.out_offset = offset * size_of(g_[root].type);
+      }
+      offset += b_.shapes[o].dims[axis] * stride[axis];
     }
   }
 

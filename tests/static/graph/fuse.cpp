@@ -293,6 +293,18 @@ static_assert(plan_of(concat<0>(x, y)).kernels == 1);
 static_assert(plan_of(concat<1>(x + y, x, y)).kernels == 2);
 static_assert(plan_of(sum(concat<0>(x, y))).kernels == 2);
 
+// What is a part of another one copies its own parts to where they end up, along whatever axes.
+static_assert(plan_of(concat<0>(x, concat<0>(y, x))).kernels == 1);
+static_assert(plan_of(concat<1>(concat<0>(x, concat<0>(y, y)), concat<0>(x, x, y))).kernels == 1);
+static_assert(plan_of(concat<0>(concat<1>(x + y, x), concat<1>(y, y))).kernels == 2);
+// Not where anything else needs it, or it is somewhere else, or is seen through a view that turns it.
+static_assert(plan_of(fetches(concat<0>(x, y), concat<0>(concat<0>(x, y), x))).kernels == 2);
+static_assert(plan_of(concat<0>(exp(concat<0>(x, y)), concat<0>(x, y))).kernels == 3);
+static_assert(plan_of(on<cpu<0>>(concat<0>(x, on<gpu<0>>(concat<0>(x, y))))).kernels == 2);
+static_assert(plan_of(concat<0>(transpose(concat<1>(transpose(x), transpose(y))), x)).kernels == 2);
+// A value around a tensor is one element, which its copy reads again and again.
+static_assert(plan_of(pad<padding<1, 2>, padding<3>>(x)).kernels == 2);
+
 // ---- variables --------------------------------------------------------------------------------------------
 
 // The new value of a variable is computed in the kernel that writes it; a second one copies it to the result of the

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSL-1.0
+// Concatenations of concatenations are one kernel, which copies each part to where it ends up.
+#include <onto/onto.hpp>
+
+#include <string>
+
+#include "catch.hpp"
+
+using namespace onto;
+
+namespace {
+
+constexpr auto x = placeholder<"x", float, dyn, dyn>;
+constexpr auto y = placeholder<"y", float, dyn, dyn>;
+
+tensor<float, dyn, dyn> numbered(int rows, int columns, float first) {
+  tensor<float, dyn, dyn> t({rows, columns});
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) t(i, j) = first + static_cast<float>(i * columns + j);
+  return t;
+}
+
+/// `b` behind `a` along an axis, as two loops have it.
+tensor<float, dyn, dyn> joined(int axis, const tensor<float, dyn, dyn>& a, const tensor<float, dyn, dyn>& b) {
+  const int rows = a.shape()[0] + (axis == 0 ? b.shape()[0] : 0),
+            columns = a.shape()[1] + (axis == 1 ? b.shape()[1] : 0);
+  tensor<float, dyn, dyn> t({rows, columns});
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      t(i, j) = i < a.shape()[0] && j < a.shape()[1] ? a(i, j)
+                : axis == 0                          ? b(i - a.shape()[0], j)
+                                                     : b(i, j - a.shape()[1]);
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("concatenations inside each other, along the same axis and along others", "[concat]") {
+  session sess;
+  for (const auto& [rows, columns] : {std::pair{3, 4}, {1, 1}, {0, 2}, {40, 70}}) {
+    const auto a = numbered(rows, columns, 1), b = numbered(rows, columns, 1000);
+    const auto square = joined(0, joined(1, a, b), joined(1, b, a));
+    const auto e = concat<0>(concat<1>(x, y), concat<1>(y, x));
+    STATIC_REQUIRE(plan_of(e).kernels == 1);
+    CHECK(sess.run(e, x = a, y = b) == square);
+    CHECK(evaluate(e, x = a, y = b) == square);
+    const auto wide = concat<1>(concat<0>(y, x), e, concat<0>(x, y));
+    STATIC_REQUIRE(plan_of(wide).kernels == 1);
+    CHECK(sess.run(wide, x = a, y = b) == joined(1, joined(1, joined(0, b, a), square), joined(0, a, b)));
+    CHECK(sess.run(concat<0>(x, concat<0>(y, concat<0>(x, y)), y) * 2.f, x = a, y = b) ==
+          evaluate(concat<0>(x, y, x, y, y) * 2.f, x = a, y = b));
+    // The same concatenation as two parts of another one, and one that is fetched too.
+    const auto row = concat<1>(x, y);
+    CHECK(sess.run(concat<0>(row, row), x = a, y = b) == joined(0, joined(1, a, b), joined(1, a, b)));
+    const auto [alone, both] = sess.run(fetches(row, concat<0>(row, concat<1>(y, x))), x = a, y = b);
+    CHECK(alone == joined(1, a, b));
+    CHECK(both == square);
+  }
+}
+
+TEST_CASE("parts of a concatenation that are turned, computed, or of another type", "[concat]") {
+  session sess;
+  const auto a = numbered(3, 4, 1), b = numbered(4, 3, 50);
+  tensor<float, dyn, dyn> expected({3, 12});
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 12; ++j) expected(i, j) = j < 4 ? a(i, j) : j < 8 ? b(j - 4, i) : a(i, 3 - (j - 8)) * 2;
+  const auto e = concat<1>(concat<1>(x, transpose(y)), flip<1>(x * 2.f));
+  CHECK(sess.run(e, x = a, y = b) == expected);
+
+  tensor<bool, dyn> flags{true, false};
+  const auto p = placeholder<"p", bool, dyn>;
+  CHECK(sess.run(concat<0>(concat<0>(p, !p), p), p = flags) ==
+        tensor<bool, dyn>{true, false, false, true, true, false});
+  const auto t = placeholder<"t", text, dyn>;
+  CHECK(sess.run(concat<0>(t, concat<0>(constant({"b", "c"}), t)), t = {"a long text, which is not kept inside"}) ==
+        tensor<text, dyn>{"a long text, which is not kept inside", "b", "c", "a long text, which is not kept inside"});
+}
+
+TEST_CASE("guards pull concatenations apart again", "[concat]") {
+  session sess{{.simulated_gpus = 2}};
+  const auto a = numbered(3, 4, 1), b = numbered(3, 4, 1000);
+  const auto square = joined(0, joined(1, a, b), joined(1, b, a));
+  const auto upper = [](const char* device) {
+    device_guard g{device};
+    return concat<1>(x, y);
+  };
+  CHECK(sess.run(concat<0>(upper("/gpu:1"), concat<1>(y, x)), x = a, y = b) == square);
+  CHECK(sess.run(on<cpu<0>>(concat<0>(upper("/gpu:0"), on<gpu<1>>(concat<1>(y, x)))), x = a, y = b) == square);
+  CHECK(sess.run(on<gpu<0>>(concat<0>(concat<1>(x, y), concat<1>(y, x))), x = a, y = b) == square);
+}
+
+TEST_CASE("of equal types, concatenations that values tell apart", "[concat]") {
+  session sess;
+  const auto a = numbered(2, 2, 1);
+  const auto beside = [](float f) { return concat<1>(x, x * f); };
+  CHECK(sess.run(concat<0>(beside(2), beside(2)), x = a)(3, 3) == 8);
+  const auto two = sess.run(concat<0>(beside(2), beside(3)), x = a);
+  CHECK(two(1, 3) == 8);
+  CHECK(two(3, 3) == 12);
+}
