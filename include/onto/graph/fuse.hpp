@@ -191,7 +191,7 @@ class fuser {
   }
 
   /// Whether node `n` copies parts to their places: what it is itself a part of copies those where it would be.
-  constexpr bool joins_parts(int n) const {
+  ONTO_INLINE constexpr bool joins_parts(int n) const {
     return g_[n].kind() == op_kind::concat && !is_part_of_concat(g_[n]) && !k_.task_sums;
   }
 

@@ -306,28 +306,23 @@ class call_binder {
     const graph_node& x = g_[root];
     const int axis = normalize_axis(static_cast<int>(x.op->attribute[0]), b_.shapes[root].rank);
     if (is_part_of_concat(x)) return bind_part_of_concat(s, root, axis);
-    open_calls(s, count_parts(root, root));
     std::int64_t stride[max_rank]{};
     contiguous_strides(b_.shapes[root], stride);
+    open_calls(s, bind_parts(s, root, root, stride, 0));
     bind_parts(s, root, root, stride, 0);
   }
 
-  /// The parts of a concatenation and of those that its kernel makes in their places.
-  constexpr int count_parts(int n, int root) const {
-    if (n != root && units_.kernel_of[n] != root) return 1;
-    int parts = 0;
-    for (int k = 0; k < g_[n].count; ++k) parts += count_parts(g_.operand(n, k), root);
-    return parts;
-  }
-
-  /// A call for each part of node `n`, which lies in the result of `root` with these strides, from `offset` on.
-  constexpr void bind_parts(bound_step& s, int n, int root, const std::int64_t* stride, std::int64_t offset) {
+  /// A call for each part of concatenation `n`, which lies in the result of `root` with these strides, from `offset`
+  /// on; parts that are made in this kernel come apart into theirs. *Returns* how many there are: before there is room
+  /// for calls, that alone.
+  constexpr int bind_parts(bound_step& s, int n, int root, const std::int64_t* stride, std::int64_t offset) {
     const int axis = normalize_axis(static_cast<int>(g_[n].op->attribute[0]), b_.shapes[n].rank);
+    int parts = 0;
     for (int k = 0; k < g_[n].count; ++k) {
       const int o = g_.operand(n, k);
       if (units_.kernel_of[o] == root) {
-        bind_parts(s, o, root, stride, offset);
-      } else {
+        parts += bind_parts(s, o, root, stride, offset);
+      } else if (++parts; s.calls) {
         bound_call& c = next_call(s, 1);
         c.call.space = b_.shapes[o];
         add_node(s, c, o, &c.call.space);
@@ -336,9 +331,10 @@ class call_binder {
       }
       offset += b_.shapes[o].dims[axis] * stride[axis];
     }
+    return parts;
   }
 
-  constexpr void bind_part_of_concat(bound_step& s, int root, int axis) {
+  ONTO_INLINE constexpr void bind_part_of_concat(bound_step& s, int root, int axis) {
     std::int64_t position = 0;
     for (int k = 2; k < g_[root].count; ++k) position += b_.shapes[g_.operand(root, k)].dims[axis];
     open_calls(s, 1);
