@@ -120,12 +120,12 @@ class Program:
 
     def needed(self):
         named = {n.name: n for n in self.nodes}
-        names, todo = set(), [n.name for n in self.fetched]
-        while todo:
-            name = todo.pop()
+        names, pending = set(), [n.name for n in self.fetched]
+        while pending:
+            name = pending.pop()
             if name not in names:
                 names.add(name)
-                todo += re.findall(r"\b[pn]\d+\b", named[name].code) if name[0] == "n" else []
+                pending += re.findall(r"\b[pn]\d+\b", named[name].code) if name[0] == "n" else []
         return names
 
     def feeds(self, changed=None, by=None):
