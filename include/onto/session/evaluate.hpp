@@ -126,7 +126,7 @@ inline namespace ONTO_VECTOR_ABI {
 template <expression E, class... Symbols>
 auto evaluate(const E& e, const feed<Symbols>&... feeds) {
   if constexpr (std::same_as<E, ill_formed>)
-    return tensor<float>{};
+    return detail::result_of<E>{};
   else
     return detail::without_session<detail::graph_of<E>, detail::result_of<E>>([&] {
       if constexpr (detail::runs_as_loop<E, Symbols...>())

@@ -98,7 +98,7 @@ class session {
   template <expression E, class... Symbols>
   auto run(const E& e, const feed<Symbols>&... feeds) {
     if constexpr (std::same_as<E, ill_formed>) {
-      return tensor<float>{};
+      return detail::result_of<E>{};
     } else {
       const detail::state* const states[] = {e.state.get()};
       return std::get<0>(detail::typed_run<E>::run(*core_, nullptr, states, feeds...));
@@ -227,7 +227,7 @@ class session {
   template <expression E>
   auto prepare(const E& e) {
     if constexpr (std::same_as<E, ill_formed>)
-      return [](const auto&...) { return tensor<float>{}; };
+      return [](const auto&...) { return detail::result_of<E>{}; };
     else
       return prepared<true, E>(core_, e);
   }

@@ -19,6 +19,21 @@ template <class E, std::size_t... K>
 struct result_type<E, std::index_sequence<K...>> {
   using type = tensor<typename E::element_type, E::facts.shape.dims[K]...>;
 };
+/// What comes out of a mistake that was reported: it has whatever elements are asked for, and becomes any tensor, so
+/// that one mistake is one error.
+struct result_of_mistake : tensor<float> {
+  using tensor<float>::tensor;
+  template <class... Index>
+  float& operator()(Index...) const;
+  template <class Index>
+  float& operator[](Index) const;
+  template <class T, int... Dims>
+  operator tensor<T, Dims...>() const;
+};
+template <>
+struct result_type<ill_formed, std::index_sequence<>> {
+  using type = result_of_mistake;
+};
 template <class E>
 using result_of = typename result_type<E>::type;
 
