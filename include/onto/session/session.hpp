@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/session/backends.hpp>
+#include <onto/session/initialize.hpp>
 #include <onto/session/makers.hpp>
 #include <onto/session/prepared.hpp>
 
@@ -16,36 +17,8 @@ namespace onto {
 
 class server;
 
-/// Sets variables to their initial values: `sess.run(initialize(w, b))`.
-template <expression... E>
-struct initializer {
-  boost::hana::tuple<E...> expressions;
-};
-
-/// Every variable under these expressions, to be set to its initial value.
-template <expression First, expression... More>
-constexpr initializer<First, More...> initialize(const First& first, const More&... more) {
-  return {boost::hana::tuple<First, More...>(first, more...)};
-}
-
 namespace detail {
 // One struct a mistake: its name and arguments are what the compiler prints.
-template <class E>
-struct no_variable_is_in_it {
-  using reported = void;
-  static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok,
-                "[onto.variable] a placeholder or constant has no initial value to be set; initialize(w) takes "
-                "variables, or what is computed of them, and a placeholder is fed: sess.run(e, x = data)");
-};
-template <class... X>
-struct initialize_takes_variables {
-  using reported = void;
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.variable] initialize takes variables, or what is computed of them: sess.run(initialize(w, b)), "
-                "sess.run(initialize(loss))");
-};
 template <class... None>
 struct run_is_of_a_program {
   using reported = void;
@@ -59,19 +32,6 @@ struct feeds_are_for_the_step {
   static_assert(ok, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
 };
 }  // namespace detail
-
-/// Those under a list: `initialize(fetches(w, b))`.
-template <expression... E>
-constexpr initializer<E...> initialize(const fetch_list<E...>& several) {
-  return {several.expressions};
-}
-
-template <class... X>
-  requires(sizeof...(X) == 0 || !(expression<X> && ...))
-constexpr initializer<> initialize(const X&...) {
-  static_cast<void>(static_cast<typename detail::initialize_takes_variables<X...>::reported*>(nullptr));
-  return {};
-}
 
 inline namespace ONTO_ABI {
 
@@ -167,17 +127,20 @@ class session {
   }
 
   /// Sets variables to their initial values.
+  /// *Mandates* one initial value for each name.
   template <expression... E>
   void run(const initializer<E...>& i) {
+    static_cast<void>(static_cast<detail::one_first_value<E...>*>(nullptr));
     boost::hana::unpack(i.expressions, [&](const E&... e) { (initialize(e), ...); });
   }
 
   /// Sets every variable under `e` to its initial value, on the device where the program has it.
-  /// *Throws* `failed_precondition_error` where one has none.
+  /// *Mandates* one initial value for each name. *Throws* `failed_precondition_error` where one has none.
   template <expression E>
   void initialize(const E& e) {
     if constexpr (E::facts.is_leaf && E::ops::size == 0 && !std::same_as<E, ill_formed>)
       static_cast<void>(static_cast<typename detail::no_variable_is_in_it<E>::reported*>(nullptr));
+    static_cast<void>(static_cast<detail::one_first_value<E>*>(nullptr));
     using graph = detail::graph_of<E>;
     const detail::state* const states[] = {e.state.get()};
     core_->pin_variables(detail::typed_run<E>::program(), states);
