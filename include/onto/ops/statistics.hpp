@@ -48,6 +48,17 @@ constexpr auto logsumexp_as(const E& x) {
   }
 }
 
+/// The distances from the mean, squared. The mean of all is the one that `mean(x)` is: a program that has both computes
+/// it once. The distance is no `x - mean(x)`, which a program may have too: what two kernels use would be kept in
+/// memory.
+template <int... Axes, class E>
+constexpr auto squared_from_mean(const E& x) {
+  if constexpr (sizeof...(Axes) == 0)
+    return square(mean(x) - x);
+  else
+    return square(x - mean<Axes...>(x, keep_extents));
+}
+
 }  // namespace detail
 
 /// The mean of the squared distances from the mean, over all axes or the named ones. Of a sample of n, times n / (n -
@@ -55,11 +66,11 @@ constexpr auto logsumexp_as(const E& x) {
 /// cancels.
 template <int... Axes, expression E>
 constexpr auto var(const E& x) {
-  return mean<Axes...>(square(x - mean<Axes...>(x, keep_extents)));
+  return mean<Axes...>(detail::squared_from_mean<Axes...>(x));
 }
 template <int... Axes, expression E>
 constexpr auto var(const E& x, keep_extents_t keep) {
-  return mean<Axes...>(square(x - mean<Axes...>(x, keep_extents)), keep);
+  return mean<Axes...>(detail::squared_from_mean<Axes...>(x), keep);
 }
 
 /// The standard deviation, the root of `var`: NumPy's `std`, which in C++ is a namespace.

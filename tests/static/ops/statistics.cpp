@@ -20,4 +20,8 @@ static_assert(decltype(norm(d))::facts.shape == extents{});
 static_assert(plan_of(var<1>(x)).kernels == 1);
 static_assert(plan_of((x - mean<1>(x, keep_extents)) / stddev<1>(x, keep_extents)).kernels == 1);
 
+// The mean that the variance of all is around is the one beside it.
+static_assert(plan_of(fetches(mean(x), var(x))).kernels == 2);
+static_assert(plan_of((x - mean(x)) / stddev(x)).kernels == 3);
+
 }  // namespace
