@@ -126,6 +126,14 @@ struct pack {
   }
   ONTO_INLINE void store_unaligned(T* to) const { std::memcpy(to, &data, sizeof data); }
   ONTO_INLINE void store_aligned(T* to) const { std::memcpy(to, &data, sizeof data); }
+  /// The first `n` lanes from memory, of which no more is read; the others repeat the first. `n` is in [1, size).
+  static ONTO_INLINE pack load_first(const T* from, std::int64_t n) {
+    pack p(*from);
+    ops::load_first(p.data, from, n);
+    return p;
+  }
+  /// Writes the first `n` lanes.
+  ONTO_INLINE void store_first(T* to, std::int64_t n) const { ops::store_first(to, data, n); }
   /// Past the caches; `to` is aligned to a pack.
   ONTO_INLINE void stream(T* to) const { ops::stream(to, data); }
 

@@ -171,7 +171,7 @@ struct row_fold_body<Program, F, Keeps, true> {
       k += some;
     }
     // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
-    alignas(64) T rest[inputs + 1][width];
+    alignas(64) T rest[inputs + 1][width];  // one more: there may be none
     for (; k < c.count; k += width) {
       const std::int64_t left = c.count - k;
       source.k = k;
@@ -182,16 +182,13 @@ struct row_fold_body<Program, F, Keeps, true> {
         continue;
       }
       for (int i = 0; i < inputs; ++i) {
-        for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][k + (j < left ? j : 0)];
+        lanes::load_first(source.in[i] + k, left).store_aligned(rest[i]);
         source.in[i] = rest[i];
       }
       source.k = 0;
       const lanes v = Program::evaluate(source);
       total.add_first(v, left);
-      if constexpr (Keeps) {
-        v.store_unaligned(rest[inputs]);
-        std::memcpy(out + k, rest[inputs], static_cast<std::size_t>(left) * sizeof(T));
-      }
+      if constexpr (Keeps) v.store_first(out + k, left);
     }
     add_total<fold_or_max(F), T>(accumulator, total.total());
   }

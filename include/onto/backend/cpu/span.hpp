@@ -164,8 +164,7 @@ struct span_body<Program, true> {
     if (left != 0 && overlaps)
       for (int i = 0; i < inputs; ++i) lanes::load_unaligned(source.in[i] + last).store_aligned(rest[i]);
     else if (left != 0)
-      for (int i = 0; i < inputs; ++i)
-        for (std::int64_t j = 0; j < width; ++j) rest[i][j] = source.in[i][whole_packs + (j < left ? j : 0)];
+      for (int i = 0; i < inputs; ++i) lanes::load_first(source.in[i] + whole_packs, left).store_aligned(rest[i]);
     T* target = out;
     std::int64_t n = whole_packs;
     bool streamed = c.streamed;
@@ -185,11 +184,10 @@ struct span_body<Program, true> {
       streamed = false;
     }
     if (overlaps || left == 0) return;
-    std::memcpy(out + whole_packs, rest_out[0], static_cast<std::size_t>(left) * sizeof(T));
+    lanes::load_unaligned(rest_out[0]).store_first(out + whole_packs, left);
     if constexpr (results > 0)  // a loop that runs never would read past `rest_out`, says g++ where it checks bounds
       for (int i = 0; i < results; ++i)
-        std::memcpy(static_cast<T*>(c.more[i]) + whole_packs, rest_out[i + 1],
-                    static_cast<std::size_t>(left) * sizeof(T));
+        lanes::load_unaligned(rest_out[i + 1]).store_first(static_cast<T*>(c.more[i]) + whole_packs, left);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #if defined(__GNUC__)
@@ -39,6 +40,10 @@ template <class T, int Bytes>
 using bits_of = typename vector_types<T, Bytes>::bits;
 template <class T, int Bytes>
 using mask_of = typename mask_type<T, Bytes>::type;
+
+/// A mask of all of a vector's 32 bytes, and then of none: that of its first n bytes begins 32 - n bytes behind the
+/// first.
+inline constexpr std::int32_t first_bytes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 enum class comparison { equal = 0, less = 17, less_equal = 18, unordered = 3 };  // as vcmpps numbers them
 enum class rounding { nearest = 8, down = 9, up = 10 };                          // as vroundps does
@@ -81,6 +86,19 @@ struct instructions;
       asm("vmovmsk" SUFFIX " %1, %0" : "=r"(r) : "x"(m));                                                          \
       return r;                                                                                                    \
     }                                                                                                              \
+    /* The first n lanes from memory, of which no more is read; the others are those of r. */                      \
+    ONTO_WITHIN_32 static inline void load_first(V& r, const T* from, std::int64_t n) {                            \
+      M first;                                                                                                     \
+      std::memcpy(&first, first_bytes + 8 - n * (sizeof(T) / 4), sizeof first);                                    \
+      V read;                                                                                                      \
+      asm("vmaskmov" SUFFIX " (%2), %1, %0" : "=x"(read) : "x"(first), "r"(from) : "memory");                      \
+      choose(r, first, read, r);                                                                                   \
+    }                                                                                                              \
+    ONTO_WITHIN_32 static inline void store_first(T* to, const V& x, std::int64_t n) {                             \
+      M first;                                                                                                     \
+      std::memcpy(&first, first_bytes + 8 - n * (sizeof(T) / 4), sizeof first);                                    \
+      asm volatile("vmaskmov" SUFFIX " %1, %0, (%2)" : : "x"(first), "x"(x), "r"(to) : "memory");                  \
+    }                                                                                                              \
     ONTO_WITHIN_32 static inline void stream(void* to, const V& x) {                                               \
       asm volatile("vmovnt" SUFFIX " %1, %0" : "=m"(*static_cast<V*>(to)) : "x"(x));                               \
     }                                                                                                              \
@@ -122,6 +140,15 @@ struct instructions;
     /* table[place], by the last bits of `place` */                                                                \
     ONTO_WITHIN_64 static inline void look_up(V& r, const V& place, const V& table) {                              \
       asm("vperm" SUFFIX " %2, %1, %0" : "=v"(r) : "v"(place), "v"(table));                                        \
+    }                                                                                                              \
+    /* The first n lanes from memory, of which no more is read; the others are those of r. */                      \
+    ONTO_WITHIN_64 static inline void load_first(V& r, const T* from, std::int64_t n) {                            \
+      const M first = static_cast<M>((1u << n) - 1);                                                               \
+      asm("vmovu" SUFFIX " (%2), %0%{%1%}" : "+v"(r) : "Yk"(first), "r"(from) : "memory");                         \
+    }                                                                                                              \
+    ONTO_WITHIN_64 static inline void store_first(T* to, const V& x, std::int64_t n) {                             \
+      const M first = static_cast<M>((1u << n) - 1);                                                               \
+      asm volatile("vmovu" SUFFIX " %1, (%2)%{%0%}" : : "Yk"(first), "v"(x), "r"(to) : "memory");                  \
     }                                                                                                              \
     ONTO_WITHIN_64 static inline void stream(void* to, const V& x) {                                               \
       asm volatile("vmovnt" SUFFIX " %1, %0" : "=m"(*static_cast<V*>(to)) : "v"(x));                               \
@@ -201,6 +228,14 @@ struct instructions<T, 16> {
     M below;
     compare<comparison::less>(below, size, shifts);
     choose(r, below, whole, x);
+  }
+  static ONTO_INLINE void load_first(V& r, const T* from, std::int64_t n) {
+    for (int k = 0; k < width; ++k)
+      if (k < n) r[k] = from[k];
+  }
+  static ONTO_INLINE void store_first(T* to, const V& x, std::int64_t n) {
+    for (int k = 0; k < width; ++k)
+      if (k < n) to[k] = x[k];
   }
   static ONTO_INLINE void stream(void* to, const V& x) {
 #if defined(__clang__)
