@@ -89,14 +89,14 @@ struct instructions;
     /* The first n lanes from memory, of which no more is read; the others are those of r. */                      \
     ONTO_WITHIN_32 static inline void load_first(V& r, const T* from, std::int64_t n) {                            \
       M first;                                                                                                     \
-      std::memcpy(&first, first_bytes + 8 - n * (sizeof(T) / 4), sizeof first);                                    \
+      std::memcpy(&first, first_bytes + 8 - n * (static_cast<int>(sizeof(T)) / 4), sizeof first);                  \
       V read;                                                                                                      \
       asm("vmaskmov" SUFFIX " (%2), %1, %0" : "=x"(read) : "x"(first), "r"(from) : "memory");                      \
       choose(r, first, read, r);                                                                                   \
     }                                                                                                              \
     ONTO_WITHIN_32 static inline void store_first(T* to, const V& x, std::int64_t n) {                             \
       M first;                                                                                                     \
-      std::memcpy(&first, first_bytes + 8 - n * (sizeof(T) / 4), sizeof first);                                    \
+      std::memcpy(&first, first_bytes + 8 - n * (static_cast<int>(sizeof(T)) / 4), sizeof first);                  \
       asm volatile("vmaskmov" SUFFIX " %1, %0, (%2)" : : "x"(first), "x"(x), "r"(to) : "memory");                  \
     }                                                                                                              \
     ONTO_WITHIN_32 static inline void stream(void* to, const V& x) {                                               \
