@@ -37,8 +37,10 @@ ONTO_BEGIN_HEADER
 #include <onto/graph/trainable.hpp>
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/bitwise.hpp>
+#include <onto/ops/maker_arguments.hpp>
 #include <onto/ops/operand_count.hpp>
 #include <onto/ops/other_headers.hpp>
+#include <onto/ops/other_names.hpp>
 #include <onto/plan/placeable.hpp>
 #include <onto/plan/text.hpp>
 #include <onto/session/options.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // How many bins there are stands in <>; so much is said where the header is included too.
-// FAIL: histogram<10>\(x, 0, 1\), searchsorted\(s, x\), dynamic_slice<2, 2>\(x, i\), extent<0>\(x\), with #include <onto/indexing\.hpp>
+// FAIL: histogram<10>\(x, 0, 1\), searchsorted\(s, x\), searchsorted\(s, x, right_side\), dynamic_slice<2, 2>\(x, starts\)
 #include <onto/indexing.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // More paddings than axes.
-// FAIL: \[onto\.shape\] the operand has too few dimensions
+// FAIL: \[onto\.shape\] an operand has too few dimensions
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -64,6 +64,12 @@ struct what_runs_is_an_expression {
                 "auto [v, k] = top_k<3>(x); sess.run(fetches(v, k))");
 };
 
+/// `w = value` of a variable, which is refused where it is written.
+template <class X>
+inline constexpr bool feeds_variable = false;
+template <class Name, class Initial, class T, int... Dims>
+inline constexpr bool feeds_variable<feed<variable_node<Name, Initial, T, Dims...>>> = true;
+
 template <class X>
 struct number_is_run {
   using reported = void;
@@ -81,10 +87,24 @@ struct data_is_run {
       "it is constant(t)");
 };
 
+template <class X>
+struct feed_is_run {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok, "[onto.run] what runs comes first, and what is fed after it: sess.run(e, x = data)");
+};
+struct told_before {
+  using reported = void;
+};
+
 /// The struct that reports what is no program.
 template <class X>
 constexpr auto program_mistake() {
-  if constexpr (std::is_arithmetic_v<X>)
+  if constexpr (feeds_variable<X>)
+    return std::type_identity<told_before>{};
+  else if constexpr (std::is_base_of_v<feed_ref, X>)
+    return std::type_identity<feed_is_run<X>>{};
+  else if constexpr (std::is_arithmetic_v<X>)
     return std::type_identity<number_is_run<X>>{};
   else if constexpr (is_tensor<X> || contiguous_elements<X>)
     return std::type_identity<data_is_run<X>>{};

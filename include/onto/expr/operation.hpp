@@ -36,7 +36,7 @@ enum class shape_fault : std::uint8_t {
   none,
   broadcast,  ///< extents differ and neither is 1
   inner,      ///< matmul: columns of the left and rows of the right differ
-  rank,       ///< too few dimensions
+  rank,       ///< too few dimensions, or too many
   axis,       ///< an axis that the operand does not have, or names twice
   size,       ///< reshape: another number of elements
   range,      ///< slice: outside the operand

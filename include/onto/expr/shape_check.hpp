@@ -42,7 +42,8 @@ struct inner_extents_differ : mistake {
 template <class Op, class... Shapes>
 struct too_few_dimensions : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] the operand has too few dimensions; add some with reshape");
+  static_assert(
+      ok, "[onto.shape] an operand has too few dimensions, or too many; reshape it, or give a number for each axis");
 };
 template <class Op, class... Shapes>
 struct no_such_axis : mistake {
@@ -53,6 +54,13 @@ template <class Op, class... Shapes>
 struct number_of_elements_differs : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] reshape: the numbers of elements differ; one extent may be dyn to be computed");
+};
+template <class Op, class... Shapes>
+struct axis_has_more_than_one : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok,
+                "[onto.shape] squeeze leaves an axis of extent 1 out, and this one has another; one element of it is "
+                "squeeze<0>(slice<0, 1>(x))");
 };
 template <class Op, class... Shapes>
 struct slice_out_of_range : mistake {

@@ -148,6 +148,8 @@ template <class Data, class Tensor>
 constexpr auto feed_mistake() {
   if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
     return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
+  else if constexpr (text_like<Data>)
+    return std::type_identity<is_no_feed<Data, Tensor>>{};
   else if constexpr (laid_out<Data> &&
                      requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
     return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <string>
 #include <type_traits>
 
 namespace onto {
@@ -39,13 +38,21 @@ struct axes_or_two : mistake {
                 "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
                 "minimum(x, y); an axis is kept by max<1>(x, keep_extents)");
 };
-template <class... T>
-struct extents_are_arguments : mistake {
-  static constexpr bool ok = sizeof...(T) > 99;
-  static_assert(ok,
-                "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>(), "
-                "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>(), fill<float, 2, 3>(7), "
-                "random_normal<float, 2, 3>(seed)");
+template <class... X>
+struct statistics_are_of_all : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.axis] an axis stands in <>: var<1>(x), norm<1>(x); the variance of a sample (ddof) is var(x) * (n / "
+      "(n - 1.0)), and other norms (ord) are sum(abs(x)), max(abs(x))");
+};
+template <class... X>
+struct element_is_first : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.element] one_hot<10>(i), or one_hot<10, float>(i); zeros, ones and numbers of another element type "
+      "are cast<int>(zeros_like(x))");
 };
 template <class... X>
 struct element_is_an_argument : mistake {
@@ -94,12 +101,6 @@ struct stray_constant {
 #else
 using stray_constant = stray_argument;
 #endif
-/// The same of numbers alone.
-struct stray_number {
-  template <class... X>
-    requires((scalar_value<X> || number_in_type<X>)&&...)
-  constexpr stray_number(const X&...) {}
-};
 template <class... X>
 struct pad_has_a_value : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
@@ -152,26 +153,13 @@ struct gradients_of_several : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
 };
-template <class... X>
-struct path_is_first : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
+/// What `{w, b}` becomes where it is said by what a gradient is.
+struct list_to_derive_by {
+  template <expression First, expression... More>
+  constexpr list_to_derive_by(const First&, const More&...) {
+    static_cast<void>(static_cast<typename gradients_of_several<First, More...>::result*>(nullptr));
+  }
 };
-template <class... X>
-struct elements_are_saved : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.npy] what is saved is a tensor, or a vector, an array or a span of its elements; make a tensor "
-                "of it, or save_npy(\"a.npy\", evaluate(e))");
-};
-template <class Shape>
-struct file_has_a_type : mistake {
-  static constexpr bool ok = sizeof(Shape) == 0;
-  static_assert(ok,
-                "[onto.npy] element type and extents of a file are known to the compiler: load_npy<float, dyn, "
-                "dyn>(\"a.npy\")");
-};
-
 }  // namespace detail
 
 // Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
@@ -218,9 +206,9 @@ ONTO_KEEPS_EXTENTS(prod, axis_is_an_argument<E>)
 ONTO_KEEPS_EXTENTS(min, axes_or_two<op::minimum, E>)
 ONTO_KEEPS_EXTENTS(max, axes_or_two<op::maximum, E>)
 ONTO_KEEPS_EXTENTS(mean, axis_is_an_argument<E>)
-ONTO_KEEPS_EXTENTS(var, axis_is_an_argument<E>)
-ONTO_KEEPS_EXTENTS(stddev, axis_is_an_argument<E>)
-ONTO_KEEPS_EXTENTS(norm, axis_is_an_argument<E>)
+ONTO_KEEPS_EXTENTS(var, statistics_are_of_all<E>)
+ONTO_KEEPS_EXTENTS(stddev, statistics_are_of_all<E>)
+ONTO_KEEPS_EXTENTS(norm, statistics_are_of_all<E>)
 ONTO_KEEPS_EXTENTS(logsumexp, axis_is_an_argument<E>)
 ONTO_KEEPS_EXTENTS(any, axis_is_an_argument<E>)
 ONTO_KEEPS_EXTENTS(all, axis_is_an_argument<E>)
@@ -306,36 +294,17 @@ constexpr ill_formed add_n(const detail::list_of_operands&) {
   return {};
 }
 
-// What is made of nothing, in extents that stand behind an element type.
-#define ONTO_HAS_EXTENTS_IN_ITS_TYPE(word)                                                               \
-  template <int... Dims>                                                                                 \
-  constexpr auto word(detail::stray_number = {}, detail::stray_number = {}, detail::stray_number = {}) { \
-    return typename detail::extents_are_arguments<shape<Dims...>>::result{};                             \
-  }                                                                                                      \
-  template <class T>                                                                                     \
-  constexpr auto word(detail::stray_number, detail::stray_number = {}, detail::stray_number = {}) {      \
-    return typename detail::extents_are_arguments<T>::result{};                                          \
-  }
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(zeros)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(ones)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(eye)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(iota)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(linspace)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(fill)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_uniform)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_normal)
-#undef ONTO_HAS_EXTENTS_IN_ITS_TYPE
-template <tensor_element T, int... Dims>
-constexpr auto fill() {
-  return typename detail::extents_are_arguments<T>::result{};
+template <tensor_element T, int N, class X>
+constexpr auto one_hot(const X&) {
+  return typename detail::element_is_first<T, X>::result{};
 }
-template <tensor_element T, int... Dims>
-constexpr auto random_uniform() {
-  return typename detail::extents_are_arguments<T>::result{};
+template <tensor_element T, expression E>
+constexpr auto zeros_like(const E&) {
+  return typename detail::element_is_first<T, E>::result{};
 }
-template <tensor_element T, int... Dims>
-constexpr auto random_normal() {
-  return typename detail::extents_are_arguments<T>::result{};
+template <tensor_element T, expression E>
+constexpr auto ones_like(const E&) {
+  return typename detail::element_is_first<T, E>::result{};
 }
 template <fixed_string Name = "">
 constexpr auto constant(detail::stray_constant, detail::stray_constant = {}, detail::stray_constant = {},
@@ -362,20 +331,17 @@ template <expression Loss, detail::data W>
 constexpr auto gradient(const Loss&, const W&) {
   return typename detail::gradient_is_by_an_expression<Loss, W>::result{};
 }
+template <expression Loss>
+constexpr ill_formed gradient(const Loss&, const detail::list_to_derive_by&) {
+  return {};
+}
+template <expression Loss>
+constexpr ill_formed gradients(const Loss&, const detail::list_to_derive_by&) {
+  return {};
+}
 template <expression Loss, expression First, expression Second, expression... More>
 constexpr auto gradient(const Loss&, const First&, const Second&, const More&...) {
   return typename detail::gradients_of_several<Loss, First, Second, More...>::result{};
-}
-
-template <class Path, class Data>
-  requires(!std::is_convertible_v<const Path&, std::string>)
-auto save_npy(const Path&, const Data&) { return typename detail::path_is_first<Path, Data>::result{}; }
-template <class Data>
-  requires(!detail::contiguous_elements<Data> && !(detail::is_tensor<Data> && requires(const Data& d) { d.values(); }))
-auto save_npy(const std::string&, const Data&) { return typename detail::elements_are_saved<Data>::result{}; }
-template <int... Dims>
-auto load_npy(const std::string&) {
-  return typename detail::file_has_a_type<shape<Dims...>>::result{};
 }
 
 }  // namespace onto

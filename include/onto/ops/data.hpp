@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/expr/data.hpp>
+#include <onto/expr/scope.hpp>
 #include <onto/ops/activation.hpp>
 #include <onto/ops/assign.hpp>
 #include <onto/ops/bitwise.hpp>
@@ -212,6 +213,9 @@ ONTO_TAKES_VALUES_ALONE(log_softmax)
 ONTO_TAKES_VALUES_ALONE(reshape)
 ONTO_TAKES_DATA_ALONE(auto, permute)
 
+template <place_type Device, class X>
+  requires detail::data<std::remove_cvref_t<X>>
+constexpr auto on(X&& x) { return on<Device>(detail::leaf_of(static_cast<X&&>(x))); }
 template <tensor_element To, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto cast(X&& x) { return cast<To>(detail::leaf_of(static_cast<X&&>(x))); }

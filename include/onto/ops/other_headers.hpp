@@ -24,17 +24,18 @@ struct any_operand {
 template <class... X>
 struct scans_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] write cumsum<0>(x), cumsum(x, reverse), and so cumprod, cummax and cummin, with #include "
-      "<onto/scan.hpp>");
+  static_assert(ok,
+                "[onto.include] with #include <onto/scan.hpp> it is written cumsum<0>(x), cumsum(x, reverse), "
+                "cumsum<1>(x, exclusive), "
+                "and so cumprod, cummax and cummin");
 };
 template <class... X>
 struct sorts_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] write sort<0>(x), argsort(x, descending), top_k<5>(x), unique<16>(x), with #include "
-                "<onto/sort.hpp>");
+  static_assert(
+      ok,
+      "[onto.include] with #include <onto/sort.hpp> it is written sort<0>(x), sort<0>(x, descending), argsort(x), "
+      "top_k<5>(x), unique<16>(x)");
 };
 
 template <class... X>
@@ -42,17 +43,21 @@ struct indexing_has_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
       ok,
-      "[onto.include] write take<0>(x, i), gather<0>(x, i), scatter(x, i, v), segment_sum<3>(v, i), bincount<10>(i), "
-      "histogram<10>(x, 0, 1), searchsorted(s, x), dynamic_slice<2, 2>(x, i), extent<0>(x), with #include "
-      "<onto/indexing.hpp>");
+      "[onto.include] with #include <onto/indexing.hpp> it is written take<0>(x, i), gather<0>(x, i), "
+      "take_along_axis<1>(x, "
+      "i), scatter(x, i, updates), scatter_add(x, i, updates), segment_sum<3>(v, i), bincount<10>(i), histogram<10>(x, "
+      "0, "
+      "1), searchsorted(s, x), searchsorted(s, x, right_side), dynamic_slice<2, 2>(x, starts), update_slice(x, update, "
+      "starts), extent<0>(x)");
 };
 
 template <class... X>
 struct convolutions_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] write conv2d<strides<2>, same>(x, w), conv1d(x, w), depthwise_conv2d(x, w), "
-                "max_pool2d<window<2>>(x), avg_pool2d<window<3>, strides<2>>(x), with #include <onto/convolution.hpp>");
+  static_assert(
+      ok,
+      "[onto.include] with #include <onto/convolution.hpp> it is written conv2d<strides<2>, same>(x, w), conv1d(x, w), "
+      "depthwise_conv2d(x, w), max_pool2d<window<2>>(x), avg_pool2d<window<3>, strides<2>>(x)");
 };
 
 template <class... X>
@@ -73,6 +78,13 @@ struct archives_have_a_header : mistake {
   template <int... Written, expression E, class... More> \
     requires(!(detail::data<More> || ...))               \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
+// Where the direction stands with the axis.
+template <auto Order, expression E>
+  requires(!std::is_integral_v<std::remove_const_t<decltype(Order)>>)
+constexpr auto sort(const E&) { return typename detail::sorts_have_a_header<E>::result{}; }
+template <auto Order, expression E>
+  requires(!std::is_integral_v<std::remove_const_t<decltype(Order)>>)
+constexpr auto argsort(const E&) { return typename detail::sorts_have_a_header<E>::result{}; }
 ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
 ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)
 ONTO_HAS_A_HEADER(cummax, scans_have_a_header)

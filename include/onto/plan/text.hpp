@@ -28,6 +28,16 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
     static_cast<void>(static_cast<typename detail::expression_has_no_values<E>::reported*>(nullptr));
   return out;
 }
+template <class Traits, expression... E>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const fetch_list<E...>&) {
+  static_cast<void>(static_cast<typename detail::expression_has_no_values<fetch_list<E...>>::reported*>(nullptr));
+  return out;
+}
+template <class Traits, expression First, expression... More>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const std::tuple<First, More...>& several) {
+  return out << fetches(several);
+}
 
 namespace detail {
 

@@ -14,7 +14,7 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
       "the shapes do not fit",
       "the operands' extents differ and neither is 1; reshape, slice or transpose one of them",
       "columns of the left and rows of the right differ; transpose one with transpose(x)",
-      "the operand has too few dimensions; add some with reshape",
+      "an operand has too few dimensions, or too many; reshape it, or give a number for each axis",
       "an axis is out of range or named twice; axes are -rank to rank - 1",
       "the numbers of elements differ; one extent may be dyn to be computed",
       "begin, end or step do not fit the operand's extent",

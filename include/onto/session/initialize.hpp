@@ -51,6 +51,15 @@ struct variable_has_two_first_values {
                 "value once");
 };
 
+template <class Name>
+struct initial_value_is_fed {
+  using reported = void;
+  static constexpr bool ok = Name::value.size() > 1000000;
+  static_assert(ok,
+                "[onto.variable] the initial value of a variable is made of a placeholder, and initialize feeds none; "
+                "write sess.run(assign(w, e), x = data)");
+};
+
 /// The initial value of a variable, by the number its type has; one without, and any other operation, has none.
 struct first_value {
   std::uint64_t variable = 0, spelling = 0;

@@ -153,6 +153,10 @@ class session {
   void initialize(const First& first, const Second& second, const More&... more) {
     run(onto::initialize(first, second, more...));
   }
+  template <class... None>
+  void initialize() {
+    static_cast<void>(static_cast<typename detail::initialize_takes_variables<None...>::reported*>(nullptr));
+  }
   template <expression... E>
   void initialize(const fetch_list<E...>& several) {
     run(onto::initialize(several));
@@ -286,12 +290,17 @@ class session {
     if constexpr (requires { typename Variable::initial; }) {
       if constexpr (!std::is_void_v<typename Variable::initial>) {
         using initial = typename Variable::initial;
-        const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
-        const Variable w(detail::shared_state(s));
-        if constexpr (requires { initial{detail::shared_state(nullptr)}; })
-          run(assign(w, initial{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)}));
-        else
-          run(assign(w, initial()));  // a number in the type has no state
+        if constexpr (detail::first_unfed<detail::graph_of<initial>>() >= 0) {
+          using mistake = detail::initial_value_is_fed<typename Variable::name>;
+          static_cast<void>(static_cast<typename mistake::reported*>(nullptr));
+        } else {
+          const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
+          const Variable w(detail::shared_state(s));
+          if constexpr (requires { initial{detail::shared_state(nullptr)}; })
+            run(assign(w, initial{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)}));
+          else
+            run(assign(w, initial()));  // a number in the type has no state
+        }
       }
     }
   }

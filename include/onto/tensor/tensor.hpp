@@ -90,8 +90,7 @@ class tensor {
                   "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
   }
 
-  /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`.
-  /// *Throws* as above.
+  /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`. *Throws* as above.
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   explicit tensor(const Shape& shape) : tensor(detail::uninitialized, shape) { storage_.set_zero(); }
@@ -212,9 +211,14 @@ class tensor {
   // list.
   // clang-format off
   template <class... Value>
-    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...) &&
-             !(sizeof...(Dims) == 1 && (detail::list_value<Value, T> && ...)))
-  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and a fraction is no integer
+    requires(sizeof...(Dims) > 1 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...))
+  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes
+  template <class... Value>
+    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && std::is_integral_v<T> &&
+             (std::is_floating_point_v<Value> || ...) && (detail::is_number<Value> && ...))
+  tensor(Value...) : tensor() {
+    static_assert(sizeof...(Value) == 0, "[onto.tensor] a fraction is no integer; make the elements float, or round");
+  }
   template <class... Value>
     requires(sizeof...(Dims) == 0 && sizeof...(Value) > 1 && (detail::is_number<Value> && ...))
   explicit tensor(Value...) = delete;  // [onto.tensor] without extents it is one value: tensor<float, 2> t{1, 2}
@@ -241,17 +245,18 @@ class tensor {
   tensor(const tensor&) = default;
   tensor(tensor&& other) noexcept
       : shape_(std::exchange(other.shape_, shape_array<rank>())), storage_(std::move(other.storage_)) {}
-  tensor& operator=(const tensor& other) {
+  tensor& operator=(const tensor& other) & {
     storage_ = other.storage_;
     shape_ = other.shape_;
     return *this;
   }
-  tensor& operator=(tensor&& other) noexcept {
+  tensor& operator=(tensor&& other) & noexcept {
     std::swap(shape_, other.shape_);
     storage_ = std::move(other.storage_);
     return *this;
   }
   // clang-format off
+  tensor& operator=(const tensor&) && = delete;  // [onto.variable] a result is a copy: sess.run(assign(w, e)) sets w
   template <class X>
     requires(!std::is_same_v<X, tensor> && !std::is_convertible_v<const X&, tensor>)
   detail::other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop

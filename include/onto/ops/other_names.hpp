@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+// Names that C and other libraries have for what is written otherwise here: each is one sentence. A program's own
+// function of such a name comes first.
+#pragma once
+
+#include <onto/expr/shape_check.hpp>
+#include <onto/ops/arguments.hpp>
+
+namespace onto {
+
+namespace detail {
+
+// One struct a mistake, as in shape_check.hpp.
+template <class... X>
+struct log2_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] log2 is written log(x) / 0.6931471805599453");
+};
+template <class... X>
+struct log10_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] log10 is written log(x) / 2.302585092994046");
+};
+template <class... X>
+struct exp2_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] exp2 is written pow(2, x)");
+};
+template <class... X>
+struct cbrt_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] cbrt is written sign(x) * pow(abs(x), 1.0 / 3)");
+};
+template <class... X>
+struct trunc_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] trunc is written sign(x) * floor(abs(x))");
+};
+template <class... X>
+struct fabs_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] fabs is written abs(x)");
+};
+template <class... X>
+struct rint_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] rint is written round(x)");
+};
+template <class... X>
+struct fmod_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] fmod is written x % y, which has the sign of y, or where(x < 0, -(abs(x) % abs(y)), "
+                "abs(x) % abs(y))");
+};
+template <class... X>
+struct hypot_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] hypot is written sqrt(x * x + y * y)");
+};
+template <class... X>
+struct copysign_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] copysign is written where(y < 0, -abs(x), abs(x))");
+};
+template <class... X>
+struct clamp_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] clamp is written clip(x, 0, 1)");
+};
+template <class... X>
+struct mm_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] mm is written matmul(x, y)");
+};
+template <class... X>
+struct cat_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] cat is written concat<0>(x, y)");
+};
+template <class... X>
+struct concatenate_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] concatenate is written concat<0>(x, y)");
+};
+template <class... X>
+struct unsqueeze_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
+};
+
+}  // namespace detail
+
+// Those of <cmath>, to whose numbers an expression would be converted. What takes any number of operands is what the
+// compiler takes last.
+#define ONTO_NAME_OF_C(word)                                               \
+  template <expression E, class... More>                                   \
+  constexpr auto word(const E&, const More&...) {                          \
+    return typename detail::word##_has_another_name<E, More...>::result{}; \
+  }
+ONTO_NAME_OF_C(log2)
+ONTO_NAME_OF_C(log10)
+ONTO_NAME_OF_C(exp2)
+ONTO_NAME_OF_C(cbrt)
+ONTO_NAME_OF_C(trunc)
+ONTO_NAME_OF_C(fabs)
+ONTO_NAME_OF_C(rint)
+ONTO_NAME_OF_C(fmod)
+ONTO_NAME_OF_C(hypot)
+ONTO_NAME_OF_C(copysign)
+#undef ONTO_NAME_OF_C
+
+// Those of other libraries: each argument is converted, so that a function that takes it as it is comes first.
+#define ONTO_NAME_OF_OTHERS(word)                                                                         \
+  template <int... Written>                                                                               \
+  constexpr auto word(detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {}) { \
+    return typename detail::word##_has_another_name<shape<Written...>>::result{};                         \
+  }
+ONTO_NAME_OF_OTHERS(clamp)
+ONTO_NAME_OF_OTHERS(mm)
+ONTO_NAME_OF_OTHERS(cat)
+ONTO_NAME_OF_OTHERS(concatenate)
+ONTO_NAME_OF_OTHERS(unsqueeze)
+#undef ONTO_NAME_OF_OTHERS
+
+}  // namespace onto
