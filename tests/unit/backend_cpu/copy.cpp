@@ -4,6 +4,8 @@
 
 #include "reference.hpp"
 
+#include <vector>
+
 using namespace backend_cpu;
 using onto::detail::cpu_copy;
 using onto::detail::thread_pool;
@@ -73,6 +75,34 @@ TEST_CASE("large copies and transposes on several threads", "[threads]") {
       check<std::int32_t>(pool, space, r, static_cast<memory>(kind));
       check<bool>(pool, space, r, static_cast<memory>(kind));
     }
+}
+
+TEST_CASE("any part of a view is gathered, of few elements at once and of many") {
+  rng r(47);
+  for (int round = 0; round < 20000; ++round) {
+    onto::detail::layout l;
+    l.rank = pick(r, 1, 4);
+    const int size = 1 << pick(r, 0, 3), most = round % 4 == 0 ? 40 : 5;
+    std::int64_t count = 1, least = 0, greatest = 0;
+    for (int d = 0; d < l.rank; ++d) {
+      l.extent[d] = pick(r, 1, d == l.rank - 1 ? most : 5);
+      l.stride[0][d] = pick(r, -3, 5);
+      count *= l.extent[d];
+      (l.stride[0][d] < 0 ? least : greatest) += l.stride[0][d] * (l.extent[d] - 1);
+    }
+    std::vector<unsigned char> source(static_cast<std::size_t>((greatest - least + 1) * size));
+    for (auto& byte : source) byte = static_cast<unsigned char>(pick(r, 0, 255));
+    const std::int64_t first = pick(r, 0, static_cast<int>(count) - 1);
+    const std::int64_t some = pick(r, 1, static_cast<int>(count - first));
+    std::vector<unsigned char> out(static_cast<std::size_t>(some * size)), expected;
+    onto::detail::gather(l, size, source.data() - least * size, first, some, out.data());
+    for (std::int64_t k = first; k < first + some; ++k) {
+      std::int64_t place = -least, rest = k;
+      for (int d = l.rank - 1; d >= 0; rest /= l.extent[d], --d) place += rest % l.extent[d] * l.stride[0][d];
+      expected.insert(expected.end(), source.begin() + place * size, source.begin() + (place + 1) * size);
+    }
+    REQUIRE(out == expected);
+  }
 }
 
 TEST_CASE("a copy of nothing does nothing") {
