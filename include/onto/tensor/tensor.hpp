@@ -207,16 +207,16 @@ class tensor {
                   "[onto.tensor] a tensor of a shape is zeros, t({2, 3}); fill it then: for (float& v : t) v = 1");
   }
 
-  // What looks like a value or a conversion and is none: deleted, not missing, so that compilers show its line, not a
-  // list.
+  // What looks like a value or a conversion and is none: deleted, so that compilers show its line, not a list.
   // clang-format off
   template <class... Value>
-    requires(sizeof...(Dims) > 1 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...))
-  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes
+    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...) &&
+             !(sizeof...(Dims) == 1 && (std::is_integral_v<T> || (detail::list_value<Value, T> && ...))))
+  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and numbers are no texts
   template <class... Value>
-    requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && std::is_integral_v<T> &&
-             (std::is_floating_point_v<Value> || ...) && (detail::is_number<Value> && ...))
-  tensor(Value...) : tensor() {
+    requires(sizeof...(Dims) == 1 && std::is_integral_v<T> && (std::is_floating_point_v<Value> || ...) &&
+             (detail::is_number<Value> && ...))
+  explicit(sizeof...(Value) == 1) tensor(Value...) : tensor() {
     static_assert(sizeof...(Value) == 0, "[onto.tensor] a fraction is no integer; make the elements float, or round");
   }
   template <class... Value>
