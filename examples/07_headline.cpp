@@ -53,7 +53,7 @@ inline constexpr auto a = placeholder<"a", float, dyn, dyn>;
 inline constexpr auto b = placeholder<"b", float, dyn, dyn>;
 
 template <int N>
-constexpr auto matpow(auto m) {
+constexpr auto matpow(const auto& m) {
   if constexpr (N == 1)
     return m;
   else
@@ -63,7 +63,7 @@ constexpr auto matpow(auto m) {
 /// A^N + B^N. The devices of the powers are known at run time, so they are guards; the sum's is known now.
 template <int N>
 auto sum_of_powers(const std::string& device_of_a, const std::string& device_of_b) {
-  const auto power_on = [](const std::string& device, auto m) {
+  const auto power_on = [](const std::string& device, const auto& m) {
     device_guard scope{device};
     return matpow<N>(m);
   };

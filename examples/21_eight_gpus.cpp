@@ -15,7 +15,7 @@ inline constexpr auto b = placeholder<"b", float, n, n>;
 // [program]
 /// `first` times m, nine times: the tenth power of m where `first` is m, some rows of it where `first` is these rows.
 template <int Products = 9>
-constexpr auto times(auto first, auto m) {
+constexpr auto times(const auto& first, const auto& m) {
   if constexpr (Products == 0)
     return first;
   else

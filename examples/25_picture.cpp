@@ -13,7 +13,7 @@ inline constexpr auto picture = placeholder<"picture", std::uint8_t, dyn, dyn>;
 
 // [blur]
 // 1 2 1 along both axes; what is beyond the edge counts as 0.
-constexpr auto weighed(auto x) {
+constexpr auto weighed(const auto& x) {
   const auto p = pad<padding<1>>(x);
   const auto down = slice<range<0, -2>>(p) + 2_c * x + slice<range<2>>(p);
   const auto q = pad<padding<0>, padding<1>>(down);

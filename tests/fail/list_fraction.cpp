@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // A list of fractions for a placeholder of integers.
-// FAIL: \[onto\.tensor\] a fraction is no integer
+// FAIL(g++): \[onto\.tensor\] a fraction is no integer
+// FAIL(clang++): \[onto\.tensor\] a fraction is no integer
+// FAIL(nvcc): deleted
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -78,13 +78,14 @@ struct tensors_compared_whole : mistake {
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
 
-/// Ranges and matrices that are no such data: nested vectors, a list, those of Eigen's.
+/// Ranges and matrices that are no such data: nested vectors, a list, arrays of C, those of Eigen's.
 template <class X>
-concept other_data = !expression<X> && !scalar_value<X> && !number_in_type<X> && !data_traits<X>::known &&
-                     !text_like<X> && (is_tensor<X> || laid_out<X> || own_axes<X> || requires(const X& x) {
-                       x.begin();
-                       x.end();
-                     });
+concept other_data =
+    !expression<X> && !scalar_value<X> && !number_in_type<X> && !data_traits<X>::known && !text_like<X> &&
+    (is_tensor<X> || laid_out<X> || own_axes<X> || std::is_array_v<X> || requires(const X& x) {
+      x.begin();
+      x.end();
+    });
 
 // One struct a mistake, as in shape_check.hpp.
 template <class X>
@@ -93,7 +94,7 @@ struct data_is_no_operand : mistake {
   static_assert(ok,
                 "[onto.operands] beside an expression stands a tensor, or a vector, an array or a span of elements; a "
                 "matrix of another library is fed to a placeholder, x = m, or x = row_major(m) of "
-                "<onto/strided.hpp>; of other ranges make a tensor");
+                "<onto/strided.hpp>; of other ranges make a tensor, of an array of C constant(k)");
 };
 
 /// `x` itself, or the leaf that stands for data.

@@ -55,6 +55,14 @@ struct element_is_first : mistake {
       "are cast<int>(zeros_like(x))");
 };
 template <class... X>
+struct concat_joins_operands : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok,
+      "[onto.axis] the axis of concat stands in <>, and in () expressions or data: concat<1>(x, y); numbers in "
+      "braces are concat<0>(x, constant({1.0, 2.0}))");
+};
+template <class... X>
 struct element_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.element] the element type is known to the compiler: cast<double>(x)");
@@ -64,7 +72,7 @@ struct list_has_no_shape : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
                 "[onto.operands] numbers in braces have no element type here; make a tensor of them: "
-                "matmul(x, tensor<float, 2>{1, 2})");
+                "matmul(x, tensor<float, 2>{1, 2}); of an array of C constant(k)");
 };
 template <class... X>
 struct operands_are_a_list : mistake {
@@ -232,7 +240,7 @@ ONTO_WANTS_NUMBERS_IN_ITS_TYPE(repeat)
 ONTO_WANTS_NUMBERS_IN_ITS_TYPE(tile)
 ONTO_WANTS_NUMBERS_IN_ITS_TYPE(split)
 ONTO_WANTS_NUMBERS_IN_ITS_TYPE(one_hot)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(concat)
+ONTO_HAS_NUMBERS_IN_ITS_TYPE(concat, concat_joins_operands<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(pad, axis_is_an_argument<E>)
 #undef ONTO_WANTS_NUMBERS_IN_ITS_TYPE
 #undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
@@ -280,6 +288,10 @@ constexpr auto matmul(const E&, const T (&)[N]) {
 template <expression E, class T, std::size_t N>
 constexpr auto dot(const E&, const T (&)[N]) {
   return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
+template <expression E>
+constexpr auto concat(const E&) {
+  return typename detail::concat_joins_operands<E>::result{};
 }
 template <int... Axis>
 constexpr ill_formed concat(const detail::list_of_operands&, detail::stray_argument = {}) {

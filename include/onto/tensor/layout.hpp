@@ -108,7 +108,8 @@ inline extents shape_of_values(std::size_t values, extents declared) {
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_moved_from() {
   fail<failed_precondition_error>(
-      message("[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used"));
+      message("[onto.tensor] a tensor holds no values: it was moved from, or an expression outlived it; assign to it, "
+              "or take data by const auto&"));
 }
 
 [[noreturn]] ONTO_COLD inline void throw_outside(const extents& shape, const std::int64_t* index) {

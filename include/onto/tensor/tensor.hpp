@@ -216,9 +216,7 @@ class tensor {
   template <class... Value>
     requires(sizeof...(Dims) == 1 && std::is_integral_v<T> && (std::is_floating_point_v<Value> || ...) &&
              (detail::is_number<Value> && ...))
-  explicit(sizeof...(Value) == 1) tensor(Value...) : tensor() {
-    static_assert(sizeof...(Value) == 0, "[onto.tensor] a fraction is no integer; make the elements float, or round");
-  }
+  explicit(sizeof...(Value) == 1) tensor(Value...) = delete;  // [onto.tensor] a fraction is no integer: round it first
   template <class... Value>
     requires(sizeof...(Dims) == 0 && sizeof...(Value) > 1 && (detail::is_number<Value> && ...))
   explicit tensor(Value...) = delete;  // [onto.tensor] without extents it is one value: tensor<float, 2> t{1, 2}

@@ -354,7 +354,8 @@ TEST_CASE("a tensor that was moved from has no values, and its shape says so", "
 
 TEST_CASE("a number that was moved from is not read", "[tensor]") {
   const std::string sentence =
-      "[onto.tensor] a tensor that was moved from holds no values; assign to it before it is used";
+      "[onto.tensor] a tensor holds no values: it was moved from, or an expression outlived it; assign to it, or take "
+      "data by const auto&";
   const auto refused = [](auto f) { return words_of<failed_precondition_error>(f); };
   tensor<float> a = 2.0f;
   tensor<float> b = std::move(a);
