@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // An axis of extent 3 cannot be left out.
-// FAIL: axis_has_more_than_one<.*onto::shape<2, 3>
+// FAIL: squeezed_extent_is_not_one<.*onto::shape<2, 3>
 // FAIL: \[onto\.shape\] squeeze leaves an axis of extent 1 out
 #include <onto/ops/view.hpp>
 

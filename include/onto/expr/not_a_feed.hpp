@@ -93,15 +93,12 @@ struct feed_is_run {
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(ok, "[onto.run] what runs comes first, and what is fed after it: sess.run(e, x = data)");
 };
-struct told_before {
-  using reported = void;
-};
 
 /// The struct that reports what is no program.
 template <class X>
 constexpr auto program_mistake() {
   if constexpr (feeds_variable<X>)
-    return std::type_identity<told_before>{};
+    return std::type_identity<what_runs_is_an_expression<void*>>{};
   else if constexpr (std::is_base_of_v<feed_ref, X>)
     return std::type_identity<feed_is_run<X>>{};
   else if constexpr (std::is_arithmetic_v<X>)

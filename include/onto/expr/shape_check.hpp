@@ -56,7 +56,7 @@ struct number_of_elements_differs : mistake {
   static_assert(ok, "[onto.shape] reshape: the numbers of elements differ; one extent may be dyn to be computed");
 };
 template <class Op, class... Shapes>
-struct axis_has_more_than_one : mistake {
+struct squeezed_extent_is_not_one : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok,
                 "[onto.shape] squeeze leaves an axis of extent 1 out, and this one has another; one element of it is "

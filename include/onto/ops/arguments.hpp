@@ -47,12 +47,14 @@ struct statistics_are_of_all : mistake {
       "(n - 1.0)), and other norms (ord) are sum(abs(x)), max(abs(x))");
 };
 template <class... X>
-struct element_is_first : mistake {
+struct element_is_second : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.element] one_hot<10>(i), or one_hot<10, float>(i); zeros, ones and numbers of another element type "
-      "are cast<int>(zeros_like(x))");
+  static_assert(ok, "[onto.element] the element type is behind the number: one_hot<10, int>(i); else it is float");
+};
+template <class... X>
+struct element_is_that_of_another : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.element] zeros_like(x) has the elements of x; of another type cast<int>(zeros_like(x))");
 };
 template <class... X>
 struct concat_joins_operands : mistake {
@@ -197,12 +199,12 @@ constexpr auto max(S, const E&) {
     return typename detail::__VA_ARGS__::result{};                                                                \
   }
 // What cannot be without them.
-#define ONTO_WANTS_NUMBERS_IN_ITS_TYPE(word)                  \
-  template <expression E>                                     \
-  constexpr auto word(const E&) {                             \
-    return typename detail::axis_is_an_argument<E>::result{}; \
-  }                                                           \
-  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, axis_is_an_argument<E>)
+#define ONTO_WANTS_NUMBERS_IN_ITS_TYPE(word, ...)  \
+  template <expression E>                          \
+  constexpr auto word(const E&) {                  \
+    return typename detail::__VA_ARGS__::result{}; \
+  }                                                \
+  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)
 // Reductions, whose axis is kept by an argument: `sum<0, keep_extents>(x)`.
 #define ONTO_KEEPS_EXTENTS(word, ...)                                                       \
   ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)                                           \
@@ -232,15 +234,15 @@ ONTO_HAS_NUMBERS_IN_ITS_TYPE(broadcast_to, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(tril, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(triu, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(stack, axis_is_an_argument<E>)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(slice)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(squeeze)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(expand_dims)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(roll)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(repeat)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(tile)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(split)
-ONTO_WANTS_NUMBERS_IN_ITS_TYPE(one_hot)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(concat, concat_joins_operands<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(slice, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(squeeze, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(expand_dims, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(roll, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(repeat, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(tile, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(split, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(one_hot, axis_is_an_argument<E>)
+ONTO_WANTS_NUMBERS_IN_ITS_TYPE(concat, concat_joins_operands<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(pad, axis_is_an_argument<E>)
 #undef ONTO_WANTS_NUMBERS_IN_ITS_TYPE
 #undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
@@ -289,10 +291,6 @@ template <expression E, class T, std::size_t N>
 constexpr auto dot(const E&, const T (&)[N]) {
   return typename detail::list_has_no_shape<E, T[N]>::result{};
 }
-template <expression E>
-constexpr auto concat(const E&) {
-  return typename detail::concat_joins_operands<E>::result{};
-}
 template <int... Axis>
 constexpr ill_formed concat(const detail::list_of_operands&, detail::stray_argument = {}) {
   return {};
@@ -308,15 +306,15 @@ constexpr ill_formed add_n(const detail::list_of_operands&) {
 
 template <tensor_element T, int N, class X>
 constexpr auto one_hot(const X&) {
-  return typename detail::element_is_first<T, X>::result{};
+  return typename detail::element_is_second<T, X>::result{};
 }
 template <tensor_element T, expression E>
 constexpr auto zeros_like(const E&) {
-  return typename detail::element_is_first<T, E>::result{};
+  return typename detail::element_is_that_of_another<T, E>::result{};
 }
 template <tensor_element T, expression E>
 constexpr auto ones_like(const E&) {
-  return typename detail::element_is_first<T, E>::result{};
+  return typename detail::element_is_that_of_another<T, E>::result{};
 }
 template <fixed_string Name = "">
 constexpr auto constant(detail::stray_constant, detail::stray_constant = {}, detail::stray_constant = {},

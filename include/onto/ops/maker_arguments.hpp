@@ -25,12 +25,11 @@ struct extents_are_arguments : mistake {
 template <class... T>
 struct seed_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
-  static_assert(
-      ok,
-      "[onto.operands] random numbers have a seed, an integer or an expression of one: random_normal<float, 2, "
-      "3>(42), random_uniform<float, 5>(seed)");
+  static_assert(ok,
+                "[onto.operands] random numbers have a seed, an integer or an expression of one: "
+                "random_normal<float, 2, 3>(seed), random_uniform<float, 5>(42)");
 };
-/// The same of numbers alone.
+/// What numbers become that are expected nowhere.
 struct stray_number {
   template <class... X>
     requires((scalar_value<X> || number_in_type<X>)&&...)

@@ -26,8 +26,7 @@ struct scans_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok,
                 "[onto.include] with #include <onto/scan.hpp> it is written cumsum<0>(x), cumsum(x, reverse), "
-                "cumsum<1>(x, exclusive), "
-                "and so cumprod, cummax and cummin");
+                "cumsum<1>(x, exclusive), and so cumprod, cummax and cummin");
 };
 template <class... X>
 struct sorts_have_a_header : mistake {
@@ -41,14 +40,11 @@ struct sorts_have_a_header : mistake {
 template <class... X>
 struct indexing_has_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] with #include <onto/indexing.hpp> it is written take<0>(x, i), gather<0>(x, i), "
-      "take_along_axis<1>(x, "
-      "i), scatter(x, i, updates), scatter_add(x, i, updates), segment_sum<3>(v, i), bincount<10>(i), histogram<10>(x, "
-      "0, "
-      "1), searchsorted(s, x), searchsorted(s, x, right_side), dynamic_slice<2, 2>(x, starts), update_slice(x, update, "
-      "starts), extent<0>(x)");
+  static_assert(ok,
+                "[onto.include] with #include <onto/indexing.hpp> it is written take<0>(x, i), gather<0>(x, i), "
+                "take_along_axis<1>(x, i), scatter(x, i, updates), scatter_add(x, i, updates), segment_sum<3>(v, i), "
+                "bincount<10>(i), histogram<10>(x, 0, 1), searchsorted(s, x), searchsorted(s, x, right_side), "
+                "dynamic_slice<2, 2>(x, starts), update_slice(x, update, starts), extent<0>(x)");
 };
 
 template <class... X>

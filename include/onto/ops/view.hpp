@@ -319,12 +319,12 @@ template <int Axis, expression E>
 constexpr auto squeeze(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   constexpr int axis = normalize_axis(Axis, rank);
-  if constexpr (axis >= 0 && E::facts.shape.dims[axis < 0 ? 0 : axis] > 1) {
-    return typename detail::axis_has_more_than_one<op::reshape<>, detail::shape_of_t<E>>::result{};
-  } else if constexpr (axis >= 0) {
-    return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
-  } else {
+  if constexpr (axis < 0) {
     return typename detail::no_axis_of<op::reshape<>, E>::result{};
+  } else if constexpr (E::facts.shape.dims[axis] != 1 && E::facts.shape.dims[axis] != dyn) {
+    return typename detail::squeezed_extent_is_not_one<op::reshape<>, detail::shape_of_t<E>>::result{};
+  } else {
+    return make<typename detail::without_axis<axis, detail::axes_up_to<rank - 1>>::type>(x);
   }
 }
 

@@ -30,7 +30,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 }
 template <class Traits, expression... E>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, const fetch_list<E...>&) {
-  static_cast<void>(static_cast<typename detail::expression_has_no_values<fetch_list<E...>>::reported*>(nullptr));
+  if constexpr (!(detail::any_ill_formed<E> || ...))
+    static_cast<void>(static_cast<typename detail::expression_has_no_values<fetch_list<E...>>::reported*>(nullptr));
   return out;
 }
 template <class Traits, expression First, expression... More>

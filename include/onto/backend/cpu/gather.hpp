@@ -246,17 +246,10 @@ ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, 
   char* out = static_cast<char*>(target);
   const int inner = l.rank - 1, row = inner > 0 ? inner - 1 : 0;
   const std::int64_t n = l.extent[inner];
-  if (inner > 1 && n * l.extent[row] <= 64) {  // few elements at once: one by one, counting along
-    std::int64_t index[max_rank], offset = 0;
-    for (int d = inner; d >= 0; --d) {
-      index[d] = first % l.extent[d];
-      first /= l.extent[d];
-      offset += index[d] * l.stride[0][d];
-    }
-    const char* in = static_cast<const char*>(source) + offset * size;
-    const std::int64_t step = l.stride[0][inner] * size;
-    while (count > 0) {
-      const std::int64_t some = n - index[inner] < count ? n - index[inner] : count;
+  if (inner > 1 && n * l.extent[row] <= 64) {  // few elements at once: a call for each block takes longer than they do
+    for_each_row(l, first, first + count, [&](const std::int64_t(&offset)[1], std::int64_t some) {
+      const char* const in = static_cast<const char*>(source) + offset[0] * size;
+      const std::int64_t step = l.inner_stride() * size;
       for (std::int64_t j = 0; j < some; ++j, out += size) {
         if (size == 4)
           std::memcpy(out, in + j * step, 4);
@@ -265,16 +258,7 @@ ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, 
         else
           std::memcpy(out, in + j * step, static_cast<std::size_t>(size));
       }
-      count -= some;
-      in -= index[inner] * step;
-      index[inner] = 0;
-      int d = inner - 1;
-      for (; ++index[d] == l.extent[d] && d > 0; --d) {
-        in -= (l.extent[d] - 1) * l.stride[0][d] * size;
-        index[d] = 0;
-      }
-      in += l.stride[0][d] * size;
-    }
+    });
     return;
   }
   while (count > 0) {
