@@ -125,8 +125,8 @@ ONTO_HD constexpr std::int64_t offset_of(int rank, const std::int64_t* extent, c
 /// dimension, of which the first is `offset[i]` from operand `i`'s first. The rows at both ends may be parts.
 ONTO_HOST_DEVICE_EITHER
 template <int Operands, class Row>
-ONTO_HD constexpr void for_each_row(const strided_layout<Operands>& l, std::int64_t first, std::int64_t last,
-                                    Row&& row) {
+ONTO_HD ONTO_INLINE constexpr void for_each_row(const strided_layout<Operands>& l, std::int64_t first,
+                                                std::int64_t last, Row&& row) {
   const int inner = l.rank - 1;
   std::int64_t index[max_rank]{}, offset[Operands]{}, rest = first;
   for (int k = inner; k >= 0; --k) {
