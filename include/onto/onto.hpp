@@ -11,6 +11,7 @@
 ONTO_BEGIN_HEADER
 
 // First what reports mistakes: compilers print the way to it, and this is the shortest.
+#include <onto/device/place.hpp>
 #include <onto/expr/not_a_value.hpp>
 #include <onto/expr/shape_check.hpp>
 

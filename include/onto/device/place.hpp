@@ -41,18 +41,26 @@ struct place {
 /// GPU number `Index`, as a type.
 template <int Index>
 struct gpu {
-  static_assert(Index >= 0, "[onto.device] a device index is 0 or positive");
+  static_assert(Index >= 0, "[onto.device] a device index is 0 or positive, and stands in <>: gpu<0>");
   static constexpr int index = Index;
   static constexpr place value{device_kind::gpu, Index};
+
+  gpu() = default;
+  constexpr explicit gpu(int) requires(Index < 0) {}
 };
+gpu(int)->gpu<-1>;
 
 /// CPU number `Index`, as a type.
 template <int Index>
 struct cpu {
-  static_assert(Index >= 0, "[onto.device] a device index is 0 or positive");
+  static_assert(Index >= 0, "[onto.device] a device index is 0 or positive, and stands in <>: cpu<0>");
   static constexpr int index = Index;
   static constexpr place value{device_kind::cpu, Index};
+
+  cpu() = default;
+  constexpr explicit cpu(int) requires(Index < 0) {}
 };
+cpu(int)->cpu<-1>;
 
 namespace detail {
 

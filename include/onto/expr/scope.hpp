@@ -89,7 +89,7 @@ constexpr ill_formed on(const Device&, const E&) {
   return {};
 }
 
-// Where it is no place: `on<gpu>(x)`, `on<0>(x)`, `on<"/gpu:0">(x)`.
+// Where it is no place: `on<gpu>(x)`, `on<0>(x)`, `on<gpu(0)>(x)`, `on<"/gpu:0">(x)`.
 template <template <int> class Kind, class X>
 constexpr ill_formed on(const X&) {
   static_cast<void>(static_cast<typename detail::device_is_an_argument<Kind<0>>::reported*>(nullptr));
@@ -99,6 +99,11 @@ template <int Index, class X>
 constexpr ill_formed on(const X&) {
   static_cast<void>(static_cast<typename detail::device_is_an_argument<shape<Index>>::reported*>(nullptr));
   return {};
+}
+template <auto Device, class X>
+  requires(place_type<std::remove_const_t<decltype(Device)>>)
+constexpr ill_formed on(const X&) {
+  return {};  // gpu(0) itself has told
 }
 template <place_type First, place_type Second, place_type... More, class X>
 constexpr ill_formed on(const X&) {

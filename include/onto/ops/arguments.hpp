@@ -90,6 +90,10 @@ struct list_of_operands {
   constexpr list_of_operands(const First&, const More&...) {
     static_cast<void>(static_cast<typename operands_are_a_list<First, More...>::result*>(nullptr));
   }
+  template <scalar_value First, scalar_value... More>
+  constexpr list_of_operands(First, More...) {
+    static_cast<void>(static_cast<typename concat_joins_operands<First, More...>::result*>(nullptr));
+  }
   template <class List>
     requires(!operand<List> && !data<List>)
   constexpr list_of_operands(const List&) {
@@ -260,6 +264,9 @@ template <class... Ranges, expression E, class... More>
 constexpr auto slice(const E&, const More&...) { return typename detail::index_is_a_range<E>::result{}; }
 template <class Range, int... Index, expression E>
   requires(sizeof...(Index) > 0)
+constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
+template <auto... Ranges, expression E>
+  requires(std::is_class_v<decltype(Ranges)> || ...)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
 template <int... Written, expression E>
   requires(sizeof...(Written) > 0)

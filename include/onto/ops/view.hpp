@@ -20,6 +20,9 @@ inline constexpr int to_begin = std::numeric_limits<int>::min();
 template <int Begin = 0, int End = to_end, int Step = 1>
 struct range {
   static constexpr std::int64_t numbers[3] = {Begin, End, Step};
+
+  range() = default;
+  constexpr explicit range(int, int = 0, int = 0) {}  // no range: `slice<range(0, 2)>(x)` is told where bounds stand
 };
 
 namespace detail {
