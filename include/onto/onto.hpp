@@ -15,6 +15,7 @@ ONTO_BEGIN_HEADER
 #include <onto/expr/not_a_value.hpp>
 #include <onto/expr/shape_check.hpp>
 
+#include <onto/expr/compound_assignment.hpp>
 #include <onto/expr/constant.hpp>
 #include <onto/expr/not_a_feed.hpp>
 
