@@ -25,7 +25,17 @@ namespace detail {
 struct named_guard : guard_scope {
   device_name name;
   bool cut = false;
+  bool ended = false;  // its `device_guard` is gone; only its thread asks
 };
+
+/// Ends a guard of this thread. Guards end in the opposite order of their beginning but where a program keeps them
+/// itself: one inside goes on, and after it none that has ended.
+ONTO_COLD inline void end_guard(named_guard* g) {
+  g->ended = true;
+  const guard_scope*& innermost = innermost_guard();
+  while (innermost && static_cast<const named_guard*>(innermost)->ended) innermost = innermost->outer;
+  release(g);
+}
 
 /// Whether two guards, with those outside them, ask for the same.
 ONTO_COLD inline bool equal_guards(const guard_scope* a, const guard_scope* b) {
@@ -142,10 +152,7 @@ class device_guard {
   device_guard& operator=(const device_guard&) = delete;
   device_guard& operator=(device_guard&&) = delete;
 
-  ~device_guard() {
-    detail::innermost_guard() = scope_->outer;
-    detail::release(scope_);
-  }
+  ~device_guard() { detail::end_guard(scope_); }
 
  private:
   device_guard(const device_name& name, bool cut) : scope_(new detail::named_guard) {

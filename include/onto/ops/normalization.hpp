@@ -114,15 +114,44 @@ constexpr auto local_response_norm(const E& x, const Bias& bias, const Alpha& al
   }
 }
 
+namespace detail {
+
+template <class Rate>
+struct rate_is_no_share : mistake {
+  static constexpr bool ok = sizeof(Rate) > 99;
+  static_assert(ok, "[onto.number] dropout: the rate is a share of the elements, 0 to 1");
+};
+
+constexpr bool is_share(double rate) { return rate >= 0 && rate <= 1; }
+[[noreturn]] ONTO_COLD inline void throw_rate_is_no_share() {
+  fail<invalid_argument_error>(message("[onto.number] dropout: the rate is a share of the elements, 0 to 1"));
+}
+
+/// Refuses a rate that is known, here or to the compiler, and no share. *Returns* what stands for the result then.
+template <class Rate>
+constexpr auto expect_share(const Rate& rate) {
+  if constexpr (number_in_type<Rate>) {
+    if constexpr (!is_share(static_cast<double>(Rate{}))) return typename rate_is_no_share<Rate>::result{};
+  } else if constexpr (number_argument<Rate>) {
+    if (!is_share(static_cast<double>(rate))) throw_rate_is_no_share();
+  }
+}
+
+}  // namespace detail
+
 /// A share `rate` of the elements is 0, the others are `x / (1 - rate)`. `key` tells one dropout of a program from
 /// another: an integer, beside which the count of steps decides, or an expression of one int64 that decides alone. The
 /// gradient has the same elements, and a run that is repeated from the same step has them too.
+/// *Mandates* a rate of 0 to 1 where it is a number in the type. *Throws* `invalid_argument_error` for other numbers.
 /// *Source* Srivastava et al., "Dropout".
 template <expression E, class Rate, class Key>
 constexpr auto dropout(const E& x, const Rate& rate, const Key& key) {
   if constexpr (detail::any_ill_formed<E>) {
     return ill_formed{};
+  } else if constexpr (!std::is_void_v<decltype(detail::expect_share(rate))>) {
+    return detail::expect_share(rate);
   } else {
+    detail::expect_share(rate);
     const auto seed = [&] {
       if constexpr (expression<Key>)
         return key;

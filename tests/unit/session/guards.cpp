@@ -86,6 +86,27 @@ TEST_CASE("a guard places what is written while it lives, and nothing else", "[s
   CHECK(request_of(whole, "Exp").empty());
 }
 
+TEST_CASE("guards that end in another order leave none behind", "[session]") {
+  auto scope = std::make_unique<device_guard>("/cpu:0");
+  const auto first = square(x);
+  scope = std::make_unique<device_guard>("/gpu:1");  // made before the one it replaces ends
+  const auto second = sqrt(x);
+  CHECK(request_of(first, "Square") == "/device:CPU:0");
+  CHECK(request_of(second, "Sqrt") == "/device:GPU:1");
+  {
+    const device_guard inner("/gpu:0");
+    scope.reset();
+    CHECK(request_of(exp(x), "Exp") == "/device:GPU:0");
+  }
+  CHECK(request_of(exp(x), "Exp").empty());
+  // And where no expression keeps the guard that has ended.
+  scope = std::make_unique<device_guard>("/cpu:0");
+  scope = std::make_unique<device_guard>("/gpu:1");
+  CHECK(request_of(exp(x), "Exp") == "/device:GPU:1");
+  scope.reset();
+  CHECK(request_of(exp(x), "Exp").empty());
+}
+
 TEST_CASE("a guard is made from a place, a text, a name, or no_device", "[session]") {
   const auto under = [](const auto& scope) {
     device_guard g{scope};

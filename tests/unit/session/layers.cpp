@@ -163,6 +163,19 @@ TEST_CASE("local response normalization is TensorFlow's", "[training]") {
   check("local_response_norm", sum(wave * local_response_norm<2>(image, 2_c, 0.1_c, 0.75_c)), image, values);
 }
 
+TEST_CASE("the rate of dropout is a share", "[training]") {
+  static constexpr auto x = placeholder<"x", float, 3>;
+  for (const double rate : {-0.1, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    CHECK_THROWS_WITH(dropout(x, rate, 7),
+                      words_of("[onto.number] dropout: the rate is a share of the elements, 0 to 1"));
+    CHECK_THROWS_AS(dropout(x, tensor<double>{rate}, 7), invalid_argument_error);
+  }
+  session run;
+  run.initialize(dropout(x, 0, 7));
+  CHECK(run.run(dropout(x, 0, 7), x = {1.f, 2.f, 3.f}) == tensor<float, 3>{1, 2, 3});
+  CHECK(run.run(dropout(x, 1.0, 7), x = {1.f, 2.f, 3.f}) == tensor<float, 3>{0, 0, 0});
+}
+
 TEST_CASE("dropout leaves a share out, another one each step, and its gradient the same", "[training]") {
   static constexpr auto x = placeholder<"x", float, 100, 100>;
   static constexpr auto xd = placeholder<"x", float, dyn, dyn>;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations that go by numbers of elements, on the CPU: element by element over all threads; rows that are taken are
-// copied whole, and updates are gone through once. Numbers are read in blocks, so that their type is asked for once.
+// copied whole, boxes as views are, and updates are gone through once. Numbers are read in blocks, so that their type is
+// asked for once.
 #pragma once
 
+#include <onto/backend/cpu/copy.hpp>
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/kernel/indexing.hpp>
 #include <onto/kernel/workspace.hpp>
@@ -178,11 +180,7 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
 /// Where a result of these extents is, in order and without holes.
 inline indexed_operand dense_operand(const extents& shape) {
   indexed_operand o{nullptr, element::float32, shape, {}};
-  std::int64_t step = 1;
-  for (int d = shape.rank - 1; d >= 0; --d) {
-    o.stride[d] = step;
-    step *= shape[d];
-  }
+  contiguous_strides(shape, o.stride);
   return o;
 }
 
@@ -263,6 +261,47 @@ void cpu_scatter_gradient(thread_pool& pool, const kernel_call& call) {
   split(pool, count, 4096 / inner + 1, body);
 }
 
+/// Where a box begins that the numbers `starts` are of: that many elements behind the first of `shape`.
+inline std::int64_t start_of_box(const indexed_operand& starts, const extents& shape, const std::int64_t* stride,
+                                 const extents& box) {
+  std::int64_t offset = 0;
+  for (int d = 0; d < shape.rank; ++d) offset += start_of<host_access>(starts, d, shape[d], box[d]) * stride[d];
+  return offset;
+}
+
+inline void copy_box(thread_pool& pool, const extents& box, const operand_view& from, const operand_view& to) {
+  kernel_call copy;
+  copy.space = box;
+  copy.inputs = 1;
+  copy.in = &from;
+  copy.out = to;
+  cpu_copy(pool, copy);
+}
+
+/// The box of the operand that is the result.
+inline void cpu_dynamic_slice(thread_pool& pool, const kernel_call& call) {
+  const extents& box = call.shapes[call.inputs];
+  if (box.size() <= 0) return;
+  const indexed_call c = indexed_call_of(call);
+  operand_view from = call.in[1];
+  from.data = advance(from.data, start_of_box(c.in[0], c.in[1].shape, from.stride, box), from.type);
+  operand_view to = call.out;
+  contiguous_strides(box, to.stride);
+  copy_box(pool, box, from, to);
+}
+
+/// The operand, and over it the update.
+inline void cpu_update_slice(thread_pool& pool, const kernel_call& call) {
+  const extents &shape = call.shapes[3], &box = call.shapes[2];
+  if (shape.size() <= 0) return;
+  const indexed_call c = indexed_call_of(call);
+  operand_view to = call.out;
+  contiguous_strides(shape, to.stride);
+  copy_box(pool, shape, call.in[1], to);
+  to.data = advance(to.data, start_of_box(c.in[0], shape, to.stride, box), to.type);
+  copy_box(pool, box, call.in[2], to);
+}
+
 template <class Op>
 struct cpu_indexing {
   template <class T>
@@ -278,6 +317,15 @@ struct cpu_scattering {
   }
 };
 
+/// Of every element type: elements are copied as they are.
+template <void (*Run)(thread_pool&, const kernel_call&)>
+struct cpu_boxes {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    return {&run_on_pool<Run>};
+  }
+};
+
 template <int Axis>
 struct operation_kernels<op::take<Axis>, cpu_backend> {
   template <class T>
@@ -288,17 +336,17 @@ struct operation_kernels<op::take<Axis>, cpu_backend> {
 template <int Axis>
 struct operation_kernels<op::take_along<Axis>, cpu_backend> : cpu_indexing<op::take_along<Axis>> {};
 template <int... Sizes>
-struct operation_kernels<op::dynamic_slice<Sizes...>, cpu_backend> : cpu_indexing<op::dynamic_slice<Sizes...>> {};
+struct operation_kernels<op::dynamic_slice<Sizes...>, cpu_backend> : cpu_boxes<&cpu_dynamic_slice> {};
 template <>
-struct operation_kernels<op::update_slice, cpu_backend> : cpu_indexing<op::update_slice> {};
+struct operation_kernels<op::slice_like, cpu_backend> : cpu_boxes<&cpu_dynamic_slice> {};
+template <>
+struct operation_kernels<op::update_slice, cpu_backend> : cpu_boxes<&cpu_update_slice> {};
 template <int Axis>
 struct operation_kernels<op::extent<Axis>, cpu_backend> : cpu_indexing<op::extent<Axis>> {};
 template <bool Add>
 struct operation_kernels<op::scatter<Add>, cpu_backend> : cpu_scattering<op::scatter<Add>> {};
 template <int N>
 struct operation_kernels<op::segment_sum<N>, cpu_backend> : cpu_scattering<op::segment_sum<N>> {};
-template <>
-struct operation_kernels<op::slice_like, cpu_backend> : cpu_indexing<op::slice_like> {};
 template <class Read>
 struct operation_kernels<op::gather_gradient<Read>, cpu_backend> {
   template <class T>
