@@ -336,18 +336,18 @@ constexpr int reduction_of_kernel(const graph_view& g, int root) {
 /// What a kernel is: groups of one key can run each other's kernel.
 class kernel_key {
  public:
-  /// Of a program of instructions. `reduction`: that of the kernel; `row_axis`: of a row kernel, see
-  /// row_axis_of_kernel, or -1. The kernel is the same for every axis but the last.
-  constexpr kernel_key(const kernel_instruction* lines, int count, int reduction, int row_axis)
-      : kernel_key(row_axis >= 0 ? 2 : 1, reduction) {
-    if (row_axis > 0) add(1);
+  /// Of a program of instructions. `reduction`: that of the kernel; `order`: of a row kernel, see
+  /// row_order_of_kernel.
+  constexpr kernel_key(const kernel_instruction* lines, int count, int reduction, row_order order)
+      : kernel_key(order == row_order::none ? 1 : 2, reduction) {
+    if (order > row_order::along_memory) add(static_cast<std::uint64_t>(order));
     for (int k = 0; k < count; ++k) {
       const kernel_instruction& x = lines[k];
       add(x.op >= 0 ? x.hash : static_cast<std::uint64_t>(x.op));
       add(static_cast<std::uint64_t>(x.type));
       add(static_cast<std::uint64_t>(x.count));
       for (int j = 0; j < x.count && j < 4; ++j) add(static_cast<std::uint64_t>(x.argument[j]));
-      if (row_axis >= 0) add(static_cast<std::uint64_t>(2 * x.cost + (x.column ? 1 : 0)));
+      if (order != row_order::none) add(static_cast<std::uint64_t>(2 * x.cost + (x.column ? 1 : 0)));
     }
   }
   /// Of a kernel that is known by what it does and the element type.

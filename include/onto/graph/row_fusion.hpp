@@ -5,6 +5,7 @@
 
 #include <onto/core/scratch_array.hpp>
 #include <onto/graph/kernels.hpp>
+#include <onto/graph/row_order.hpp>
 #include <onto/graph/view_path.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/softmax.hpp>
@@ -60,6 +61,34 @@ constexpr int row_axis_of_kernel(const graph_view& g, const kernel_partition& p,
 /// Whether the kernel of `root` goes over rows in phases.
 constexpr bool is_row_kernel(const graph_view& g, const kernel_partition& p, int root) {
   return row_axis_of_kernel(g, p, root) >= 0;
+}
+
+/// Whether the rows of a kernel along the last axis are known to be so short that the CPU goes over many of them side
+/// by side, as over columns. A generator numbers its elements in the order of memory.
+constexpr bool has_short_rows(const graph_view& g, const kernel_partition& p, int root) {
+  constexpr int longest = 24;        // elements; measured: docs/adr/0062-row-kernels-over-any-axis.md
+  constexpr std::int64_t least = 8;  // rows, where their number is known
+  int n = dyn;
+  const auto look = [&](int m) {
+    const bool folds = g[m].kind() == op_kind::reduce || g[m].kind() == op_kind::row;
+    const extents& over = g[folds ? g.operand(m, 0) : m].shape;
+    if (folds && over.rank > 0) n = over[over.rank - 1];
+    return g[m].kind() != op_kind::generator;
+  };
+  bool in_any_order = look(root);
+  for (int m = p.first_member[root]; m >= 0; m = p.next_member[m]) in_any_order = look(m) && in_any_order;
+  if (!in_any_order || n < 2 || n > longest) return false;
+  const extents& result = g[root].shape;
+  return !result.is_static() || result.size() / (g[root].kind() == op_kind::reduce ? 1 : n) >= least;
+}
+
+/// How the rows of the kernel of `root` lie.
+constexpr row_order row_order_of_kernel(const graph_view& g, const kernel_partition& p, int root) {
+  const int axis = row_axis_of_kernel(g, p, root);
+  return axis < 0                     ? row_order::none
+         : axis > 0                   ? row_order::across_memory
+         : has_short_rows(g, p, root) ? row_order::short_rows
+                                      : row_order::along_memory;
 }
 
 /// Says while fusing which folds are part of which kernels. Costs nothing where a program has no folds over rows.

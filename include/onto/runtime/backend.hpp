@@ -2,6 +2,7 @@
 // What a backend says of itself and of its kernels: the seam between a program's kernels and the backends.
 #pragma once
 
+#include <onto/graph/row_order.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -30,14 +31,9 @@ struct no_kernels {
   static constexpr backend_kernel reduce() {
     return {};
   }
-  /// A `row_program`: maps and reductions over rows along the last axis, in stages.
-  template <class RowProgram>
-  static constexpr backend_kernel row() {
-    return {};
-  }
-  /// The same over rows along another axis, which the call names.
-  template <class RowProgram>
-  static constexpr backend_kernel columns() {
+  /// A `row_program`: maps and reductions over rows, in phases. The call names their axis.
+  template <class RowProgram, row_order Order>
+  static constexpr backend_kernel rows() {
     return {};
   }
   /// Softmax of any axis, of elements of type `T`.

@@ -131,7 +131,9 @@ struct kernel_program {
   }
   static constexpr code value = collect();
 
-  static constexpr kernel_key key() { return {value.lines, value.count, reduction_of_kernel(Graph::view, Root), -1}; }
+  static constexpr kernel_key key() {
+    return {value.lines, value.count, reduction_of_kernel(Graph::view, Root), row_order::none};
+  }
 
   static constexpr bool has_half_precision() {
     for (int k = 0; k < value.count; ++k)
@@ -227,15 +229,6 @@ constexpr backend_kernel map_kernel() {
     return Backend::template map<Program, Extent, Sizes, Views>();
 }
 
-/// A kernel over rows along the last axis, or another one.
-template <class Backend, class RowProgram, bool Last>
-constexpr backend_kernel row_kernel() {
-  if constexpr (Last)
-    return Backend::template row<RowProgram>();
-  else
-    return Backend::template columns<RowProgram>();
-}
-
 template <class Graph, int Root, extent_of_kernel Extent>
 constexpr bool runs_code() {
   if (Extent == extent_of_kernel::single && Graph::view[Root].kind() == op_kind::view) return false;
@@ -251,8 +244,8 @@ constexpr keyed_kernel kernel_of(backend_list<B...>) {
   kernel_entry e;
   if constexpr (Extent == extent_of_kernel::whole && is_row_kernel(Graph::view, fused<Graph>::value, Root)) {
     using code = row_kernel_program<Graph, Table, Root>;
-    ((e.launch[B::slot] = row_kernel<kernels_for<gpu, B>, decltype(code::template make<B::computes_in_floats>()),
-                                     code::row_axis == 0>()),
+    ((e.launch[B::slot] =
+          kernels_for<gpu, B>::template rows<decltype(code::template make<B::computes_in_floats>()), code::order>()),
      ...);
     return {code::key(), e};
   } else if constexpr (kind == op_kind::reduce) {

@@ -145,7 +145,8 @@ struct one_loop : one_loop_facts<E> {
     l.scalar_count = o.scalar_count;
     for (int k = 0; k < o.input_count; ++k) l.inputs[k] = loaded[k];
     for (int k = 0; k < o.scalar_count; ++k) l.scalars[k] = given[k];
-    l.same_code = kernel_key(lines, count, -1, -1) == kernel_key(code::value.lines, code::value.count, -1, -1);
+    l.same_code = kernel_key(lines, count, -1, row_order::none) ==
+                  kernel_key(code::value.lines, code::value.count, -1, row_order::none);
     return l;
   }
   static constexpr operand_list operands = find_operands();

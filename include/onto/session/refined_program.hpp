@@ -266,7 +266,7 @@ class refined_program : public counted {
     auto* lines = scratch.make<kernel_instruction>(capacity);
     kernel_operands o{scratch.make<int>(capacity), scratch.make<int>(capacity), 0, scratch.make<int>(capacity), 0};
     const int count = kernel_codegen(g_, p, root, nullptr, 0, {lines, registers_}, o, how).run();
-    return look_up({lines, count, reduction_of_kernel(g_, root), row_axis_of_kernel(g_, p, root)}, out);
+    return look_up({lines, count, reduction_of_kernel(g_, root), row_order_of_kernel(g_, p, root)}, out);
   }
 
   const compiled_program& typed_;

@@ -46,7 +46,7 @@ template <class Graph, class Table, int Root>
 struct row_kernel_program {
   static constexpr int nodes = Graph::view.count;
   static constexpr bool reduces = Graph::view[Root].kind() == op_kind::reduce;
-  static constexpr int row_axis = row_axis_of_kernel(Graph::view, fused<Graph>::value, Root);
+  static constexpr row_order order = row_order_of_kernel(Graph::view, fused<Graph>::value, Root);
 
   static constexpr int find_capacity() {
     int lines = 2;
@@ -82,7 +82,7 @@ struct row_kernel_program {
   }
   static constexpr code all = collect();
 
-  static constexpr kernel_key key() { return {all.lines, all.count, reduction_of_kernel(Graph::view, Root), row_axis}; }
+  static constexpr kernel_key key() { return {all.lines, all.count, reduction_of_kernel(Graph::view, Root), order}; }
 
   static constexpr row_phases<capacity> phases{all.lines, all.count, all.inputs, all.scalars,
                                                reduces ? static_cast<int>(fold_of(*Graph::view[Root].op)) : -1};

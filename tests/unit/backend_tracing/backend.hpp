@@ -130,9 +130,9 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   static constexpr backend_kernel reduce() {
     return {&tracing::trace<tracing::kind::reduce, cpu::reduce<Program, F, All, Extent, Sizes, Views>().run>};
   }
-  template <class RowProgram>
-  static constexpr backend_kernel row() {
-    return {&tracing::trace<tracing::kind::row, cpu::row<RowProgram>().run>};
+  template <class RowProgram, row_order Order>
+  static constexpr backend_kernel rows() {
+    return {&tracing::trace<tracing::kind::row, cpu::rows<RowProgram, Order>().run>};
   }
   template <class T>
   static constexpr backend_kernel matmul() {

@@ -61,6 +61,7 @@ class column_block {
     for (int i = 0; i < plan.kernel.inputs; ++i) {
       size_[i] = size_of(computed_as(plan.call.in[i].type));
       if (plan.how[i] == reading::once) take(i, plan.line_length());
+      if (plan.how[i] == reading::whole) take(i, plan.n * plan.width);
     }
     int kept = plan.kernel.inputs, given = kept + plan.kernel.keeps;
     for (int s = 0; s < plan.kernel.count; ++s) {
@@ -89,6 +90,8 @@ class column_block {
       down_[i] = 0;
       if (p_.how[i] == reading::once)
         bring(i, 0, p_.together, at_[i], memory);
+      else if (p_.how[i] == reading::whole)
+        bring_whole(i, memory);
       else if (p_.how[i] == reading::in_place)
         at_[i] = const_cast<void*>(from_[i]), down_[i] = p_.is_column(i) ? 0 : v.stride[p_.axis] * size_[i];
     }
@@ -153,6 +156,15 @@ class column_block {
     if (half) p_.call.half_precision->widen(v.type, memory.halves, rows * width_, static_cast<float*>(to));
   }
 
+  /// Brings all of an input's columns, some rows at a time: so many halves have room.
+  void bring_whole(int i, line_memory& memory) {
+    down_[i] = width_ * size_[i];
+    for (std::int64_t row = 0, rows = 0; row < p_.n; row += rows) {
+      rows = least(p_.n - row, p_.rows_held);
+      bring(i, row, rows, static_cast<char*>(at_[i]) + row * down_[i], memory);
+    }
+  }
+
   void run_lines(const column_step& step, std::int64_t together, std::int64_t row, std::int64_t rows, void* states,
                  line_memory& memory) {
     small_array<const void*, 32> in(slots_);
@@ -176,7 +188,7 @@ class column_block {
     if (step.keeps()) {
       c.out = static_cast<char*>(at_[kept_]) + row * down_[kept_];
       c.out_down = down_[kept_] * together;
-    } else if (stores && !narrows) {
+    } else if (stores && !narrows && !p_.scatters()) {
       c.out = static_cast<char*>(out_) + row * out_row * size;
       c.out_down = out_row * together * size;
       c.streamed = p_.streams && reinterpret_cast<std::uintptr_t>(c.out) % 64 == 0 && c.out_down % 64 == 0;
@@ -196,11 +208,23 @@ class column_block {
       last.count = rest * width_;
       take(step, last, states);
     }
+    if (stores && p_.scatters()) return scatter_lines(row, rows, memory);
     if (!narrows) return;
     const std::int64_t joined = out_row == width_ ? rows : 1;
     for (std::int64_t r = 0; r < rows; r += joined)
       p_.call.half_precision->narrow(p_.call.out.type, static_cast<const float*>(memory.values) + r * width_,
                                      joined * width_, advance(out_, (row + r) * out_row, p_.call.out.type));
+  }
+
+  /// Puts the values of some rows where they belong in a result whose columns are apart.
+  void scatter_lines(std::int64_t row, std::int64_t rows, line_memory& memory) const {
+    const operand_view& out = p_.call.out;
+    const bool half = is_half_precision(out.type);
+    if (half)
+      p_.call.half_precision->narrow(out.type, static_cast<const float*>(memory.values), rows * width_, memory.halves);
+    const std::int64_t down = p_.out_stride[p_.axis];
+    copy_elements(size_of(out.type), advance(out_, row * down, out.type), p_.apart, down,
+                  half ? memory.halves : memory.values, 1, width_, width_, rows);
   }
 
   static void take(const column_step& step, const line_call& c, void* states) {

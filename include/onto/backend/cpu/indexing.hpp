@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations that go by numbers of elements, on the CPU: element by element over all threads; rows that are taken are
-// copied whole, boxes as views are, and updates are gone through once. Numbers are read in blocks, so that their type is
-// asked for once.
+// copied whole, boxes as views are, and updates are gone through once. Numbers are read in blocks, so that their type
+// is asked for once.
 #pragma once
 
 #include <onto/backend/cpu/copy.hpp>

@@ -56,13 +56,12 @@ struct backend_kernels<cpu_backend> : no_kernels {
     return {&run_on_pool<
         &cpu_reduce<Program, F, kernel_copies<Sizes, Views>, whole && has_packs && Program::packable, whole, All>>};
   }
-  template <class RowProgram>
-  static constexpr backend_kernel row() {
-    return {&run_on_pool<&cpu_row<RowProgram>>};
-  }
-  template <class RowProgram>
-  static constexpr backend_kernel columns() {
-    return {&run_on_pool<&cpu_columns<RowProgram>>};
+  template <class RowProgram, row_order Order>
+  static constexpr backend_kernel rows() {
+    if constexpr (Order == row_order::along_memory)
+      return {&run_on_pool<&cpu_row<RowProgram>>};
+    else
+      return {&run_on_pool<&cpu_columns<RowProgram>>};
   }
   template <class T>
   static constexpr backend_kernel softmax() {

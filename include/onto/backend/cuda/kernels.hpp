@@ -41,13 +41,9 @@ struct backend_kernels<cuda_backend> : no_kernels {
   static constexpr backend_kernel reduce() {
     return {&run_in_stream<&cuda_reduce<Program, F>>, &cuda_reduce_workspace<Program, F>};
   }
-  template <class RowProgram>
-  static constexpr backend_kernel row() {
+  template <class RowProgram, row_order>
+  static constexpr backend_kernel rows() {
     return {&run_in_stream<&cuda_row<RowProgram>>, &cuda_row_workspace<RowProgram>};
-  }
-  template <class RowProgram>
-  static constexpr backend_kernel columns() {
-    return row<RowProgram>();
   }
   template <class T>
   static constexpr backend_kernel softmax() {
