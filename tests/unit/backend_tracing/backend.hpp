@@ -132,7 +132,10 @@ struct onto::detail::backend_kernels<tracing::backend> : no_kernels {
   }
   template <class RowProgram, row_order Order>
   static constexpr backend_kernel rows() {
-    return {&tracing::trace<tracing::kind::row, cpu::rows<RowProgram, Order>().run>};
+    if constexpr (Order == row_order::across_memory)
+      return {};
+    else
+      return {&tracing::trace<tracing::kind::row, cpu::rows<RowProgram, Order>().run>};
   }
   template <class T>
   static constexpr backend_kernel matmul() {
