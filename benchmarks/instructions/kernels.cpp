@@ -17,6 +17,7 @@ inline constexpr auto b = placeholder<"b", float, dyn>;
 inline constexpr auto m = placeholder<"m", float, dyn, dyn>;
 inline constexpr auto n = placeholder<"n", float, dyn, dyn>;
 inline constexpr auto row = placeholder<"row", float, dyn>;
+inline constexpr auto points = placeholder<"points", float, dyn, 3>;
 inline constexpr auto tiny = placeholder<"tiny", float, 8>;
 
 // Layers of 2, 8 and 1, a batch of 4: what a step of training costs beside its arithmetic.
@@ -43,7 +44,7 @@ tensor<float, dyn, dyn> matrix(int rows, int columns, float first) {
 
 const tensor<float, dyn> A = values(4096, 1), B = values(4096, 2), ROW = values(256, 0.5f);
 const tensor<float, dyn, dyn> M = matrix(16, 256, 1), N = matrix(16, 256, 2), S = matrix(64, 64, 1),
-                              T = matrix(64, 64, 2);
+                              T = matrix(64, 64, 2), POINTS = matrix(1024, 3, 1);
 const tensor<float, 8> TINY{1, 2, 3, 4, 5, 6, 7, 8};
 
 /// Repeats a prepared program.
@@ -76,6 +77,7 @@ int run(std::string_view name, int runs) {
   if (name == "row sums") return repeat(runs, sum<1>(m), m = matrix(1024, 256, 1));
   if (name == "row argmax") return repeat(runs, argmax<1>(m), m = matrix(1024, 256, 1));
   if (name == "softmax") return repeat(runs, softmax(m), m = M);
+  if (name == "short rows") return repeat(runs, softmax(points), points = POINTS);
   if (name == "layer norm") {
     const auto centred = m - mean<-1>(m, keep_extents);
     return repeat(runs, centred * rsqrt(mean<-1>(square(centred), keep_extents) + 1e-5f), m = M);
