@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is wanted of a scan stands in <>, or is a word; so much is said where the header is included too.
-// FAIL: \[onto\.include\] with #include <onto/scan\.hpp> it is written cumsum<0>\(x\), cumsum\(x, reverse\)
+// FAIL: \[onto\.operands\] it takes other arguments: cumsum<0>\(x\), cumsum\(x, reverse\)
 #include <onto/scan.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The order of a sort is a word; so much is said where the header is included too.
-// FAIL: \[onto\.include\] with #include <onto/sort\.hpp> it is written sort<0>\(x\), sort<0>\(x, descending\), argsort\(x\), top_k<5>\(x\)
+// FAIL: \[onto\.operands\] it takes other arguments: sort<0>\(x\), sort<0>\(x, descending\), argsort\(x\), top_k<5>\(x\)
 #include <onto/sort.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // They are template arguments.
-// FAIL: \[onto\.include\] with #include <onto/convolution\.hpp> it is written conv2d<strides<2>, same>\(x, w\), .*max_pool2d<window<2>>\(x\)
+// FAIL: \[onto\.operands\] it takes other arguments: conv2d<strides<2>, same>\(x, w\), .*max_pool2d<window<2>>\(x\)
 #include <onto/convolution.hpp>
 
 using namespace onto;

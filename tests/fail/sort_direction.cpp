@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The direction of a sort is an argument.
-// FAIL: \[onto\.include\] with #include <onto/sort\.hpp> it is written sort<0>\(x\), sort<0>\(x, descending\)
+// FAIL: \[onto\.operands\] it takes other arguments: sort<0>\(x\), sort<0>\(x, descending\)
 #include <onto/onto.hpp>
 #include <onto/sort.hpp>
 

@@ -124,6 +124,14 @@ struct guard_takes_a_name {
                 "[onto.device] a number names no device; write device_guard scope{gpu<1>{}}, or "
                 "device_guard scope{\"/gpu:\" + std::to_string(k)} for one that the run knows");
 };
+template <class Number>
+struct device_has_a_name {
+  using reported = void;
+  static constexpr bool ok = sizeof(Number) == 0;
+  static_assert(ok,
+                "[onto.device] a number names no device; write sess.memory(gpu<1>{}), or sess.memory(\"/gpu:\" + "
+                "std::to_string(k)) for one that the run knows");
+};
 }  // namespace detail
 
 #define ONTO_NEEDS_A_NAME \

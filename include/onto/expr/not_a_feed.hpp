@@ -34,6 +34,12 @@ struct data_has_no_name {
   static_assert(ok, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
 };
 template <class... X>
+struct output_is_first {
+  using reported = void;
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.run] what the result goes into is first: sess.run_to(out, e, x = data)");
+};
+template <class... X>
 struct prepared_is_called {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
@@ -117,6 +123,12 @@ struct braced_fetches {
     static_cast<void>(static_cast<typename several_are_fetched<First, More...>::reported*>(nullptr));
   }
 };
+/// A number in braces, or more braces.
+struct listed_number {
+  template <class Number>
+  listed_number(const Number&) {}
+  listed_number(std::initializer_list<listed_number>) {}
+};
 /// What `{x, data}` becomes where a feed is expected, or `{{x, data}}` of one or more.
 struct braced_feed {
   template <class Symbol, class Data>
@@ -125,6 +137,10 @@ struct braced_feed {
     using pair = std::enable_if_t<(sizeof(Symbol) > 0 && sizeof(Data) > 0), braced_feed>;
     static_cast<void>(static_cast<typename data_has_no_name<pair>::reported*>(nullptr));
   }
+  template <class Symbol>
+  braced_feed(const Symbol& x, std::initializer_list<listed_number>) : braced_feed(x, 0) {}
+  template <class Symbol>
+  braced_feed(const feed<Symbol>& x) : braced_feed(x, 0) {}
   braced_feed(std::initializer_list<braced_feed>) {}
 };
 

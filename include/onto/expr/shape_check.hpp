@@ -97,6 +97,13 @@ struct channels_differ : mistake {
       "groups, height, width)");
 };
 template <class Op, class... Shapes>
+struct value_does_not_fit : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok,
+                "[onto.shape] the value does not broadcast to the variable, which keeps its extents; assign one of "
+                "that shape");
+};
+template <class Op, class... Shapes>
 struct groups_do_not_divide : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok,
@@ -134,7 +141,8 @@ struct shape_mistake {
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::broadcast, Op, Shapes...> {
-  using type = shapes_do_not_broadcast<Op, Shapes...>;
+  using type = std::conditional_t<Op::kind == op_kind::assign, value_does_not_fit<Op, Shapes...>,
+                                  shapes_do_not_broadcast<Op, Shapes...>>;
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::inner, Op, Shapes...> {

@@ -7,6 +7,11 @@
 #include <onto/ops/operation_base.hpp>
 #include <onto/ops/windows.hpp>
 
+namespace onto::detail {
+/// As other_headers.hpp asks.
+struct convolution_header {};
+}  // namespace onto::detail
+
 namespace onto {
 
 namespace detail {

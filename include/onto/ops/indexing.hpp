@@ -23,6 +23,11 @@
 #include <type_traits>
 #include <utility>
 
+namespace onto::detail {
+/// As other_headers.hpp asks.
+struct indexing_header {};
+}  // namespace onto::detail
+
 namespace onto {
 
 struct right_side_t {
@@ -260,6 +265,17 @@ constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
   return make<op::scatter<true>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
 }
 
+/// One number for all elements of those rows: `scatter(x, i, 0)`, `scatter_add(x, i, 1)`. The first operand's type has
+/// it.
+template <expression E, expression I, detail::number_argument V>
+constexpr auto scatter(const E& x, const I& numbers, const V& value) {
+  return scatter(x, numbers, full_like(take<0>(x, numbers), value));
+}
+template <expression E, expression I, detail::number_argument V>
+constexpr auto scatter_add(const E& x, const I& numbers, const V& value) {
+  return scatter_add(x, numbers, full_like(take<0>(x, numbers), value));
+}
+
 /// The sums of the rows of `x` that have one number: `segment_sum<10>(x, numbers)` has 10. Numbers outside, below 0
 /// too, are left out. *Returns* (N, b...) of the type of `sum`, for rows (i..., b...) and numbers (i...).
 template <int N, expression E, expression I>
@@ -271,6 +287,12 @@ constexpr auto segment_sum(const E& x, const I& numbers) {
 template <int N, expression I>
 constexpr auto bincount(const I& numbers) {
   return make<op::segment_sum<N>>(detail::flattened(numbers), fill<std::int64_t>(c<1>));
+}
+
+/// The same of weights, an element for each number: their sums.
+template <int N, expression I, expression W>
+constexpr auto bincount(const I& numbers, const W& weights) {
+  return segment_sum<N>(weights, numbers);
 }
 
 /// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with

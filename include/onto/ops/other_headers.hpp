@@ -20,42 +20,56 @@ struct any_operand {
   constexpr any_operand(const X&...) {}
 };
 
-// One struct a mistake, as in shape_check.hpp.
+// Completed by the headers of their names.
+struct scan_header;
+struct sort_header;
+struct indexing_header;
+struct convolution_header;
+/// Whether a header is included where a mistake is told of.
+template <class Header, class... X>
+constexpr bool is_included = requires {
+  sizeof(std::conditional_t<(sizeof...(X) > 99), void, Header>);
+};
+
+// One struct a mistake, as in shape_check.hpp: without the header, and with it.
+#define ONTO_WORDS "cumsum<0>(x), cumsum(x, reverse), and so cumprod, cummax and cummin"
 template <class... X>
 struct scans_have_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] with #include <onto/scan.hpp> it is written cumsum<0>(x), cumsum(x, reverse), "
-                "cumsum<1>(x, exclusive), and so cumprod, cummax and cummin");
+  static constexpr bool here = is_included<scan_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/scan.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
+#undef ONTO_WORDS
+#define ONTO_WORDS "sort<0>(x), sort<0>(x, descending), argsort(x), top_k<5>(x), unique<16>(x)"
 template <class... X>
 struct sorts_have_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] with #include <onto/sort.hpp> it is written sort<0>(x), sort<0>(x, descending), argsort(x), "
-      "top_k<5>(x), unique<16>(x)");
+  static constexpr bool here = is_included<sort_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/sort.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
-
+#undef ONTO_WORDS
+#define ONTO_WORDS                                                                                       \
+  "take<0>(x, i), gather<0>(x, i), take_along_axis<1>(x, i), scatter(x, i, updates), scatter(x, i, 0), " \
+  "scatter_add(x, i, updates), segment_sum<3>(v, i), bincount<10>(i), bincount<10>(i, weights), "        \
+  "histogram<10>(x, 0, 1), searchsorted(s, x), searchsorted(s, x, right_side), dynamic_slice<2, 2>(x, "  \
+  "starts), update_slice(x, update, starts), extent<0>(x)"
 template <class... X>
 struct indexing_has_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.include] with #include <onto/indexing.hpp> it is written take<0>(x, i), gather<0>(x, i), "
-                "take_along_axis<1>(x, i), scatter(x, i, updates), scatter_add(x, i, updates), segment_sum<3>(v, i), "
-                "bincount<10>(i), histogram<10>(x, 0, 1), searchsorted(s, x), searchsorted(s, x, right_side), "
-                "dynamic_slice<2, 2>(x, starts), update_slice(x, update, starts), extent<0>(x)");
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
-
+#undef ONTO_WORDS
+#define ONTO_WORDS                                                                                   \
+  "conv2d<strides<2>, same>(x, w), conv1d(x, w), depthwise_conv2d(x, w), max_pool2d<window<2>>(x), " \
+  "avg_pool2d<window<3>, strides<2>>(x)"
 template <class... X>
 struct convolutions_have_a_header : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.include] with #include <onto/convolution.hpp> it is written conv2d<strides<2>, same>(x, w), conv1d(x, w), "
-      "depthwise_conv2d(x, w), max_pool2d<window<2>>(x), avg_pool2d<window<3>, strides<2>>(x)");
+  static constexpr bool here = is_included<convolution_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/convolution.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
-
+#undef ONTO_WORDS
 template <class... X>
 struct einsum_has_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;

@@ -13,6 +13,11 @@
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/unary.hpp>
 
+namespace onto::detail {
+/// As other_headers.hpp asks.
+struct scan_header {};
+}  // namespace onto::detail
+
 namespace onto {
 
 struct reverse_t {

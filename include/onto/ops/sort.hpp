@@ -11,6 +11,11 @@
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/scan.hpp>
 
+namespace onto::detail {
+/// As other_headers.hpp asks.
+struct sort_header {};
+}  // namespace onto::detail
+
 namespace onto {
 
 struct descending_t {

@@ -341,8 +341,8 @@ constexpr auto on(const fetch_list<E...>& several) {
   return boost::hana::unpack(several.expressions, [](const E&... e) { return fetches(on<Device>(e)...); });
 }
 
-/// The plan of `e` in a world: by default the devices that `e` names and a CPU. What the world lacks is placed softly.
-/// *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
+/// The plan of `e`, or of several, in a world: by default the devices that `e` names and a CPU. What the world lacks is
+/// placed softly. *Returns* a constant: `static_assert(plan_of(e).kernels == 1)`.
 template <class World = void, expression E>
 constexpr const auto& plan_of(const E&) {
   return detail::plan_or_nothing<detail::graph_of<E>, World>();
@@ -350,6 +350,10 @@ constexpr const auto& plan_of(const E&) {
 template <class World = void, expression... E>
 constexpr const auto& plan_of(const fetch_list<E...>&) {
   return detail::plan_or_nothing<detail::graph_of<E...>, World>();
+}
+template <class World = void, expression First, expression Second, expression... More>
+constexpr const auto& plan_of(const First&, const Second&, const More&...) {
+  return detail::plan_or_nothing<detail::graph_of<First, Second, More...>, World>();
 }
 template <class World = void, expression... E>
 constexpr const auto& plan_of(const std::tuple<E...>&) {

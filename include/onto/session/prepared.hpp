@@ -113,6 +113,12 @@ class prepared {
     return {};
   }
 
+  template <class None = void>
+  result_type operator()(std::initializer_list<detail::listed_number>) const {
+    static_cast<void>(static_cast<typename detail::data_has_no_name<None*>::reported*>(nullptr));
+    return {};
+  }
+
   template <class... X>
   result_type run(const X&...) const {
     static_cast<void>(static_cast<typename detail::prepared_is_called<X...>::reported*>(nullptr));

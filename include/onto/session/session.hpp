@@ -87,7 +87,7 @@ class session {
   }
   template <expression E>
   auto run(const E&, const detail::braced_feed&) {
-    return tensor<float>();
+    return detail::result_of<E>{};
   }
   template <expression E>
   auto run(const E&, const detail::braced_feed&, const detail::braced_feed&) {
@@ -124,6 +124,13 @@ class session {
       auto list = detail::outputs_of<Outputs>(outputs);
       detail::run_into_outputs<E...>::run(*core_, nullptr, states, list, feeds...);
     });
+  }
+
+  /// The output behind the program.
+  template <expression E, class Output, class... X>
+    requires(!expression<Output>)
+  void run_to(const E&, Output&&, const X&...) {
+    static_cast<void>(static_cast<typename detail::output_is_first<E>::reported*>(nullptr));
   }
 
   /// Sets variables to their initial values.
@@ -246,12 +253,22 @@ class session {
   device_statistics statistics(const Text& name) const {
     return statistics(device_name::parse(std::string_view(name)));
   }
+  template <std::integral Number>
+  device_statistics statistics(Number) const {
+    static_cast<void>(static_cast<typename detail::device_has_a_name<Number>::reported*>(nullptr));
+    return {};
+  }
 
   /// A device's memory as this session uses it, in bytes; the device as above.
   memory_info memory(const device_name& name) const { return core_->memory(name); }
   template <detail::text_like Text>
   memory_info memory(const Text& name) const {
     return memory(device_name::parse(std::string_view(name)));
+  }
+  template <std::integral Number>
+  memory_info memory(Number) const {
+    static_cast<void>(static_cast<typename detail::device_has_a_name<Number>::reported*>(nullptr));
+    return {};
   }
 
   /// Gives memory back to the system that no variable, no prepared program and no run holds.

@@ -112,10 +112,13 @@ TEST_CASE("the rows of operations by number in the table of operations", "[golde
       "end",
       dynamic_slice<2, 3>(x, start));
   ROW("`x` with an update in it, which begins at `start`, as `dynamic_slice`", update_slice(x, slice<0, 2>(y), start));
-  ROW("`x` with rows of those numbers replaced, by the last of equal numbers", scatter(x, i, u));
+  ROW("`x` with rows of those numbers replaced, by the last of equal numbers; a number is for all of them, `scatter(x, "
+      "i, 0)`",
+      scatter(x, i, u));
   ROW("`x` with rows added to those of those numbers, all of equal ones", scatter_add(x, i, u));
   ROW("the sums of rows with one number, of 0 to 9; of the type of `sum`", segment_sum<10>(u, i));
-  ROW_OF_INTEGERS("how often each of 0 to 9 is there, int64", bincount<10>(i));
+  ROW_OF_INTEGERS("how often each of 0 to 9 is there, int64; with weights, `bincount<10>(i, w)`, their sums",
+                  bincount<10>(i));
   ROW("how many elements are in each of 10 bins of equal width, int64; a bin has its lower edge, the last one both",
       histogram<10>(x, 0, 1));
   ROW("how many elements of a sorted vector are less, int64; with `right_side`, less or equal; NaN is the greatest",

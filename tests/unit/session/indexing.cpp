@@ -122,6 +122,22 @@ TEST_CASE("of equal numbers the last update stays, and all are added", "[session
   CHECK(sess.run(scatter_add(column, i, u), column = zero, i = N, u = U) == tensor<float, 2, 1>{{0}, {7}});
 }
 
+TEST_CASE("one number is the update of all rows, and weights are counted", "[session]") {
+  constexpr auto m = placeholder<"m", float, dyn, 2>;
+  constexpr auto at = placeholder<"at", std::int64_t, dyn>;
+  session sess;
+  const tensor<float, 3, 2> values{{1, 2}, {3, 4}, {5, 6}};
+  const std::vector<std::int64_t> numbers{2, 0, 2, 7};
+  CHECK(sess.run(scatter(m, at, 0), m = values, at = numbers) == tensor<float, dyn, 2>{{0, 0}, {3, 4}, {0, 0}});
+  CHECK(sess.run(scatter_add(m, at, 0.5_c), m = values, at = numbers) ==
+        tensor<float, dyn, 2>{{1.5f, 2.5f}, {3, 4}, {6, 7}});
+  CHECK(evaluate(scatter(values, numbers, 9)) == tensor<float, 3, 2>{{9, 9}, {3, 4}, {9, 9}});
+  CHECK(sess.run(gradient(sum(scatter(m, at, 1)), m), m = values, at = numbers) ==
+        tensor<float, dyn, 2>{{0, 0}, {1, 1}, {0, 0}});
+  const tensor<double, 4> weights{0.25, 2, 0.5, 100};
+  CHECK(evaluate(bincount<3>(numbers, weights)) == tensor<double, 3>{2, 0, 0.75});
+}
+
 TEST_CASE("sums by number are kept as sums are", "[session]") {
   session sess;
   constexpr auto many = placeholder<"many", float, dyn>;
