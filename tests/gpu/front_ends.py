@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compilers import ROOT, Memory, close, compilers, indent, parallel, without_root  # noqa: E402
 
 # As CMake has them.
-FLAGS = ["--expt-relaxed-constexpr", "-DONTO_TEST_HARDWARE", f'-DONTO_TESTS_DIR="{ROOT / "tests"}"', "-Itests/unit",
+FLAGS = ["-DONTO_TEST_HARDWARE", f'-DONTO_TESTS_DIR="{ROOT / "tests"}"', "-Itests/unit",
          "-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion", "-Werror", "all-warnings"]
 
 

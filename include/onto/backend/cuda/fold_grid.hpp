@@ -28,7 +28,7 @@ struct thread_grid {
   int low_bits = 0;             // of a thread's number: its row, or its column
 
   constexpr thread_grid() = default;
-  constexpr thread_grid(std::int64_t w, std::int64_t d, bool along)
+  ONTO_HD constexpr thread_grid(std::int64_t w, std::int64_t d, bool along)
       : width(static_cast<int>(w)),
         depth(static_cast<int>(d)),
         neighbours_fold(along),

@@ -18,7 +18,7 @@ namespace onto::detail {
 inline constexpr int block_threads = 256;
 
 /// The logarithm of the least power of two that is not less than `n`, but at most `most`; and that power.
-constexpr int logarithm_from(std::int64_t n, int most = 62) {
+ONTO_HD constexpr int logarithm_from(std::int64_t n, int most = 62) {
   int r = 0;
   while (r < most && (std::int64_t{1} << r) < n) ++r;
   return r;
