@@ -9,6 +9,13 @@
 
 namespace onto::detail {
 
+/// How many elements an operand has: `extents::size` is not for devices.
+ONTO_HD ONTO_INLINE std::int64_t elements_of(const indexed_operand& o) {
+  std::int64_t n = 1;
+  for (int d = 0; d < o.shape.rank; ++d) n *= o.shape.dims[d];
+  return n;
+}
+
 /// An operation's numbers in the order of their groups, those of a group in their own order.
 struct sorted_numbers {
   const std::uint32_t* number;
@@ -106,7 +113,7 @@ template <int Axis, class T>
 struct number_groups<op::gather_gradient<op::take<Axis>>, T> : groups_of_reads<T> {
   using groups_of_reads<T>::updates;
 
-  ONTO_HD static std::int64_t count(const indexed_call& c) { return c.in[0].shape.size(); }
+  ONTO_HD static std::int64_t count(const indexed_call& c) { return elements_of(c.in[0]); }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.extent[Axis].divisor; }
   template <class Access>
   ONTO_HD static std::int64_t group(const indexed_call& c, std::int64_t number) {
@@ -128,7 +135,7 @@ template <int Axis, class T>
 struct number_groups<op::gather_gradient<op::take_along<Axis>>, T> : groups_of_reads<T> {
   using groups_of_reads<T>::updates;
 
-  ONTO_HD static std::int64_t count(const indexed_call& c) { return updates(c).shape.size(); }
+  ONTO_HD static std::int64_t count(const indexed_call& c) { return elements_of(updates(c)); }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.size; }
   template <class Access>
   ONTO_HD static std::int64_t group(const indexed_call& c, std::int64_t number) {
