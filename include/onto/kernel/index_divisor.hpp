@@ -21,7 +21,7 @@ struct index_divisor {
   std::uint32_t shift = 0;
 
   constexpr index_divisor() = default;
-  constexpr explicit index_divisor(std::int64_t d) : divisor(d) {
+  ONTO_HD constexpr explicit index_divisor(std::int64_t d) : divisor(d) {
     if (d == 0) return;  // nothing is ever divided by it
     while ((std::uint64_t{1} << shift) < static_cast<std::uint64_t>(d)) ++shift;
     const auto by = static_cast<wide_index>(d);
