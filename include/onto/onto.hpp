@@ -15,13 +15,13 @@ ONTO_BEGIN_HEADER
 #include <onto/expr/not_a_value.hpp>
 #include <onto/expr/shape_check.hpp>
 
-#include <onto/expr/compound_assignment.hpp>
 #include <onto/expr/constant.hpp>
 #include <onto/expr/not_a_feed.hpp>
 
 #include <onto/expr/named.hpp>
 #include <onto/expr/scope.hpp>
 
+#include <onto/expr/compound_assignment.hpp>
 #include <onto/expr/number.hpp>
 #include <onto/expr/symbol.hpp>
 
