@@ -5,7 +5,7 @@
 
 using namespace onto;
 
-void grow(tensor<int>& n, double x) {
+void grow(tensor<int>& n, const tensor<float>& x) {
 #ifdef ONTO_TWIN
   n += int(x);
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A number is no name of a device, and 0 was a pointer to none.
-// FAIL: \[onto\.device\] a number names no device; write device_guard scope\{gpu<1>\{\}\}
+// FAIL: \[onto\.device\] a number names no device; write gpu<1>\{\}
 #include <onto/onto.hpp>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A number is no device.
-// FAIL: \[onto\.device\] a number names no device; write sess\.memory\(gpu<1>\{\}\)
+// FAIL: \[onto\.device\] a number names no device; write gpu<1>\{\}
 #include <onto/onto.hpp>
 
 using namespace onto;

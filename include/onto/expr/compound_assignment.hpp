@@ -28,19 +28,26 @@ struct integer_takes_no_fraction {
   static_assert(ok, "[onto.element] a fraction is no integer: round it first, n += int(x)");
 };
 
-/// What stands on the right.
+/// What stands beside a number: one, a tensor of rank 0, or an expression, which is told to have no value yet.
 template <class X>
-concept assigned_by = is_number<X> || data<X> || expression<X>;
+concept beside_number = is_number<X> || is_number_tensor<X> || expression<X>;
+/// What stands beside a tensor of another rank.
+template <class X>
+concept beside_tensor = is_number<X> || data<X> || expression<X>;
 
-/// A value of which C++ makes another by a number or an expression, which is told to have none.
+/// Whether a number may have a fraction.
 template <class X>
-concept counted_as_number = is_number<X> || is_number_tensor<X> || expression<X>;
+inline constexpr bool has_fraction = is_number<X> && !std::is_integral_v<X>;
+template <class T>
+inline constexpr bool has_fraction<tensor<T>> = has_fraction<T>;
+template <class T>
+inline constexpr bool has_fraction<tensor_ref<T>> = has_fraction<T>;
 
 /// `value` and `x` as numbers, the sum (or another operation) of which `value` becomes.
 template <class T, class X, class F>
 void assign_number(tensor<T>& value, const X& x, const F& f) {
   using number = std::conditional_t<std::is_arithmetic_v<T>, T, float>;
-  if constexpr (std::is_integral_v<T> && std::is_floating_point_v<X>)
+  if constexpr (std::is_integral_v<T> && has_fraction<X>)
     static_cast<void>(static_cast<typename integer_takes_no_fraction<T, X>::reported*>(nullptr));
   else
     value = tensor<T>(static_cast<T>(f(static_cast<number>(value), static_cast<number>(x))));
@@ -49,13 +56,14 @@ void assign_number(tensor<T>& value, const X& x, const F& f) {
 }  // namespace detail
 
 #define ONTO_COMPOUND_ASSIGNMENT(sign)                                                                               \
-  template <class T, detail::assigned_by X>                                                                          \
-    requires detail::is_number<T> && detail::counted_as_number<X> tensor<T>                                          \
+  template <class T, detail::beside_number X>                                                                        \
+    requires(detail::is_number<T>)                                                                                   \
+  tensor<T>                                                                                                          \
   &operator sign##=(tensor<T>& value, const X& x) {                                                                  \
     detail::assign_number(value, x, [](auto a, auto b) { return a sign b; });                                        \
     return value;                                                                                                    \
   }                                                                                                                  \
-  template <class T, int... Dims, detail::assigned_by X>                                                             \
+  template <class T, int... Dims, detail::beside_tensor X>                                                           \
     requires(sizeof...(Dims) > 0)                                                                                    \
   constexpr void operator sign##=(tensor<T, Dims...>&, const X&) {                                                   \
     static_cast<void>(static_cast<typename detail::tensor_does_not_change<tensor<T, Dims...>>::reported*>(nullptr)); \

@@ -117,20 +117,12 @@ class scope_combiner {
 
 namespace detail {
 template <class Number>
-struct guard_takes_a_name {
+struct number_names_no_device {
   using reported = void;
   static constexpr bool ok = sizeof(Number) == 0;
   static_assert(ok,
-                "[onto.device] a number names no device; write device_guard scope{gpu<1>{}}, or "
-                "device_guard scope{\"/gpu:\" + std::to_string(k)} for one that the run knows");
-};
-template <class Number>
-struct device_has_a_name {
-  using reported = void;
-  static constexpr bool ok = sizeof(Number) == 0;
-  static_assert(ok,
-                "[onto.device] a number names no device; write sess.memory(gpu<1>{}), or sess.memory(\"/gpu:\" + "
-                "std::to_string(k)) for one that the run knows");
+                "[onto.device] a number names no device; write gpu<1>{}, or \"/gpu:\" + std::to_string(k) for one that "
+                "the run knows");
 };
 }  // namespace detail
 
@@ -151,7 +143,7 @@ class device_guard {
   template <class Number>
     requires(std::is_integral_v<Number> || std::is_null_pointer_v<Number>)
   explicit device_guard(Number) : device_guard(no_device_t{}) {
-    static_cast<void>(static_cast<typename detail::guard_takes_a_name<Number>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::number_names_no_device<Number>::reported*>(nullptr));
   }
 
   device_guard() = delete;  // a guard names a device: device_guard scope{gpu<1>{}}

@@ -123,12 +123,6 @@ struct braced_fetches {
     static_cast<void>(static_cast<typename several_are_fetched<First, More...>::reported*>(nullptr));
   }
 };
-/// A number in braces, or more braces.
-struct listed_number {
-  template <class Number>
-  listed_number(const Number&) {}
-  listed_number(std::initializer_list<listed_number>) {}
-};
 /// What `{x, data}` becomes where a feed is expected, or `{{x, data}}` of one or more.
 struct braced_feed {
   template <class Symbol, class Data>
@@ -138,7 +132,7 @@ struct braced_feed {
     static_cast<void>(static_cast<typename data_has_no_name<pair>::reported*>(nullptr));
   }
   template <class Symbol>
-  braced_feed(const Symbol& x, std::initializer_list<listed_number>) : braced_feed(x, 0) {}
+  braced_feed(const Symbol& x, std::initializer_list<stray_argument>) : braced_feed(x, 0) {}
   template <class Symbol>
   braced_feed(const feed<Symbol>& x) : braced_feed(x, 0) {}
   braced_feed(std::initializer_list<braced_feed>) {}

@@ -5,6 +5,7 @@
 #include <onto/expr/boxed.hpp>
 #include <onto/expr/derived_value.hpp>
 
+#include <initializer_list>
 #include <utility>
 
 namespace onto {
@@ -26,6 +27,12 @@ struct mistake {
 template <class Mistake, class... Operands>
 using unless_told = std::conditional_t<any_ill_formed<Operands...>, mistake, Mistake>;
 
+/// What arguments become that are expected nowhere, in braces or not.
+struct stray_argument {
+  template <class... X>
+  constexpr stray_argument(const X&...) {}
+  constexpr stray_argument(std::initializer_list<stray_argument>) {}
+};
 // One struct a mistake: its name and arguments are what the compiler prints.
 template <class Op, class... Shapes>
 struct shapes_do_not_broadcast : mistake {

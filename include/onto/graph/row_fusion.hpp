@@ -70,9 +70,10 @@ constexpr bool has_short_rows(const graph_view& g, const kernel_partition& p, in
   constexpr std::int64_t least = 8;  // rows, where their number is known
   int n = dyn;
   const auto look = [&](int m) {
-    const bool folds = g[m].kind() == op_kind::reduce || g[m].kind() == op_kind::row;
-    const extents& over = g[folds ? g.operand(m, 0) : m].shape;
-    if (folds && over.rank > 0) n = over[over.rank - 1];
+    if (folds_rows(g, m)) {
+      const extents& over = g[g.operand(m, 0)].shape;
+      n = over[over.rank - 1];
+    }
     return g[m].kind() != op_kind::generator;
   };
   bool in_any_order = look(root);

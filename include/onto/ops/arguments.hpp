@@ -100,12 +100,6 @@ struct list_of_operands {
     static_cast<void>(static_cast<typename operands_are_a_list<List>::result*>(nullptr));
   }
 };
-/// What arguments become that are expected nowhere, in braces or not.
-struct stray_argument {
-  template <class... X>
-  constexpr stray_argument(const X&...) {}
-  constexpr stray_argument(std::initializer_list<stray_argument>) {}
-};
 #if defined(__CUDACC__)
 /// The same, but of no braces in braces: nvcc finds {{1, 2}, {3, 4}} as good for that as for an array of arrays.
 struct stray_constant {

@@ -265,8 +265,7 @@ constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
   return make<op::scatter<true>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
 }
 
-/// One number for all elements of those rows: `scatter(x, i, 0)`, `scatter_add(x, i, 1)`. The first operand's type has
-/// it.
+/// One number for all elements of those rows, of the type of `x`: `scatter(x, i, 0)`, `scatter_add(x, i, 1)`.
 template <expression E, expression I, detail::number_argument V>
 constexpr auto scatter(const E& x, const I& numbers, const V& value) {
   return scatter(x, numbers, full_like(take<0>(x, numbers), value));

@@ -14,12 +14,6 @@ namespace onto {
 
 namespace detail {
 
-/// What any operand is converted to.
-struct any_operand {
-  template <class... X>
-  constexpr any_operand(const X&...) {}
-};
-
 // Completed by the headers of their names.
 struct scan_header;
 struct sort_header;
@@ -125,8 +119,8 @@ ONTO_HAS_A_HEADER(avg_pool2d, convolutions_have_a_header)
 #undef ONTO_HAS_A_HEADER
 // Whatever takes operands as they are comes first.
 template <fixed_string Letters>
-constexpr auto einsum(detail::any_operand, detail::any_operand = {}, detail::any_operand = {},
-                      detail::any_operand = {}) {
+constexpr auto einsum(detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {},
+                      detail::stray_argument = {}) {
   return typename detail::einsum_has_a_header<text_of<Letters>>::result{};
 }
 template <class T, int... Dims>

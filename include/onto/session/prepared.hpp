@@ -114,7 +114,7 @@ class prepared {
   }
 
   template <class None = void>
-  result_type operator()(std::initializer_list<detail::listed_number>) const {
+  result_type operator()(std::initializer_list<detail::stray_argument>) const {
     static_cast<void>(static_cast<typename detail::data_has_no_name<None*>::reported*>(nullptr));
     return {};
   }

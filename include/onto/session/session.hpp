@@ -255,7 +255,7 @@ class session {
   }
   template <std::integral Number>
   device_statistics statistics(Number) const {
-    static_cast<void>(static_cast<typename detail::device_has_a_name<Number>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::number_names_no_device<Number>::reported*>(nullptr));
     return {};
   }
 
@@ -267,7 +267,7 @@ class session {
   }
   template <std::integral Number>
   memory_info memory(Number) const {
-    static_cast<void>(static_cast<typename detail::device_has_a_name<Number>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::number_names_no_device<Number>::reported*>(nullptr));
     return {};
   }
 

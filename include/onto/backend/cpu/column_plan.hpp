@@ -81,7 +81,6 @@ struct column_plan {
   std::int64_t columns = 1;    // that lie next to each other in the result
   std::int64_t outer;          // such groups
   std::int64_t width;          // of a block
-  std::int64_t apart = 1;      // elements of the result from a column to the next, of short rows that lie along memory
   std::int64_t together = 1;   // elements of each column that may be in one line, which then repeats the columns
   std::int64_t rows_held = 0;  // of what is brought or waits
   coalesced_space outside;
@@ -101,21 +100,20 @@ struct column_plan {
     dimension_set joined = joined_dimensions(c.space, out_stride, among);
     for (int i = 0; i < k.inputs; ++i) joined &= joined_dimensions(c.space, c.in[i].stride, among);
     outside = coalesce(c.space, joined, among);
-    if (outside.rank > 0 && (outside.dimension[outside.rank - 1] > axis || c.row_axis == 0))
+    if (outside.rank > 0 && (outside.dimension[outside.rank - 1] > axis || has_short_rows()))
       columns = outside.extent[outside.rank - 1];
-    if (columns > 1) apart = out_stride[outside.dimension[outside.rank - 1]];
     outer = c.space.size() / n / columns;
     find_width();
     // Lines of whole packs and cache lines, where they can be.
     std::int64_t unit = 1;
     while (width * unit % 16 != 0) unit *= 2;
-    if (c.row_axis > 0 && n >= 8 * unit && width * unit <= longest_line)
+    if (!has_short_rows() && n >= 8 * unit && width * unit <= longest_line)
       together = greatest(least(greatest(least_line / width, 1), n / 8) / unit, 1) * unit;
     for (int i = 0; i < k.inputs; ++i) {
       how[i] = find_reading(i);
       gathers = gathers || is_half_precision(call.in[i].type);
     }
-    gathers = gathers || (apart > 1 && is_half_precision(c.out.type));
+    gathers = gathers || (scatters() && is_half_precision(c.out.type));
     std::int64_t bytes = size_of(c.out.type);
     for (int i = 0; i < k.inputs; ++i) bytes += size_of(c.in[i].type);
     streams = is_apart() && !keeps_in_result && is_streamed(c.space.size() * bytes);
@@ -123,8 +121,10 @@ struct column_plan {
   }
 
   bool stores() const { return kernel.steps[kernel.count - 1].kind == phase_kind::store; }
-  /// Whether lines are put where they belong in the result one element at a time.
-  bool scatters() const { return apart > 1; }
+  /// Whether columns are short rows, which lie along memory.
+  bool has_short_rows() const { return call.row_axis == 0; }
+  /// Whether the elements of a line are apart in the result.
+  bool scatters() const { return inner_stride(out_stride) > 1; }
   /// Whether an input has one element for each column.
   bool is_column(int i) const { return n == 1 || call.in[i].stride[axis] == 0; }
   std::int64_t inner_stride(const std::int64_t* stride) const {
@@ -159,20 +159,20 @@ struct column_plan {
     const operand_view& v = call.in[i];
     const bool next = !is_half_precision(v.type) && (width == 1 || inner_stride(v.stride) == 1);
     if (is_column(i)) return next && together == 1 ? reading::in_place : reading::once;
-    if (call.row_axis == 0 && !next) return reading::whole;
+    if (has_short_rows() && !next) return reading::whole;
     const bool long_lines = v.stride[axis] == width || width > least_line / 2;
     return next && long_lines ? reading::in_place : reading::always;
   }
 
   /// Whether the result has memory of its own, of the type that is computed in.
   bool is_apart() const {
-    bool is = stores() && !scatters() && !is_half_precision(call.out.type);
-    for (int i = 0; i < kernel.inputs; ++i) is = is && call.in[i].data != call.out.data;
-    return is;
+    bool apart = stores() && !scatters() && !is_half_precision(call.out.type);
+    for (int i = 0; i < kernel.inputs; ++i) apart = apart && call.in[i].data != call.out.data;
+    return apart;
   }
 
   void find_width() {
-    width = columns <= (call.row_axis == 0 ? usual_columns : most_columns) ? columns : usual_columns;
+    width = columns <= (has_short_rows() ? usual_columns : most_columns) ? columns : usual_columns;
     std::int64_t bytes = 0;  // of what is kept in memory of its own, for each row and column
     for (int s = 0; s < kernel.count; ++s) {
       if (!kernel.steps[s].keeps()) continue;

@@ -223,7 +223,7 @@ class column_block {
     if (half)
       p_.call.half_precision->narrow(out.type, static_cast<const float*>(memory.values), rows * width_, memory.halves);
     const std::int64_t down = p_.out_stride[p_.axis];
-    copy_elements(size_of(out.type), advance(out_, row * down, out.type), p_.apart, down,
+    copy_elements(size_of(out.type), advance(out_, row * down, out.type), p_.inner_stride(p_.out_stride), down,
                   half ? memory.halves : memory.values, 1, width_, width_, rows);
   }
 
