@@ -2,6 +2,7 @@
 // The session: finds the devices, holds the variables, runs programs. Here types meet the runtime.
 #pragma once
 
+#include <onto/expr/device_guard.hpp>
 #include <onto/session/backends.hpp>
 #include <onto/session/initialize.hpp>
 #include <onto/session/makers.hpp>
