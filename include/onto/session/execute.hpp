@@ -173,6 +173,11 @@ class execution : run_memory {
     return count;
   }
 
+  static void issue_replayed(void* self) {
+    auto& e = *static_cast<execution*>(self);
+    for (int k = e.b_.replay_first; k < e.b_.replay_end; ++k) e.issue(k);
+  }
+
   /// Does the recorded steps in one call, recording them first where that was not done. *Returns* whether it could.
   bool replay() {
     device& origin = devices_[(b_.steps[b_.replay_first].stream - 1) / stream_kinds];
@@ -186,12 +191,7 @@ class execution : run_memory {
         r = &each;
     if (!r) {
       pin_host_block(b_, devices_, b_.replay_first, b_.replay_end);
-      ref<device_graph> graph = origin.record_graph(
-          [](void* self) {
-            auto& e = *static_cast<execution*>(self);
-            for (int k = e.b_.replay_first; k < e.b_.replay_end; ++k) e.issue(k);
-          },
-          this);
+      ref<device_graph> graph = origin.record_graph(issue_replayed, this);
       if (b_.progress.failed()) return false;
       if (!graph) {
         b_.replay_end = b_.replay_first;  // never again

@@ -41,8 +41,7 @@ struct arena_list {
     items[size] = item;
     return size++;
   }
-  T& operator[](int k) { return items[k]; }
-  const T& operator[](int k) const { return items[k]; }
+  ONTO_INLINE T& operator[](int k) const { return items[k]; }
 };
 
 /// Whether two scalars or constants are the same, to the bit; of data, whether it is the same object.

@@ -131,7 +131,6 @@ struct column_plan {
     return columns > 1 ? stride[outside.dimension[outside.rank - 1]] : 1;
   }
   std::int64_t blocks_across() const { return (columns + width - 1) / width; }
-  std::int64_t blocks() const { return outer * blocks_across(); }
   /// Elements of the longest line.
   std::int64_t line_length() const { return width * together; }
   /// Elements of each column in a line of a phase.

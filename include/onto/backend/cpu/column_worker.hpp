@@ -20,23 +20,22 @@ ONTO_RUNTIME void run_column_kernel(thread_pool& pool, const column_kernel& kern
 /// What a thread needs for lines that are brought, and for values that wait.
 class line_memory {
  public:
-  explicit line_memory(const column_plan& plan) : slots_(plan.kernel.inputs), buffer_(plan.line_memory) {
+  explicit line_memory(const column_plan& plan) : slots(plan.kernel.inputs), buffer_(plan.line_memory) {
     char* at = buffer_.data();
     const std::int64_t held = plan.rows_held * plan.width;
     for (int i = 0; i < plan.kernel.inputs; ++i) {
-      slots_[i] = at;
+      slots[i] = at;
       if (plan.how[i] == column_plan::reading::always)
         at += column_plan::rounded(held * size_of(computed_as(plan.call.in[i].type)));
     }
     halves = at;
     values = plan.gathers ? at + column_plan::rounded(held * 2) : at;
   }
-  void* slot(int i) { return slots_[i]; }
+  small_array<void*, 32> slots;
   void* halves;
   void* values;
 
  private:
-  small_array<char*, 32> slots_;
   small_array<char, 32768> buffer_;
 };
 
@@ -172,8 +171,8 @@ class column_block {
     for (int k = 0; k < step.slots; ++k) {
       if (!step.loads[k]) continue;
       if (k < p_.kernel.inputs && p_.how[k] == reading::always) {
-        bring(k, row, rows, memory.slot(k), memory);
-        in[k] = memory.slot(k);
+        bring(k, row, rows, memory.slots[k], memory);
+        in[k] = memory.slots[k];
         down[k] = width_ * together * size_[k];
       } else {
         in[k] = static_cast<const char*>(at_[k]) + row * down_[k];
@@ -285,7 +284,8 @@ ONTO_RUNTIME void run_column_kernel(thread_pool& pool, const column_kernel& kern
   }
   if (total == 0) return;
   const column_plan plan(kernel, call);
-  const std::int64_t blocks = plan.blocks(), in_block = n * plan.width, grain = map_grain(kernel.cost);
+  const std::int64_t blocks = plan.outer * plan.blocks_across(), in_block = n * plan.width,
+                     grain = map_grain(kernel.cost);
   // Few blocks are done in parts of their columns, each phase by all threads.
   const std::int64_t parts =
       pool.size() > 1 && blocks < 2 * pool.size() ? least(least(in_block / grain, n), 4 * pool.size()) : 1;
@@ -300,7 +300,7 @@ ONTO_RUNTIME void run_column_kernel(thread_pool& pool, const column_kernel& kern
     return;
   }
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    small_array<char, 8192> states(plan.line_length() * column_plan::state_bytes);
+    small_array<char, 16384> states(plan.line_length() * column_plan::state_bytes);
     column_block block(plan);
     line_memory memory(plan);
     for (; lo < hi; ++lo) {

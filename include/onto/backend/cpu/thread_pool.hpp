@@ -246,6 +246,7 @@ class thread_pool : public kernel_context {
 
   // A thread that the system refuses is a thread less: others do its pieces.
   void start();
+  static void* be_thread(void* given);
 
   /// Whether the other threads wait busily, or should begin to: the call that asked last was a moment ago.
   bool are_awake();
@@ -314,29 +315,33 @@ inline bool thread_pool::are_awake() {
   return now - before < 200000;
 }
 
+inline void* thread_pool::be_thread(void* given) {
+  const auto* own = static_cast<const share*>(given);
+  own->pool->work(static_cast<std::size_t>(own - own->pool->shares_));
+  return nullptr;
+}
+
 inline void thread_pool::start() {
   started_ = true;
   // With more threads than processors whoever spins is in somebody's way.
   if (size_ <= processor_count()) spins_ = pauses_of_waking();
-  const auto body = [](void* given) -> void* {
-    const auto* own = static_cast<const share*>(given);
-    own->pool->work(static_cast<std::size_t>(own - own->pool->shares_));
-    return nullptr;
-  };
   for (; threads_ < static_cast<std::size_t>(size_); ++threads_) {
     share& own = shares_[threads_];
     own.pool = this;
-    if (pthread_create(&own.thread, nullptr, body, &own) != 0) return;
+    if (pthread_create(&own.thread, nullptr, be_thread, &own) != 0) return;
   }
 }
 ONTO_END_RUNS_ONCE
 
+template <class Body>
+void call_body(void* body, std::int64_t lo, std::int64_t hi) {
+  (*static_cast<Body*>(body))(lo, hi);
+}
+
 /// Calls `f(lo, hi)` for pieces of `[0, count)`, as `thread_pool::for_each_range` does.
 template <class Body>
 ONTO_INLINE void split(thread_pool& pool, std::int64_t count, std::int64_t grain, Body& f, bool brief = false) {
-  pool.for_each_range(
-      count, grain, [](void* context, std::int64_t lo, std::int64_t hi) { (*static_cast<Body*>(context))(lo, hi); }, &f,
-      brief);
+  pool.for_each_range(count, grain, call_body<Body>, &f, brief);
 }
 
 }  // namespace onto::detail
