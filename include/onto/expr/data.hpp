@@ -140,9 +140,14 @@ template <class L, class R>
 concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || scalar_value<R> || number_in_type<R>)) ||
                                (other_data<R> && (expression<L> || data<L> || scalar_value<L> || number_in_type<L>));
 
-/// Data that is an operand without others.
 template <class X>
-concept data_alone = data<X> && !is_number_tensor<X>;
+inline constexpr bool is_nested = false;
+template <class X, class A, class B>
+inline constexpr bool is_nested<std::vector<std::vector<X, A>, B>> = true;
+
+/// Data that is an operand without others. Nested vectors are none, which a leaf of them says.
+template <class X>
+concept data_alone = (data<X> && !is_number_tensor<X>) || is_nested<X>;
 
 /// Arguments of a word with data among them: a number among numbers is none.
 template <class... X>
@@ -156,6 +161,11 @@ template <class L, class R>
 concept data_operands = (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>)&&(
     either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
     either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
+
+/// The same of words, which the standard's types have none of.
+template <class L, class R>
+concept word_operands = data_operands<L, R> ||(either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>&&
+                                                   data_among<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
 
 /// What tensors that are compared as values have in common.
 template <class T, int Rank>

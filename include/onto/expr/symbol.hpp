@@ -4,6 +4,7 @@
 
 #include <onto/expr/constant.hpp>
 #include <onto/expr/number.hpp>
+#include <onto/expr/shape_check.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <initializer_list>
@@ -170,6 +171,13 @@ struct variable_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
   static_assert(ok, "[onto.variable] a variable is not fed; write sess.run(assign(w, value)), or a placeholder");
+};
+template <class Variable>
+struct initial_value_is_of_its_shape : mistake {
+  static constexpr bool ok = sizeof(Variable) == 0;
+  static_assert(ok,
+                "[onto.variable] a variable begins with an expression, a tensor, a list nested as its extents or one "
+                "number: variable<\"w\", float, 2, 2>({{1, 2}, {3, 4}}), variable<\"w\", float, 3>(0.0f)");
 };
 }  // namespace detail
 
@@ -361,6 +369,13 @@ struct variable_node : detail::stateful_expression {
       return *this;
     else
       return variable_node<Name, value, T, Dims...>{};
+  }
+
+  /// What is none of this.
+  template <class Self = variable_node>
+  constexpr auto operator()(detail::stray_argument = {}, detail::stray_argument = {}, detail::stray_argument = {},
+                            detail::stray_argument = {}) const {
+    return typename detail::initial_value_is_of_its_shape<Self>::result{};
   }
 };
 

@@ -191,7 +191,8 @@ constexpr auto max(S, const E&) {
 // What is asked for by numbers in <>, and was given them in (): each argument is converted, so that whatever takes it
 // as it is comes first.
 #define ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, ...)                                                                   \
-  template <int... Written, expression E>                                                                         \
+  template <int... Written, class E>                                                                              \
+    requires(expression<E> || detail::data_alone<E>)                                                              \
   constexpr auto word(const E&, detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {}, \
                       detail::stray_argument = {}) {                                                              \
     return typename detail::__VA_ARGS__::result{};                                                                \

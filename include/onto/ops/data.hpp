@@ -116,32 +116,32 @@ constexpr auto operator!=(L&& l, R&& r) {
   return detail::leaf_of(static_cast<L&&>(l)) != detail::leaf_of(static_cast<R&&>(r));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto mod(L&& l, R&& r) {
   return mod(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto pow(L&& l, R&& r) {
   return pow(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto atan2(L&& l, R&& r) {
   return atan2(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto maximum(L&& l, R&& r) {
   return maximum(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto minimum(L&& l, R&& r) {
   return minimum(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }
 template <class L, class R>
-  requires detail::data_operands<L, R>
+  requires detail::word_operands<L, R>
 constexpr auto matmul(L&& l, R&& r) {
   return matmul(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
 }

@@ -63,7 +63,7 @@ struct file_has_a_type : mistake {
   constexpr auto word(detail::stray_number = {}, detail::stray_number = {}, detail::stray_number = {}) { \
     return typename detail::extents_are_arguments<shape<Dims...>>::result{};                             \
   }                                                                                                      \
-  template <class T>                                                                                     \
+  template <class T, int... Dims>                                                                        \
   constexpr auto word(detail::stray_number, detail::stray_number = {}, detail::stray_number = {}) {      \
     return typename detail::extents_are_arguments<T>::result{};                                          \
   }

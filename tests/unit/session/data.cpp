@@ -97,6 +97,17 @@ TEST_CASE("Functions take data", "[data]") {
   CHECK(evaluate(zeros_like(some) + ones_like(some) * 2_c) == row{2, 2});
 }
 
+TEST_CASE("Words take two of the standard's own types", "[data]") {
+  const std::vector<float> v{1, 4}, u{3, 2};
+  const std::array<float, 2> a{2, 2};
+  CHECK(evaluate(maximum(v, u)) == row{3, 4});
+  CHECK(evaluate(minimum(v, 2)) == row{1, 2});
+  CHECK(evaluate(matmul(v, u)) == tensor<float>(11));
+  CHECK(evaluate(pow(v, a)) == tensor<float, 2>{1, 16});
+  CHECK(evaluate(mod(u, a)) == tensor<float, 2>{1, 0});
+  CHECK(evaluate(atan2(v, v))(0) == std::atan2(1.0f, 1.0f));
+}
+
 TEST_CASE("Data with a name is read when the program runs", "[data]") {
   session sess;
   row t{1, 2};
