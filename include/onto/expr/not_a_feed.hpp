@@ -13,6 +13,8 @@
 namespace onto {
 template <expression... E>
 struct fetch_list;
+template <expression... E>
+struct initializer;
 namespace op {
 struct equal;
 }
@@ -100,10 +102,25 @@ struct feed_is_run {
   static_assert(ok, "[onto.run] what runs comes first, and what is fed after it: sess.run(e, x = data)");
 };
 
+template <class X>
+struct initialize_is_not_fed {
+  using reported = void;
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.variable] initialize takes no feeds: sess.run(initialize(w)); data is the initial value itself, "
+                "variable<\"w\", float, 2>(t), and of what is fed it is sess.run(assign(w, e), x = data)");
+};
+template <class X>
+inline constexpr bool is_initializer = false;
+template <class... E>
+inline constexpr bool is_initializer<initializer<E...>> = true;
+
 /// The struct that reports what is no program.
 template <class X>
 constexpr auto program_mistake() {
-  if constexpr (feeds_variable<X>)
+  if constexpr (is_initializer<X>)
+    return std::type_identity<initialize_is_not_fed<X>>{};
+  else if constexpr (feeds_variable<X>)
     return std::type_identity<what_runs_is_an_expression<void*>>{};
   else if constexpr (std::is_base_of_v<feed_ref, X>)
     return std::type_identity<feed_is_run<X>>{};
