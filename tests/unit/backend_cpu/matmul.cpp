@@ -24,11 +24,16 @@ extents with_last(extents e, int rows, int columns) {
   return e;
 }
 
+/// Whose right operand and addend are one for all batches.
+enum class shared { no, yes };
+
 template <class T, matmul_library Library>
-void check(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r) {
+void check(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r,
+           shared one) {
   const auto a = make_view<T>(with_last(space, space.dims[space.rank - 2], k), kind_a, r);
-  const auto b = make_view<T>(with_last(space, k, space.dims[space.rank - 1]), kind_b, r);
-  const auto addend = random_view<T>(space, r);
+  auto b = make_view<T>(with_last(space, k, space.dims[space.rank - 1]), kind_b, r);
+  auto addend = random_view<T>(space, r);
+  for (int d = 0; one == shared::yes && d + 2 < space.rank; ++d) b.v.stride[d] = addend.v.stride[d] = 0;
   const operand_view in[] = {a.v, b.v, addend.v};
   result<T> out(space.size());
   kernel_call call;
@@ -84,12 +89,13 @@ void check(thread_pool& pool, const extents& space, int k, matmul_form form, mem
 }
 
 template <class T>
-void check_all(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r) {
-  check<T, matmul_library::builtin>(pool, space, k, form, kind_a, kind_b, r);
+void check_all(thread_pool& pool, const extents& space, int k, matmul_form form, memory kind_a, memory kind_b, rng& r,
+               shared one = shared::no) {
+  check<T, matmul_library::builtin>(pool, space, k, form, kind_a, kind_b, r, one);
   if constexpr (has_cblas && std::is_floating_point_v<T>)
-    check<T, matmul_library::cblas>(pool, space, k, form, kind_a, kind_b, r);
+    check<T, matmul_library::cblas>(pool, space, k, form, kind_a, kind_b, r, one);
   if constexpr (has_onednn && std::is_same_v<T, float>)
-    check<T, matmul_library::onednn>(pool, space, k, form, kind_a, kind_b, r);
+    check<T, matmul_library::onednn>(pool, space, k, form, kind_a, kind_b, r, one);
 }
 
 template <class T>
@@ -152,6 +158,32 @@ TEST_CASE("many small products, and many that share their right operand") {
   check_all<double>(pool, shape_value({100, 20, 18}), 33, {}, memory::contiguous, memory::contiguous, r);
   for (int round = 0; round < 8; ++round)
     check_all<float>(pool, shape_value({6, 5, 20, 18}), 33, {1, 1, false}, memory::contiguous, memory::broadcast, r);
+}
+
+TEST_CASE("many small products with one addend, and many short rows", "[threads]") {
+  rng r(27);
+  for (int threads : {1, 3}) {
+    thread_pool pool(threads);
+    check_all<float>(pool, shape_value({1000, 4, 4}), 4, {1, 1, false}, memory::contiguous, memory::transposed, r,
+                     shared::yes);
+    for (int round = 0; round < 60; ++round) {
+      const extents space = shape_value({pick(r, 1, 300), pick(r, 1, 9), pick(r, 1, 40)});
+      matmul_form form;
+      form.alpha = pick(r, 1, 3);
+      form.beta = pick(r, 1, 2);
+      form.relu = pick(r, 0, 1) == 0;
+      const int k = pick(r, 0, 9);
+      check_all<float>(pool, space, k, form, memory::contiguous, static_cast<memory>(pick(r, 0, 2)), r, shared::yes);
+      check_all<double>(pool, space, k, form, memory::contiguous, memory::contiguous, r, shared::yes);
+      check_all<std::int32_t>(pool, space, k, form, memory::contiguous, memory::contiguous, r, shared::yes);
+    }
+    for (int k = 1; k < 40; ++k)
+      for (int n : {1, 2}) {
+        check_all<float>(pool, shape_value({pick(r, 60, 300), n}), k, {1, k % 2 ? 1.0 : 0.0, false}, memory::contiguous,
+                         static_cast<memory>(pick(r, 0, 2)), r);
+        check_all<double>(pool, shape_value({pick(r, 60, 300), n}), k, {}, memory::contiguous, memory::contiguous, r);
+      }
+  }
 }
 
 TEST_CASE("a product over an inner extent of 0 is the addend") {

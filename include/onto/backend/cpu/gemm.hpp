@@ -194,7 +194,9 @@ void gemm(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, con
           const matrix_view<T>& b, const gemm_target<T>& to) {
   if (m * n * k <= tiny_product) return gemm_tiny(m, n, k, a, b, to);
   const gemm_kernels<T>& kernels = best_gemm_kernels<T>();
-  if (m > 2 && n > 2) {
+  // Many short rows by one vector or two are tiles, too.
+  const bool short_rows = a.column == 1 && m > 64 && k * n >= 16 && k * static_cast<std::int64_t>(sizeof(T)) < 128;
+  if ((m > 2 && n > 2) || short_rows) {
     // A part is worth a thread from some 4 us on.
     const std::int64_t most = m * n * k >> 18, threads = most < pool.size() ? most : pool.size();
     if (threads <= 1) return gemm_with(kernels, m, n, k, a, b, to);

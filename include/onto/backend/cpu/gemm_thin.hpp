@@ -54,20 +54,36 @@ struct thin_body {
       add(c0, c + p, x), add(c1, c + p + width, y);
       add(d0, d + p, x), add(d1, d + p + width, y);
     }
-    const auto finish = [&](std::int64_t row, const T* from, type& even, const type& odd)
-        __attribute__((always_inline)) {
-      even += odd;
-      T part[width], sum{};
-      std::memcpy(part, &even, sizeof part);
-      for (std::int64_t q = p; q < t.depth; ++q) sum += from[q] * t.vector[q];
-      for (int l = 0; l < width; ++l) sum += part[l];
-      t.to[row * t.to_step] += t.alpha * sum;
+    if (p + width <= t.depth) {
+      lanes::load(x, t.vector + p);
+      add(a0, a + p, x);
+      if constexpr (Rows > 1) add(b0, b + p, x), add(c0, c + p, x), add(d0, d + p, x);
+      p += width;
+    }
+    // What is left, of all rows side by side.
+    T rest[4] = {};
+    for (std::int64_t q = p; q < t.depth; ++q) {
+      rest[0] += a[q] * t.vector[q];
+      if constexpr (Rows == 1) continue;
+      rest[1] += b[q] * t.vector[q];
+      rest[2] += c[q] * t.vector[q];
+      rest[3] += d[q] * t.vector[q];
+    }
+    const auto finish = [&](int row, type& even, const type& odd) __attribute__((always_inline)) {
+      T sum = rest[row];
+      if (p > 0) {
+        even += odd;
+        T part[width];
+        std::memcpy(part, &even, sizeof part);
+        for (int l = 0; l < width; ++l) sum += part[l];
+      }
+      t.to[(i + row) * t.to_step] += t.alpha * sum;
     };
-    finish(i, a, a0, a1);
+    finish(0, a0, a1);
     if constexpr (Rows == 1) return;
-    finish(i + 1, b, b0, b1);
-    finish(i + 2, c, c0, c1);
-    finish(i + 3, d, d0, d1);
+    finish(1, b0, b1);
+    finish(2, c0, c1);
+    finish(3, d0, d1);
   }
 
   /// Adds one column or four to results next to each other, in the order of the columns.

@@ -89,6 +89,20 @@ void multiply_with_library(thread_pool& pool, std::int64_t m, std::int64_t n, st
 template <matmul_library Library>
 inline constexpr std::int64_t library_pays = Library == matmul_library::onednn ? std::int64_t{1} << 27 : 4096;
 
+/// An addend of several products is repeated up to so many elements, which a cache holds.
+inline constexpr std::int64_t repeated_addend = 2048;
+
+/// A matrix `times` times below itself, in `memory`.
+template <class T>
+matrix_view<T> repeat_matrix(const matrix_view<T>& x, std::int64_t rows, std::int64_t columns, std::int64_t times,
+                             pack_memory& memory) {
+  T* const to = memory.get<T>(rows * columns * times);
+  for (std::int64_t i = 0; i < rows * times; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      to[i * columns + j] = i < rows ? x.data[i * x.row + j * x.column] : to[(i - rows) * columns + j];
+  return {to, columns, 1};
+}
+
 /// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. That of float takes half and bfloat16 too.
 /// `Library` is an argument so that files with different libraries have two functions, not two definitions of one.
 template <class T, matmul_library Library = chosen_library<T>>
@@ -131,13 +145,27 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
       break;
     m *= l.extent[d];
   }
+  // So are some of those that only their addend keeps apart, one for all: it is repeated for as many.
+  std::int64_t of_all = 1, together = 1;
+  if (adds && l.rank == 1 && l.stride[0][0] == m * a.row && l.stride[1][0] == 0 && l.stride[2][0] == 0)
+    of_all = l.extent[0], together = repeated_addend / (m * n);
+  if (together > 1) {
+    if (together > of_all) together = of_all;
+    to.addend = repeat_matrix(to.addend, m, n, together, memory_of_thread<kept_memory::addend>());
+    l.extent[0] = (of_all + together - 1) / together;
+    l.stride[0][0] *= together;
+  } else {
+    of_all = together = 1;
+  }
 
   auto multiply = [&](std::int64_t lo, std::int64_t hi) {
     for (; lo < hi; ++lo) {
       const auto at = [&](int operand) { return offset_of(l.rank, l.extent, l.stride[operand], lo); };
       matrix_view<U> left = a, right = b;
       gemm_target<U> c = to;
-      c.data += lo * m * n;
+      c.data += lo * together * m * n;
+      const std::int64_t left_of_all = of_all - lo * together;
+      const std::int64_t rows = m * (left_of_all > 0 && left_of_all < together ? left_of_all : together);
       if (k > 0) {  // else they have no elements, and no address
         left.data += at(0);
         right.data += at(1);
@@ -145,17 +173,18 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
       if (adds) c.addend.data += at(2);
 #if defined(ONTO_HAS_CBLAS) || defined(ONTO_HAS_ONEDNN)
       if constexpr (Library != matmul_library::builtin) {
-        if (k > 0 && m * n * k > library_pays<Library>) {
-          multiply_with_library<U, Library>(pool, m, n, k, left, right, c);
+        if (k > 0 && rows * n * k > library_pays<Library>) {
+          multiply_with_library<U, Library>(pool, rows, n, k, left, right, c);
           continue;
         }
       }
 #endif
-      gemm(pool, m, n, k, left, right, c);
+      gemm(pool, rows, n, k, left, right, c);
     }
   };
   // Small products are shared out whole; a large one has all threads to itself.
-  const std::int64_t batches = total / (m * n), work = m * n * (k > 0 ? k : 1);
+  const std::int64_t products = total / (m * n), batches = (products + together - 1) / together,
+                     work = together * m * n * (k > 0 ? k : 1);
   if (batches > 1 && (work <= (std::int64_t{1} << 18) ||
                       (Library != matmul_library::cblas && batches >= 2 * std::int64_t{pool.size()})))
     split(pool, batches, (std::int64_t{1} << 17) / work + 1, multiply);
