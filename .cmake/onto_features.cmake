@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: BSL-1.0
-# What onto uses where it is installed: threads, Boost headers, OpenMP, zlib, MPI, the CUDA toolkit, cuDNN, NCCL, a library for matmul. Read by onto's own
+# What onto uses where it is installed: threads, Boost headers, zlib, MPI, the CUDA toolkit, cuDNN, NCCL, a library for matmul. Read by onto's own
 # build and by find_package(onto), so that a program gets what its machine has, not what the packager's had.
 include_guard(GLOBAL)
 
 set(ONTO_MATMUL "auto" CACHE STRING "Who multiplies matrices on the CPU: auto, builtin, cblas or onednn")
 set_property(CACHE ONTO_MATMUL PROPERTY STRINGS auto builtin cblas onednn)
-option(ONTO_WITH_OPENMP "Link OpenMP where it is found" ON)
 option(ONTO_WITH_ZLIB "Define onto::zlib where zlib is found" ON)
 option(ONTO_WITH_CUDA "Define onto::cuda where the CUDA toolkit is found" ON)
 option(ONTO_WITH_CUDNN "Define onto::cudnn where cuDNN 9 is found beside it" ON)
@@ -40,7 +39,7 @@ function(onto_find_matmul which variable)
     target_link_libraries(onto_matmul_${which} INTERFACE "${library}")
     target_compile_definitions(onto_matmul_${which} INTERFACE ${definition})
     if(which STREQUAL "onednn")
-      target_link_libraries(onto_matmul_${which} INTERFACE OpenMP::OpenMP_CXX)
+      target_link_libraries(onto_matmul_${which} INTERFACE "$<LINK_ONLY:OpenMP::OpenMP_CXX>") # not its pragmas
     endif()
   endif()
   set(${variable} onto_matmul_${which} PARENT_SCOPE)
@@ -57,19 +56,16 @@ function(onto_define_compiled)
   add_library(onto::compiled ALIAS onto_compiled)
   target_link_libraries(onto_compiled PUBLIC onto::onto)
   target_compile_definitions(onto_compiled PUBLIC ONTO_COMPILED)
-  # In a debug build too: it holds the kernels.
-  target_compile_options(onto_compiled PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-O2>")
+  # In a debug build too: it holds the kernels. A shared library may link it.
+  set_target_properties(onto_compiled PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(
+    onto_compiled PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-O2;-fno-semantic-interposition>")
 endfunction()
 
 # Each part is for the machine that builds, so none of it is written into the exported target.
 macro(onto_link_features target)
   find_package(Threads REQUIRED)
   target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:Threads::Threads>")
-
-  # Options that keep every value: without the first, no loop over sqrt is vectorized.
-  target_compile_options(
-    ${target}
-    INTERFACE "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-fno-math-errno;-fopenmp-simd>>")
 
   find_path(ONTO_BOOST_INCLUDE_DIR NAMES boost/hana/version.hpp HINTS "${Boost_INCLUDE_DIR}" ENV BOOST_ROOT
             PATH_SUFFIXES include)
@@ -95,13 +91,6 @@ macro(onto_link_features target)
     elseif(NOT ONTO_MATMUL STREQUAL "auto")
       message(FATAL_ERROR "onto: ONTO_MATMUL is ${ONTO_MATMUL}, and that was not found; install it (Debian: libopenblas-dev, "
                           "libdnnl-dev) or leave ONTO_MATMUL at auto")
-    endif()
-  endif()
-
-  if(ONTO_WITH_OPENMP)
-    find_package(OpenMP QUIET COMPONENTS CXX)
-    if(TARGET OpenMP::OpenMP_CXX)
-      target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:OpenMP::OpenMP_CXX>")
     endif()
   endif()
 

@@ -35,7 +35,8 @@ def run(*command, cwd=None):
 def consume(compiler, way, *options):
     """Configures, builds and runs the smallest program, which gets onto in this way."""
     folder = OUT / way.split()[0]
-    run("cmake", "-S", HERE / "ways", "-B", folder, f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_CXX_FLAGS=-O0", *options)
+    run("cmake", "-S", HERE / "ways", "-B", folder, f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_CXX_FLAGS=-O0 -Wsign-conversion -Wold-style-cast -Werror",
+        *options)
     run("cmake", "--build", folder, "--target", "smallest")
     run(folder / "smallest")
     cache = (folder / "CMakeCache.txt").read_text()

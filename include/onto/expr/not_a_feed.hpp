@@ -60,7 +60,9 @@ template <class... X>
 struct session_is_const {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.run] a session that runs is not const: it is passed on as session&");
+  static_assert(ok,
+                "[onto.run] a session that runs is not const: it is passed on as session&, and is a mutable member of "
+                "a class whose const functions run it");
 };
 
 template <class X>

@@ -64,6 +64,15 @@ inline void release_storage(void* block, std::size_t bytes) noexcept {
     delete_storage(block, bytes);
 }
 
+/// A pointer that is not null, said to compilers, which warn where they follow a path without elements.
+template <class T>
+ONTO_INLINE T* not_null(T* pointer) {
+#if defined(__GNUC__)
+  if (!pointer) __builtin_unreachable();
+#endif
+  return pointer;
+}
+
 /// Gives memory that waits for the next tensor back to the system.
 ONTO_INLINE void trim_storage() noexcept { trim_spare(&delete_storage); }
 

@@ -100,7 +100,7 @@ class tensor {
   template <class... Value>
     requires(sizeof...(Dims) == 1 && sizeof...(Value) > 1 && (detail::list_value<Value, T> && ...))
   tensor(Value... value) : tensor(detail::uninitialized, std::array<int, 1>{static_cast<int>(sizeof...(Value))}) {
-    T* to = data();
+    T* to = detail::not_null(data());
     ((*to++ = detail::element_from<T>(value)), ...);
   }
 

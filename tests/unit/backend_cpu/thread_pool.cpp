@@ -2,6 +2,9 @@
 // The thread pool: every element once, from any number of threads, whatever a piece of work does.
 #include <onto/backend/cpu/thread_pool.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <stdexcept>
@@ -28,6 +31,24 @@ bool covers_once(thread_pool& pool, std::int64_t count, std::int64_t grain) {
 }
 
 }  // namespace
+
+TEST_CASE("a pool works and ends in the child of a fork, which has none of its threads") {
+  auto pool = std::make_unique<thread_pool>(3);
+  REQUIRE(covers_once(*pool, 4097, 1));
+  usleep(5000);  // until the threads sleep
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    const bool covers = covers_once(*pool, 4097, 1);
+    pool.reset();
+    _exit(covers ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(covers_once(*pool, 4097, 1));
+}
 
 TEST_CASE("a range is covered once, whatever its length, grain and threads", "[threads]") {
   for (int threads : {1, 2, 3, 4}) {

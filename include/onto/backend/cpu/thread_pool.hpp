@@ -254,6 +254,7 @@ class thread_pool : public kernel_context {
   int size_;
   int spins_ = 0;            // pauses before a thread sleeps
   bool started_ = false;     // this, spins_, job_ and shares_ are written only by who holds busy_
+  pid_t process_ = 0;        // that started the threads
   std::size_t threads_ = 1;  // that there are
   std::int64_t asked_ = 0;   // when are_awake() was asked in vain, in nanoseconds
   job job_{};
@@ -297,6 +298,11 @@ inline thread_pool::thread_pool(int threads)
     : size_(threads > 0 ? threads : processor_count()), shares_(new share[static_cast<std::size_t>(size_)]) {}
 
 inline thread_pool::~thread_pool() {
+  // The child of a fork has none of the threads, and what is said to them waits for them.
+  if (started_ && process_ != getpid()) {
+    delete[] shares_;
+    return;
+  }
   pthread_mutex_lock(&mutex_);
   stop_.store(true);
   pthread_cond_broadcast(&work_);
@@ -323,6 +329,7 @@ inline void* thread_pool::be_thread(void* given) {
 
 inline void thread_pool::start() {
   started_ = true;
+  process_ = getpid();
   // With more threads than processors whoever spins is in somebody's way.
   if (size_ <= processor_count()) spins_ = pauses_of_waking();
   for (; threads_ < static_cast<std::size_t>(size_); ++threads_) {
