@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// What a comparison of whole tensors gives.
+// Whole tensors compared, and what that gives.
 #pragma once
+
+#include <cstddef>
 
 namespace onto::detail {
 
@@ -16,5 +18,13 @@ class compared_whole {
  private:
   bool value_;
 };
+
+template <class A, class B>
+bool same_values(const A& a, const B& b) {
+  if (a.shape() != b.shape() || a.size() != b.size()) return false;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    if (!(a.data()[k] == b.data()[k])) return false;
+  return true;
+}
 
 }  // namespace onto::detail

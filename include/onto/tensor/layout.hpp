@@ -146,12 +146,49 @@ constexpr extents to_extents(const std::array<int, N>& dims) {
   return e;
 }
 
-template <std::size_t N>
-constexpr extents to_extents(const int (&dims)[N]) {
+/// Every integer converts to it without loss, so that extents in braces may be of any types, which a run compares with
+/// what an extent holds.
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef __int128 any_integer;
+#else
+using any_integer = std::int64_t;
+#endif
+
+/// What an array holds that is no text.
+template <class I>
+concept integer_in_an_array = std::is_integral_v<I> && sizeof(I) > 1;
+
+[[noreturn]] ONTO_COLD inline void throw_no_extent(std::size_t axis, any_integer given) {
+  throw invalid_argument_error(
+      "[onto.tensor] axis " + std::to_string(axis) + " was given extent " +
+      (given < 0 ? std::to_string(static_cast<std::int64_t>(given)) + "; an extent is 0 or positive"
+                 : std::to_string(static_cast<std::uint64_t>(given)) + "; an extent is at most 2147483647"));
+}
+
+/// Extents that were given as integers in braces or an array. *Throws* `invalid_argument_error` where one is no int.
+template <class Integer, std::size_t N>
+constexpr extents to_extents(const Integer (&dims)[N]) {
   static_assert(N <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
   extents e;
-  for (std::size_t k = 0; k < N; ++k) e.push_back(dims[k]);
+  for (std::size_t k = 0; k < N; ++k) {
+    if constexpr (!std::is_same_v<Integer, int>)
+      if (static_cast<int>(dims[k]) != any_integer{dims[k]}) throw_no_extent(k, dims[k]);
+    e.push_back(static_cast<int>(dims[k]));
+  }
   return e;
+}
+
+/// The same of as many as a tensor has axes.
+template <int Rank, class Integer, std::size_t N>
+constexpr extents extents_alone(const Integer (&dims)[N]) {
+  static_assert(N == static_cast<std::size_t>(Rank),
+                "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
+  return to_extents(dims);
+}
+template <int Rank, class Integer, std::size_t N>
+constexpr extents extents_of_values(const Integer (&dims)[N]) {
+  static_assert(N == static_cast<std::size_t>(Rank), "[onto.tensor] a shape takes one extent per axis");
+  return to_extents(dims);
 }
 
 template <int Rank>

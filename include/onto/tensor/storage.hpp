@@ -138,4 +138,11 @@ class storage {
   std::size_t size_ = 0;
 };
 
+/// Asks for memory whose values are not set: `tensor(detail::uninitialized, shape)`.
+struct uninitialized_t {};
+inline constexpr uninitialized_t uninitialized{};
+/// Asks for no memory, as a tensor that was moved from has none: `tensor(detail::no_values)`, to be assigned to.
+struct no_values_t {};
+inline constexpr no_values_t no_values{};
+
 }  // namespace onto::detail

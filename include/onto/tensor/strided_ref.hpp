@@ -147,7 +147,13 @@ class strided_ref {
   /// is a column-major matrix. *Preconditions* they are there. *Mandates* an extent and a stride for each axis.
   /// *Throws* `invalid_argument_error` where the shape is not the type's.
   template <std::size_t N, std::size_t M>
-  strided_ref(const T* data, const int (&shape)[N], const std::int64_t (&strides)[M])
+  strided_ref(const T* data, const detail::any_integer (&shape)[N], const std::int64_t (&strides)[M])
+      : strided_ref(data, detail::to_extents(shape), std::to_array(strides)) {
+    static_assert(N == sizeof...(Dims) && M == sizeof...(Dims),
+                  "[onto.tensor] strided values take an extent and a stride per axis");
+  }
+  template <detail::integer_in_an_array I, std::size_t N, std::size_t M>
+  strided_ref(const T* data, const I (&shape)[N], const std::int64_t (&strides)[M])
       : strided_ref(data, detail::to_extents(shape), std::to_array(strides)) {
     static_assert(N == sizeof...(Dims) && M == sizeof...(Dims),
                   "[onto.tensor] strided values take an extent and a stride per axis");

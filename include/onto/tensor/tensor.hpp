@@ -48,13 +48,6 @@ template <class T, int... Other, int... Dims>
 inline constexpr bool checked_by_a_run<tensor<T, Other...>, T, shape<Dims...>> = sizeof...(Other) == sizeof...(Dims) &&
                                                                                  !always_agree(shape<Other...>{},
                                                                                                shape<Dims...>{});
-
-/// Asks for memory whose values are not set: `tensor(detail::uninitialized, shape)`.
-struct uninitialized_t {};
-inline constexpr uninitialized_t uninitialized{};
-/// Asks for no memory, as a tensor that was moved from has none: `tensor(detail::no_values)`, to be assigned to.
-struct no_values_t {};
-inline constexpr no_values_t no_values{};
 }  // namespace detail
 
 /// Owned values in host memory, row-major, aligned to 64 bytes; a `bool` takes one byte.
@@ -82,13 +75,12 @@ class tensor {
   tensor() : tensor(closed_shape()) {}
 
   /// Zeros of a shape: `tensor<float, dyn, dyn> t({2, 3})`.
-  /// *Mandates* one extent per axis. *Throws* `invalid_argument_error` where the type says otherwise or an extent is
-  /// negative, `resource_exhausted_error` where memory is used up.
+  /// *Mandates* one extent per axis, an integer of any type. *Throws* `invalid_argument_error` where the type says
+  /// otherwise or an extent is negative or above 2^31 - 1, `resource_exhausted_error` where memory is used up.
   template <std::size_t N>
-  explicit tensor(const int (&dims)[N]) : tensor(detail::to_extents(dims)) {
-    static_assert(N == sizeof...(Dims),
-                  "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
-  }
+  explicit tensor(const detail::any_integer (&dims)[N]) : tensor(detail::extents_alone<rank>(dims)) {}
+  template <detail::integer_in_an_array I, std::size_t N>
+  explicit tensor(const I (&dims)[N]) : tensor(detail::extents_alone<rank>(dims)) {}
 
   /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`. *Throws* as above.
   template <class Shape>
@@ -153,9 +145,10 @@ class tensor {
   /// Copies values in row-major order: `tensor<float, dyn, dyn> t(values, {2, 3})`.
   /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
   template <std::size_t N>
-  tensor(std::span<const T> values, const int (&dims)[N]) : tensor(values, detail::to_extents(dims)) {
-    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
-  }
+  tensor(std::span<const T> values, const detail::any_integer (&dims)[N])
+      : tensor(values, detail::extents_of_values<rank>(dims)) {}
+  template <detail::integer_in_an_array I, std::size_t N>
+  tensor(std::span<const T> values, const I (&dims)[N]) : tensor(values, detail::extents_of_values<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor(std::span<const T> values, const Shape& shape) : shape_(detail::to_array<rank>(detail::to_extents(shape))) {
@@ -202,7 +195,7 @@ class tensor {
   }
   template <std::size_t N, class Value>
     requires(detail::is_number<Value>)
-  tensor(const int (&)[N], Value) : tensor() {
+  tensor(const detail::any_integer (&)[N], Value) : tensor() {
     static_assert(sizeof(Value) == 0,
                   "[onto.tensor] a tensor of a shape is zeros, t({2, 3}); fill it then: for (float& v : t) v = 1");
   }
@@ -228,6 +221,9 @@ class tensor {
   explicit tensor(const std::vector<T, Allocator>&) = delete;  // [onto.tensor] a vector has no shape: t(v, {2, 3})
   template <detail::position Begin>
   tensor(Begin, Begin) = delete;  // [onto.tensor] values are a vector or a span: t(v), t(std::span(begin, end), {2, 3})
+  template <class P, std::size_t N>
+    requires std::is_pointer_v<P>
+  tensor(const P&, const detail::any_integer (&)[N]) = delete;  // [onto.tensor] a pointer: tensor_ref<float, dyn>(p, {6})
   template <class Open>
     requires detail::checked_by_a_run<Open, T, onto::shape<Dims...>>
   tensor(const Open&) = delete;  // [onto.tensor] a run compares the extents, in parentheses: tensor<float, 2, 3> t(u)
@@ -344,9 +340,21 @@ class tensor {
   detail::storage<T> storage_;
 };
 
-// Of values in a row the number is one that the run knows.
+// Of values in a row the number is one that the run knows, and so are extents beside them.
 template <tensor_element T, class Allocator>
 tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
+template <tensor_element T, class Allocator, std::size_t N>
+  requires(N == 2)
+tensor(const std::vector<T, Allocator>&, const detail::any_integer (&)[N])
+->tensor<T, dyn, dyn>;
+template <tensor_element T, class Allocator, std::size_t N>
+  requires(N == 3)
+tensor(const std::vector<T, Allocator>&, const detail::any_integer (&)[N])
+->tensor<T, dyn, dyn, dyn>;
+template <tensor_element T, class Allocator, std::size_t N>
+  requires(N == 4)
+tensor(const std::vector<T, Allocator>&, const detail::any_integer (&)[N])
+->tensor<T, dyn, dyn, dyn, dyn>;
 // Numbers that are written out are of their common type, as many as they are: `tensor t{1, 2.5}`.
 template <class T, class... More>
   requires(sizeof...(More) > 0 && detail::is_number<T> && (detail::is_number<More> && ...))
@@ -354,11 +362,11 @@ tensor(T, More...)
 ->tensor<std::common_type_t<T, More...>, static_cast<int>(sizeof...(More)) + 1>;
 template <class T>
 tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, dyn, dyn>;
-// Extents alone have no element type.
-template <std::integral I>
-tensor(const I (&)[2]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
-template <std::integral I>
-tensor(const I (&)[3]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn, dyn>;
+// Extents alone have no element type. Having said so, clang takes the next guide.
+template <std::integral I, std::size_t N>
+tensor(const I (&)[N]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
+template <class I, std::size_t N>
+tensor(const I (&)[N]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
 
 namespace detail {
 template <class>
@@ -371,14 +379,6 @@ template <class T, int... Dims>
 const tensor<T, Dims...>& expect_values(const tensor<T, Dims...>& t) {
   if (!may_agree(t.extent_values(), t.declared)) throw_moved_from();
   return t;
-}
-
-template <class A, class B>
-bool same_values(const A& a, const B& b) {
-  if (a.shape() != b.shape() || a.size() != b.size()) return false;
-  for (std::size_t k = 0; k < a.size(); ++k)
-    if (!(a.data()[k] == b.data()[k])) return false;
-  return true;
 }
 }  // namespace detail
 

@@ -135,9 +135,11 @@ class tensor_ref {
   /// *Mandates* one extent per axis. *Throws* `invalid_argument_error` where the shape is not the type's.
   template <class Pointer, std::size_t N>
     requires(detail::pointer_to<Pointer, T>)
-  tensor_ref(const Pointer& data, const int (&dims)[N]) : tensor_ref(data, detail::to_extents(dims)) {
-    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
-  }
+  tensor_ref(const Pointer& data, const detail::any_integer (&dims)[N])
+      : tensor_ref(data, detail::extents_of_values<rank>(dims)) {}
+  template <class Pointer, detail::integer_in_an_array I, std::size_t N>
+    requires(detail::pointer_to<Pointer, T>)
+  tensor_ref(const Pointer& data, const I (&dims)[N]) : tensor_ref(data, detail::extents_of_values<rank>(dims)) {}
   template <class Pointer, class Shape>
     requires(detail::pointer_to<Pointer, T>&& detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(const Pointer& data, const Shape& shape)
@@ -148,9 +150,11 @@ class tensor_ref {
   /// The values of a span, vector or array, with a shape.
   /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
   template <std::size_t N>
-  tensor_ref(std::span<const T> values, const int (&dims)[N]) : tensor_ref(values, detail::to_extents(dims)) {
-    static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
-  }
+  tensor_ref(std::span<const T> values, const detail::any_integer (&dims)[N])
+      : tensor_ref(values, detail::extents_of_values<rank>(dims)) {}
+  template <detail::integer_in_an_array I, std::size_t N>
+  tensor_ref(std::span<const T> values, const I (&dims)[N])
+      : tensor_ref(values, detail::extents_of_values<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(std::span<const T> values, const Shape& shape) : tensor_ref(values.data(), shape) {

@@ -81,9 +81,14 @@ inline void deserialize(std::span<const std::byte> bytes, std::span<text> to) {
 /// A tensor of a shape from the bytes of its texts: `deserialize<dyn>(bytes, {3})`. *Throws* as above, and where the
 /// shape is not the type's.
 template <int... Dims, std::size_t N>
-tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const int (&shape)[N]) {
-  static_assert(N == sizeof...(Dims), "[onto.tensor] a shape takes one extent per axis");
-  tensor<text, Dims...> t(shape);
+tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const detail::any_integer (&shape)[N]) {
+  tensor<text, Dims...> t(detail::extents_of_values<sizeof...(Dims)>(shape));
+  deserialize(bytes, t.values());
+  return t;
+}
+template <int... Dims, detail::integer_in_an_array I, std::size_t N>
+tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const I (&shape)[N]) {
+  tensor<text, Dims...> t(detail::extents_of_values<sizeof...(Dims)>(shape));
   deserialize(bytes, t.values());
   return t;
 }

@@ -248,6 +248,43 @@ TEST_CASE("shapes that cannot be are refused", "[tensor]") {
   CHECK_THROWS_AS((tensor<float, dyn, dyn>(three)), invalid_argument_error);
 }
 
+TEST_CASE("extents are integers of any type", "[tensor]") {
+  const std::vector<float> v{1, 2, 3, 4, 5, 6};
+  CHECK(tensor<float, dyn>({v.size()}).shape() == shape_array<1>({6}));
+  const std::int64_t two = 2;
+  const short three = 3;
+  CHECK(tensor<float, dyn, dyn>({two, v.size()}).shape() == shape_array<2>({2, 6}));
+  CHECK(tensor<float, dyn, dyn>(v, {two, three})(1, 0) == 4);
+  CHECK(tensor_ref<float, dyn, dyn>(v, {v.size() / 3, 3})(1, 0) == 4);
+  CHECK(tensor_ref<float, dyn, dyn>(v.data(), {3u, two})(1, 0) == 3);
+  const int dims[] = {2, 3};
+  const std::int64_t wide[] = {2, 3};
+  CHECK(tensor<float, dyn, dyn>(dims).size() == 6);
+  CHECK(tensor<float, dyn, dyn>(v, wide)(1, 0) == 4);
+  const float array[] = {1, 2, 3, 4, 5, 6};
+  CHECK(tensor<float, dyn, dyn>(array, {2, 3})(1, 0) == 4);
+
+  const std::int64_t large = std::int64_t{3} << 32, below = -large;
+  const std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK(words_of<invalid_argument_error>([&] { tensor<float, dyn> t({large}); }) ==
+        "[onto.tensor] axis 0 was given extent 12884901888; an extent is at most 2147483647");
+  CHECK(words_of<invalid_argument_error>([&] {
+          tensor<float, dyn, dyn> t({2, most});
+        }) == "[onto.tensor] axis 1 was given extent 18446744073709551615; an extent is at most 2147483647");
+  CHECK(words_of<invalid_argument_error>([&] {
+          tensor_ref<float, dyn, dyn> t(v.data(), {2, below});
+        }) == "[onto.tensor] axis 1 was given extent -12884901888; an extent is 0 or positive");
+}
+
+TEST_CASE("the type of a tensor is that of its values, with an open extent for each that is given", "[tensor]") {
+  const std::vector<double> v{1, 2, 3, 4, 5, 6};
+  tensor matrix(v, {2, 3});
+  STATIC_REQUIRE(std::is_same_v<decltype(matrix), tensor<double, dyn, dyn>>);
+  CHECK(matrix(1, 0) == 4);
+  STATIC_REQUIRE(std::is_same_v<decltype(tensor(v, {1, v.size(), 1, 1})), tensor<double, dyn, dyn, dyn, dyn>>);
+  STATIC_REQUIRE(std::is_same_v<decltype(tensor(v, {1, v.size(), 1})), tensor<double, dyn, dyn, dyn>>);
+}
+
 TEST_CASE("values that the element type cannot hold are refused", "[tensor]") {
   const std::int64_t large = std::int64_t{1} << 40;
   const unsigned half = 0x80000000u;
