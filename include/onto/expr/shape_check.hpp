@@ -37,8 +37,10 @@ struct stray_argument {
 template <class Op, class... Shapes>
 struct shapes_do_not_broadcast : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
-                "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them");
+  static_assert(
+      ok,
+      "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or "
+      "keep a reduced axis: sum<1>(x, keep_extents)");
 };
 template <class Op, class... Shapes>
 struct inner_extents_differ : mistake {

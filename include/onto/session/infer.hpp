@@ -12,7 +12,8 @@ namespace onto::detail {
 ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
   constexpr std::string_view sentences[] = {
       "the shapes do not fit",
-      "the operands' extents differ and neither is 1; reshape, slice or transpose one of them",
+      "the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or keep a reduced axis: "
+      "sum<1>(x, keep_extents)",
       "columns of the left and rows of the right differ; transpose one with transpose(x)",
       "an operand has too few dimensions, or too many; reshape it, or give a number for each axis",
       "an axis is out of range or named twice; axes are -rank to rank - 1",
@@ -31,7 +32,8 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
 }
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n,
-                                                                   shape_fault f) {
+                                                                   const inferred& found) {
+  const shape_fault f = found.fault;
   message m("[onto.shape] ");
   write_name(m, g, n);
   m << " (" << g[n].op->name << "): ";
@@ -48,6 +50,7 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
       write_name(m, g, o);
     m << " " << shapes[o];
   }
+  if (f == shape_fault::size || f == shape_fault::few) m << "; asked for: " << found.shape;
   fail<invalid_argument_error>(m);
 }
 
@@ -80,10 +83,10 @@ inline void infer_shapes(const graph_view& g, extents* shapes) {
     }
     for (int k = 0; k < g[n].count && k < max_operands; ++k) operands[k] = shapes[g.operand(n, k)];
     const inferred r = infer_shape(*g[n].op, {g, shapes}, operands, g[n].count);
-    if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r.fault);
+    if (r.fault != shape_fault::none) throw_shape_fault(g, shapes, n, r);
     if (g[n].made >= 0 && !r.shape.is_static())
       fail<internal_error>(message("[onto.gradient] the extents of ") << g[n].op->name << " cannot be found");
-    if (!r.shape.fits(size_of(g[n].type))) throw_shape_fault(g, shapes, n, shape_fault::bytes);
+    if (!r.shape.fits(size_of(g[n].type))) throw_shape_fault(g, shapes, n, {r.shape, shape_fault::bytes});
     shapes[n] = r.shape;
   }
 }

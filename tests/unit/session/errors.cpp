@@ -37,7 +37,7 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
     const auto of = [&](const auto& e, matrix l, matrix r) { return refusal([&] { sess.run(e, a = l, b = r); }); };
     CHECK(of(a + b, matrix({2, 3}), matrix({3, 2})) ==
           "[onto.shape] Add (Add): the operands' extents differ and neither is 1; reshape, slice or transpose one of "
-          "them; "
+          "them, or keep a reduced axis: sum<1>(x, keep_extents); "
           "operands: a [2, 3], b [3, 2]");
     CHECK(of(matmul(a, b), matrix({2, 3}), matrix({2, 3})) ==
           "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with "
@@ -51,6 +51,11 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
     CHECK(of(named<"mixed">(exp(a) * b), matrix({2, 3}), matrix({2, 4})).find("[onto.shape] mixed (Mul)") == 0);
     CHECK(of(reshape<7>(a) * sum(b), matrix({2, 3}), matrix({2, 4}))
               .find("Reshape (Reshape): the numbers of elements differ") != std::string::npos);
+    CHECK(of(reshape<dyn, 5>(a) * sum(b), matrix({4, 3}), matrix({2, 4})) ==
+          "[onto.shape] Reshape (Reshape): the numbers of elements differ; one extent may be dyn to be computed; "
+          "operands: a [4, 3]; asked for: [?, 5]");
+    CHECK(of(std::get<0>(split<2, 1>(a)) + sum(b), matrix({4, 3}), matrix({2, 4})).find("asked for: [4, 2, ?]") !=
+          std::string::npos);
     CHECK(sess.statistics(cpu<0>{}).kernels == 0);
     // And it goes on.
     CHECK(sess.run(sum(matmul(a, b)), a = matrix{{1, 2}}, b = matrix{{3}, {4}}) == 11.0f);
