@@ -123,6 +123,9 @@ struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
 /// Numbers of segments, and the elements of each; or one for all, to count them.
 template <int N>
 struct segment_sum : detail::by_number<numeric_elements> {
+  static_assert(N >= 0,
+                "[onto.shape] the number of segments is known to the compiler: segment_sum<10>(x, i), bincount<10>(i); "
+                "of a number known at run time scatter_add(zeros_like(x), i, u)");
   static constexpr std::string_view name = "SegmentSum";
   static constexpr element result(element, element x) { return summed_as(x); }
   ONTO_BEGIN_RUNS_ONCE
@@ -313,6 +316,12 @@ struct bins_have_no_range : mistake {
   static_assert(ok, "[onto.number] histogram: bins go from a number to one that is no less, both finite");
 };
 
+template <class E>
+struct bins_are_counted : mistake {
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.shape] histogram: the number of bins is known to the compiler: histogram<10>(x, 0, 1)");
+};
+
 /// By how much NumPy moves the edges of bins: apart where they are one, else not; or -1 where they are no range.
 constexpr double bins_moved(double first, double last) {
   if (!(last - first >= 0 && last - first <= std::numeric_limits<double>::max())) return -1;
@@ -340,7 +349,9 @@ constexpr auto count_in_bins(const E& x, const L& first, const R& last) {
 /// *Throws* `invalid_argument_error` for others that are not.
 template <int N, expression E, detail::number_argument L, detail::number_argument R>
 constexpr auto histogram(const E& x, const L& first, const R& last) {
-  if constexpr (detail::number_in_type<L> && detail::number_in_type<R>) {
+  if constexpr (N < 0) {
+    return typename detail::bins_are_counted<E>::result{};
+  } else if constexpr (detail::number_in_type<L> && detail::number_in_type<R>) {
     constexpr double by = detail::bins_moved(static_cast<double>(L{}), static_cast<double>(R{}));
     if constexpr (by < 0)
       return typename detail::bins_have_no_range<L, R>::result{};
