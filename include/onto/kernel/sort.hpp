@@ -73,6 +73,27 @@ struct ordered {
     return Rule::descending ? static_cast<bits>(~k) : k;
   }
   ONTO_HD ONTO_INLINE static T value(bits k) { return keys::value(Rule::descending ? static_cast<bits>(~k) : k); }
+
+  /// Numbers in the order of elements but NaN, without a branch: what vectors compare.
+  using ordinal = std::make_signed_t<bits>;
+  ONTO_HD ONTO_INLINE static ordinal ordinal_of(T x) {
+    const auto u = __builtin_bit_cast(bits, x);
+    if constexpr (keys::floating)
+      return static_cast<ordinal>(u ^
+                                  (static_cast<bits>(static_cast<ordinal>(u) >> (8 * sizeof(bits) - 1)) & ~keys::sign));
+    else
+      return static_cast<ordinal>(u ^ keys::sign ^ static_cast<bits>(bits{1} << (8 * sizeof(bits) - 1)));
+  }
+  /// Whether an element may be before one of that ordinal: false only where it is not.
+  ONTO_HD ONTO_INLINE static bool may_be_before(T x, ordinal bound) {
+    const ordinal k = ordinal_of(x);
+    const bool before = Rule::descending ? k > bound : k < bound;
+    if constexpr (keys::floating)
+      return before |
+             (static_cast<ordinal>(__builtin_bit_cast(bits, x) & ~keys::sign) > static_cast<ordinal>(keys::infinity));
+    else
+      return before;
+  }
 };
 
 }  // namespace onto::detail

@@ -131,6 +131,39 @@ TEST_CASE("the greatest k are those of the sort, few and many", "[session]") {
                                                                 Catch::Contains("5001]"));
 }
 
+namespace {
+
+/// The first few of a long row of elements with many equal ones, zeros of both signs, infinities and NaN, both ways.
+template <class T>
+void check_first(session& sess, unsigned seed) {
+  constexpr auto x = placeholder<"x", T, dyn>;
+  tensor<T, dyn> t({1500});
+  for (T& v : t) {
+    seed = seed * 1664525u + 1013904223u;
+    const int number = static_cast<int>(seed >> 16 & 255) - (std::is_unsigned_v<T> ? 0 : 128);
+    v = static_cast<T>(static_cast<float>(number));
+    if constexpr (is_floating(element_of<T>)) {
+      const float inf = std::numeric_limits<float>::infinity(), nan = inf - inf;
+      if (number > 124 && seed % 3 == 0)
+        v = static_cast<T>(seed % 2 == 0 ? inf : std::copysign(nan, seed % 5 == 0 ? 1.0f : -1.0f));
+      if (number == 0 && seed % 2 == 0) v = static_cast<T>(-0.0f);
+    }
+  }
+  CHECK(sess.run(top_k<7>(x).indices, x = t) == sess.run(slice<0, 7>(argsort(x, descending)), x = t));
+}
+
+}  // namespace
+
+TEST_CASE("the first few of long rows of elements of every kind", "[session]") {
+  session sess;
+  for (unsigned seed : {1u, 2u, 3u}) {
+    check_first<float>(sess, seed);
+    check_first<half>(sess, seed);
+    check_first<std::int8_t>(sess, seed);
+    check_first<std::uint64_t>(sess, seed);
+  }
+}
+
 TEST_CASE("NaN comes last whatever its bits are, and -0 before 0", "[session]") {
   session sess;
   const float nan = std::numeric_limits<float>::quiet_NaN();

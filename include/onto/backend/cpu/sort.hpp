@@ -253,22 +253,37 @@ class cpu_sorter {
         for (std::int64_t j = 0; j < rows; ++j) to[j][k * r_.stride[1]] = result_of(items[j * r_.n + k]);
   }
 
+  /// Elements that are looked at together, in vectors.
+  static constexpr int block = 64;
+  static bool any_before(const T* from, typename order::ordinal bound) {
+    typename order::bits any = 0;
+    for (int k = 0; k < block; ++k) any |= static_cast<typename order::bits>(order::may_be_before(from[k], bound));
+    return any != 0;
+  }
+
   /// The first few of a row: what is kept of it is cut to them whenever it has become twice as many.
   void select(std::int64_t row, held* kept) const {
     const T* const from = row_of(row);
     std::int64_t count = 0;
     held least{};  // of those that are in no case among them
+    typename order::ordinal bound{};
     bool bounded = false;
-    for (std::int64_t k = 0; k < r_.n; ++k) {
+    const auto offer = [&](std::int64_t k) __attribute__((always_inline)) {
       const held x = item_at(from, k);
-      if (bounded && !(x < least)) continue;
+      if (bounded && !(x < least)) return;
       kept[count++] = x;
-      if (count < room()) continue;
+      if (count < room()) return;
       std::nth_element(kept, kept + r_.count - 1, kept + count);
       count = r_.count;
       least = kept[count - 1];
+      bound = order::ordinal_of(order::value(item::key(least)));
       bounded = true;
-    }
+    };
+    std::int64_t k = 0;
+    for (; r_.stride[0] == 1 && r_.n >= 8 * block && k + block <= r_.n; k += block)
+      if (!bounded || any_before(from + k, bound))
+        for (int j = 0; j < block; ++j) offer(k + j);
+    for (; k < r_.n; ++k) offer(k);
     std::sort(kept, kept + count);
     store_at(static_cast<result*>(call_.out.data) + r_.offset(1, row), kept);
   }
