@@ -74,6 +74,24 @@ struct tensors_compared_whole : mistake {
   static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
 
+/// And so do several results in one, of which `First` is the first.
+template <class First>
+struct several_results {
+  static constexpr bool known = true;
+  using first = First;
+};
+template <class X>
+struct several_are_no_operand : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.operands] top_k and unique make several, and one of them is an operand: top_k<3>(x).values, "
+                ".indices; unique<10>(x).values, .counts, .found");
+};
+template <class X>
+concept makes_several = requires {
+  typename data_traits<X>::first;
+};
+
 /// A tensor, `tensor_ref`, `shared_tensor`, `std::vector`, `std::array` or `std::span` of elements.
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
@@ -106,6 +124,8 @@ constexpr decltype(auto) leaf_of(X&& x) {
     return typename data_is_no_operand<value>::result{};
   } else if constexpr (!data<value>) {
     return static_cast<const value&>(x);
+  } else if constexpr (makes_several<value>) {
+    return typename unless_told<several_are_no_operand<value>, typename data_traits<value>::first>::result{};
   } else {
     using traits = data_traits<value>;
     constexpr bool keep = traits::is_view || !std::is_reference_v<X>;
@@ -154,7 +174,7 @@ template <class... X>
 concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
-concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
+concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>) || makes_several<X>;
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>

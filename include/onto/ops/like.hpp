@@ -144,4 +144,13 @@ constexpr auto random_normal_like(const E& x, const Seed& seed) {
   return detail::random_as<op::random_normal>(x, seed);
 }
 
+template <expression E, class Seed>
+  requires(!detail::seed_value<Seed>)
+constexpr auto random_uniform_like(const E&, const Seed&) {
+  return typename detail::seed_is_an_integer<Seed>::result{};
+}
+template <expression E, class Seed>
+  requires(!detail::seed_value<Seed>)
+constexpr auto random_normal_like(const E&, const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
+
 }  // namespace onto

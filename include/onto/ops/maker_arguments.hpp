@@ -20,7 +20,7 @@ struct extents_are_arguments : mistake {
   static_assert(ok,
                 "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>(), "
                 "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>(), fill<float, 2, 3>(7), "
-                "random_normal<float, 2, 3>(seed)");
+                "random_normal<float, 2, 3>(seed); those of x are known to a run, too: zeros_like(x), iota_like(x)");
 };
 template <class... T>
 struct seed_is_an_argument : mistake {
@@ -29,10 +29,10 @@ struct seed_is_an_argument : mistake {
                 "[onto.operands] random numbers have a seed, an integer or an expression of one: "
                 "random_normal<float, 2, 3>(seed), random_uniform<float, 5>(42)");
 };
-/// What numbers become that are expected nowhere.
+/// What numbers become that are expected nowhere, and expressions of them.
 struct stray_number {
   template <class... X>
-    requires((scalar_value<X> || number_in_type<X>)&&...)
+    requires((scalar_value<X> || number_in_type<X> || expression<X>)&&...)
   constexpr stray_number(const X&...) {}
 };
 template <class... X>

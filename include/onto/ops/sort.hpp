@@ -4,6 +4,7 @@
 // equal elements keep their order.
 #pragma once
 
+#include <onto/expr/data.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <onto/ops/concat.hpp>
@@ -178,5 +179,12 @@ constexpr auto unique(const E& x) {
   return unique_result<std::remove_cv_t<decltype(values)>, std::remove_cv_t<decltype(counts)>,
                        std::remove_cv_t<decltype(found)>>{values, counts, found};
 }
+
+namespace detail {
+template <class Values, class Indices>
+struct data_traits<top_k_result<Values, Indices>> : several_results<Values> {};
+template <class Values, class Counts, class Found>
+struct data_traits<unique_result<Values, Counts, Found>> : several_results<Values> {};
+}  // namespace detail
 
 }  // namespace onto
