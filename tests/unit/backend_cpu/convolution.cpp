@@ -269,10 +269,50 @@ extents shape_of_filter(const window_options& o, int height, int width, int in, 
   return e;
 }
 
+/// A bias for each channel and relu.
+template <class T>
+test_epilogue<T> bias_and_relu(generator& random, const extents& made, const window_options& o) {
+  test_epilogue<T> e;
+  while (e.form.beta == 0 || !e.form.relu || e.addend.stride[0] != 0) e = test_epilogue<T>(random, o, made);
+  return e;
+}
+
+/// Every part of a convolution, alone and with what follows it.
+template <class T>
+void check_parts(generator& random, const window_options& o, const extents& image, const extents& filter,
+                 const std::string& which) {
+  using computed = computed_of<T>;
+  const inferred made = convolved(o, image, filter);
+  REQUIRE(made.fault == shape_fault::none);
+  const bool spread = pick(random, 0, 3) == 0;
+  const test_operand<T> x(random, image, spread), w(random, filter, spread), g(random, made.shape, spread);
+  const convolution_form f =
+      form_of_convolution(convolution_part::forward, o, element_of<T>, image, filter, made.shape);
+  INFO(which << " image " << to_string(image) << " filter " << to_string(filter) << " result " << to_string(made.shape)
+             << " stride " << o.stride[0] << "," << o.stride[1] << " dilation " << o.dilation[0] << "," << o.dilation[1]
+             << " groups " << o.groups);
+  const auto wanted = [&](convolution_part part) {
+    return convolve(part, o, f, image, x.values, filter, w.values, made.shape, g.values);
+  };
+  const test_epilogue<T> after(random, o, made.shape), before(random, o, image);
+  for (const int threads : {1, 3}) {
+    CHECK(agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape, after),
+                after.of(wanted(convolution_part::forward))));
+    CHECK(
+        agree(run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w}, image, before),
+              before.of(wanted(convolution_part::image_gradient))));
+    CHECK(agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape),
+                wanted(convolution_part::forward)));
+    CHECK(agree(run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w, &x}, image),
+                wanted(convolution_part::image_gradient)));
+    CHECK(agree(run<T>(&cpu_convolution<convolution_part::filter_gradient, computed>, threads, o, {&x, &g, &w}, filter),
+                wanted(convolution_part::filter_gradient)));
+  }
+}
+
 template <class T>
 void check_random(unsigned seed, int rounds, int channels) {
   generator random(seed);
-  using computed = computed_of<T>;
   for (int round = 0; round < rounds; ++round) {
     const window_options o = some_options(random, round % 3 == 0);
     const int groups = o.groups == 0 ? pick(random, 1, channels) : o.groups;
@@ -281,35 +321,31 @@ void check_random(unsigned seed, int rounds, int channels) {
     const extents image = shape_of_image(o, pick(random, 1, 3), pick(random, 1, 12), pick(random, 1, 12), in * groups);
     const extents filter = times ? shape_of_filter(o, pick(random, 1, 4), pick(random, 1, 4), groups, out)
                                  : shape_of_filter(o, pick(random, 1, 4), pick(random, 1, 4), in, out * groups);
-    const inferred made = convolved(o, image, filter);
-    if (made.fault != shape_fault::none) continue;
-    const bool spread = pick(random, 0, 3) == 0;
-    const test_operand<T> x(random, image, spread), w(random, filter, spread), g(random, made.shape, spread);
-    const convolution_form f =
-        form_of_convolution(convolution_part::forward, o, element_of<T>, image, filter, made.shape);
-    INFO("seed " << seed << " round " << round << " image " << to_string(image) << " filter " << to_string(filter)
-                 << " result " << to_string(made.shape) << " stride " << o.stride[0] << "," << o.stride[1]
-                 << " dilation " << o.dilation[0] << "," << o.dilation[1] << " groups " << o.groups);
-    const auto wanted = [&](convolution_part part) {
-      return convolve(part, o, f, image, x.values, filter, w.values, made.shape, g.values);
-    };
-    const test_epilogue<T> after(random, o, made.shape), before(random, o, image);
-    for (const int threads : {1, 3}) {
-      CHECK(
-          agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape, after),
-                after.of(wanted(convolution_part::forward))));
-      CHECK(agree(
-          run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w}, image, before),
-          before.of(wanted(convolution_part::image_gradient))));
-      CHECK(agree(run<T>(&cpu_convolution<convolution_part::forward, computed>, threads, o, {&x, &w}, made.shape),
-                  wanted(convolution_part::forward)));
-      CHECK(agree(run<T>(&cpu_convolution<convolution_part::image_gradient, computed>, threads, o, {&g, &w, &x}, image),
-                  wanted(convolution_part::image_gradient)));
-      CHECK(
-          agree(run<T>(&cpu_convolution<convolution_part::filter_gradient, computed>, threads, o, {&x, &g, &w}, filter),
-                wanted(convolution_part::filter_gradient)));
-    }
+    if (convolved(o, image, filter).fault != shape_fault::none) continue;
+    check_parts<T>(random, o, image, filter, "seed " + std::to_string(seed) + " round " + std::to_string(round));
   }
+}
+
+/// One channel to one: lines of 1 to 70 pixels, in every layout, stride, dilation and padding.
+template <class T>
+void check_one_channel(unsigned seed) {
+  generator random(seed);
+  constexpr int windows[][2] = {{1, 1}, {1, 5}, {5, 1}, {3, 3}, {2, 40}};
+  int checked = 0;
+  for (int width = 1; width <= 70; ++width)
+    for (const auto& window : windows) {
+      window_options o = some_options(random, width % 2 == 0);
+      o.groups = pick(random, 0, 1);
+      const int height = width % 7 == 0 ? 70 : pick(random, 1, 6);
+      // A column of pixels, too.
+      const bool column = width % 5 == 0 && window[1] == 1;
+      const extents image = shape_of_image(o, pick(random, 1, 3), column ? width : height, column ? 1 : width, 1);
+      const extents filter = shape_of_filter(o, window[0], window[1], 1, 1);
+      if (convolved(o, image, filter).fault != shape_fault::none) continue;
+      ++checked;
+      check_parts<T>(random, o, image, filter, "one channel, width " + std::to_string(width));
+    }
+  CHECK(checked > 200);
 }
 
 template <class T>
@@ -397,6 +433,42 @@ TEST_CASE("convolutions of random shapes are those of plain loops", "[convolutio
   check_random<double>(6, 4, 40);
 }
 
+TEST_CASE("convolutions of one channel to one are those of plain loops", "[convolution]") {
+  check_one_channel<float>(11);
+  check_one_channel<double>(12);
+  check_one_channel<half>(13);
+  check_one_channel<bfloat16>(14);
+}
+
+TEST_CASE("a line of many pixels has the same bits for any number of threads", "[convolution]") {
+  generator random(15);
+  using part = convolution_part;
+  for (const int stride : {1, 2}) {
+    window_options o;
+    o.axes = 1;
+    o.padding = padding_rule::numbers;
+    o.before[1] = 4500;  // more than a block of zeros
+    o.after[1] = 3;
+    o.stride[1] = stride;
+    const test_operand<float> x(random, shape<1, 20000, 1>{}, false), w(random, shape<9, 1, 1>{}, false);
+    const extents made = convolved(o, x.shape, w.shape).shape;
+    const test_operand<float> g(random, made, false);
+    const test_epilogue<float> after = bias_and_relu<float>(random, made, o);
+    const convolution_form f = form_of_convolution(part::forward, o, element::float32, x.shape, w.shape, made);
+    const auto forward = [&](int threads) {
+      return run<float>(&cpu_convolution<part::forward, float>, threads, o, {&x, &w}, made, after);
+    };
+    const auto back = [&](int threads) {
+      return run<float>(&cpu_convolution<part::image_gradient, float>, threads, o, {&g, &w}, x.shape);
+    };
+    const auto wanted = [&](part p) { return convolve(p, o, f, x.shape, x.values, w.shape, w.values, made, g.values); };
+    CHECK(agree(forward(1), after.of(wanted(part::forward))));
+    CHECK(forward(1) == forward(4));
+    CHECK(agree(back(1), wanted(part::image_gradient)));
+    CHECK(back(1) == back(4));
+  }
+}
+
 TEST_CASE("pooling of random shapes is that of plain loops", "[convolution]") {
   check_pooling<float>(1, 60);
   check_pooling<double>(2, 30);
@@ -429,14 +501,6 @@ TEST_CASE("a convolution of many windows has the same bits for any number of thr
                 : p == part::image_gradient ? by_image(2)
                                             : by_filter(2),
                 convolve(p, o, f, x.shape, x.values, w.shape, w.values, g.shape, g.values)));
-}
-
-/// Once: an element that is NaN stays so, and one that is below 0 becomes 0.
-template <class T>
-test_epilogue<T> bias_and_relu(generator& random, const extents& made, const window_options& o) {
-  test_epilogue<T> e;
-  while (e.form.beta == 0 || !e.form.relu || e.addend.stride[0] != 0) e = test_epilogue<T>(random, o, made);
-  return e;
 }
 
 TEST_CASE("what follows a convolution has the same bits for any number of threads, and NaN stays", "[convolution]") {

@@ -21,51 +21,79 @@ struct channel_factors {
   const T *left, *right;
 };
 
+/// `sum` += the next vector of the left times that of the right, or times one number for all.
+template <class Lanes, bool One, class T>
+ONTO_INLINE void add_products(Lanes& sum, const T* left, const T* right) {
+  Lanes a, b;
+  std::memcpy(&a, left, sizeof a);
+  if constexpr (One) {
+    sum += a * right[0];
+  } else {
+    std::memcpy(&b, right, sizeof b);
+    sum += a * b;
+  }
+}
+
+/// The sums over pairs of runs of their products, vector by vector. `One`: the right ones are one number each.
+template <class T, int Bytes, bool One>
+ONTO_INLINE void sum_runs(const channel_factors<T>* pairs, std::int64_t count, std::int64_t size, T* out) {
+  typedef T lanes __attribute__((vector_size(Bytes)));
+  constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T)), next = One ? 0 : width;
+  std::int64_t c = 0;
+  for (; c + 4 * width <= size; c += 4 * width) {
+    lanes sum[4] = {};
+    for (std::int64_t j = 0; j < count; ++j) {
+      const T *const left = pairs[j].left + c, *const right = pairs[j].right + (One ? 0 : c);
+      add_products<lanes, One>(sum[0], left, right);
+      add_products<lanes, One>(sum[1], left + width, right + next);
+      add_products<lanes, One>(sum[2], left + 2 * width, right + 2 * next);
+      add_products<lanes, One>(sum[3], left + 3 * width, right + 3 * next);
+    }
+    std::memcpy(static_cast<void*>(out + c), &sum, sizeof sum);
+  }
+  if (size >= width) {
+    for (; c < size; c += width) {
+      if (c > size - width) c = size - width;  // the last vector: some of it again
+      lanes sum{};
+      for (std::int64_t j = 0; j < count; ++j)
+        add_products<lanes, One>(sum, pairs[j].left + c, pairs[j].right + (One ? 0 : c));
+      std::memcpy(static_cast<void*>(out + c), &sum, sizeof sum);
+    }
+  } else if constexpr (Bytes > 16) {
+    sum_runs<T, Bytes / 2, One>(pairs, count, size, out);
+  } else {
+    for (; c < size; ++c) {
+      T sum = 0;
+      for (std::int64_t j = 0; j < count; ++j) sum += pairs[j].left[c] * pairs[j].right[One ? 0 : c];
+      out[c] = sum;
+    }
+  }
+}
+
 /// The sums over pairs of runs, channel by channel. `Makes`: of each channel of the left, as many results as the right
-/// has elements for it (`times`); else as many elements of both are summed to one result.
+/// has elements for it (`times`); else as many elements of both are summed to one result. 0 times: the right is one
+/// number for all channels.
 template <class T, bool Makes>
 struct sum_of_channels {
   template <int Bytes>
   ONTO_INLINE static void run(const channel_factors<T>* pairs, std::int64_t count, std::int64_t channels,
                               std::int64_t times, T* out) {
-    if (times != 1) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        if constexpr (Makes) {
-          for (std::int64_t t = 0; t < times; ++t) {
-            T sum = 0;
-            for (std::int64_t j = 0; j < count; ++j) sum += pairs[j].left[c] * pairs[j].right[c * times + t];
-            out[c * times + t] = sum;
-          }
-        } else {
+    if (times == 1) return sum_runs<T, Bytes, false>(pairs, count, channels, out);
+    if constexpr (Makes)
+      if (times == 0) return sum_runs<T, Bytes, true>(pairs, count, channels, out);
+    for (std::int64_t c = 0; c < channels; ++c) {
+      if constexpr (Makes) {
+        for (std::int64_t t = 0; t < times; ++t) {
           T sum = 0;
-          for (std::int64_t j = 0; j < count; ++j)
-            for (std::int64_t t = 0; t < times; ++t)
-              sum += pairs[j].left[c * times + t] * pairs[j].right[c * times + t];
-          out[c] = sum;
+          for (std::int64_t j = 0; j < count; ++j) sum += pairs[j].left[c] * pairs[j].right[c * times + t];
+          out[c * times + t] = sum;
         }
+      } else {
+        T sum = 0;
+        for (std::int64_t j = 0; j < count; ++j)
+          for (std::int64_t t = 0; t < times; ++t) sum += pairs[j].left[c * times + t] * pairs[j].right[c * times + t];
+        out[c] = sum;
       }
-      return;
-    }
-    typedef T lanes __attribute__((vector_size(Bytes)));
-    constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
-    std::int64_t c = 0;
-    for (; c + 2 * width <= channels; c += 2 * width) {
-      lanes first{}, second{}, a, b, d, e;
-      for (std::int64_t j = 0; j < count; ++j) {
-        std::memcpy(&a, pairs[j].left + c, sizeof a);
-        std::memcpy(&b, pairs[j].right + c, sizeof b);
-        std::memcpy(&d, pairs[j].left + c + width, sizeof d);
-        std::memcpy(&e, pairs[j].right + c + width, sizeof e);
-        first += a * b;
-        second += d * e;
-      }
-      std::memcpy(static_cast<void*>(out + c), &first, sizeof first);
-      std::memcpy(static_cast<void*>(out + c + width), &second, sizeof second);
-    }
-    for (; c < channels; ++c) {
-      T sum = 0;
-      for (std::int64_t j = 0; j < count; ++j) sum += pairs[j].left[c] * pairs[j].right[c];
-      out[c] = sum;
     }
   }
 };

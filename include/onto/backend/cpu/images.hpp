@@ -75,7 +75,7 @@ template <class T>
 class result_in_order {
  public:
   result_in_order(const kernel_call& call, const axis_order& order)
-      : call_(call), order_(order), direct_(!is_half_precision(call.out.type) && keeps(order, shape().rank)) {
+      : call_(call), order_(order), direct_(!is_half_precision(call.out.type) && where_made().contiguous()) {
     data = direct_ ? static_cast<T*>(call.out.data)
                    : memory_of_thread<kept_memory::result>().template get<T>(shape().size() + 1);
   }
@@ -83,11 +83,7 @@ class result_in_order {
   /// Puts the elements where they belong.
   void leave(thread_pool& pool) const {
     if (direct_) return;
-    const extents& to = shape();
-    std::int64_t inner[max_rank], stride[max_rank];
-    contiguous_strides(order_.permute(to), inner);
-    for (int k = 0; k < to.rank; ++k) stride[order_.axis[k]] = inner[k];
-    const layout l{coalesce<1>(to, {stride})};
+    const layout l = where_made();
     const int size = size_of(call_.out.type);
     char* const out = static_cast<char*>(call_.out.data);
     auto body = [&](std::int64_t lo, std::int64_t hi) {
@@ -100,17 +96,20 @@ class result_in_order {
         narrow(gathered, n, out + lo * size);
       }
     };
-    split(pool, to.size(), 1 << 15, body);
+    split(pool, shape().size(), 1 << 15, body);
   }
 
   T* data;
 
  private:
   const extents& shape() const { return call_.shapes[call_.inputs]; }
-  static bool keeps(const axis_order& order, int rank) {
-    for (int k = 0; k < rank; ++k)
-      if (order.axis[k] != k) return false;
-    return true;
+  /// The result's elements, where they are made.
+  layout where_made() const {
+    const extents& to = shape();
+    std::int64_t inner[max_rank], stride[max_rank];
+    contiguous_strides(order_.permute(to), inner);
+    for (int k = 0; k < to.rank; ++k) stride[order_.axis[k]] = inner[k];
+    return {coalesce<1>(to, {stride})};
   }
   void narrow(const float* from, std::int64_t n, void* to) const {
     call_.half_precision->narrow(call_.out.type, from, n, to);
