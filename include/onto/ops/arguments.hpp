@@ -192,7 +192,7 @@ constexpr auto max(S, const E&) {
 // as it is comes first.
 #define ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, ...)                                                                   \
   template <int... Written, class E>                                                                              \
-    requires(expression<E> || detail::data_alone<E>)                                                              \
+    requires detail::own_type<E>                                                                                  \
   constexpr auto word(const E&, detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {}, \
                       detail::stray_argument = {}) {                                                              \
     return typename detail::__VA_ARGS__::result{};                                                                \
