@@ -466,6 +466,11 @@ TEST_CASE("a line of many pixels has the same bits for any number of threads", "
     CHECK(forward(1) == forward(4));
     CHECK(agree(back(1), wanted(part::image_gradient)));
     CHECK(back(1) == back(4));
+    const auto by_filter = [&](int threads) {
+      return run<float>(&cpu_convolution<part::filter_gradient, float>, threads, o, {&x, &g, &w}, w.shape);
+    };
+    CHECK(agree(by_filter(1), wanted(part::filter_gradient)));
+    CHECK(by_filter(1) == by_filter(4));
   }
 }
 

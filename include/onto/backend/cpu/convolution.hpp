@@ -195,11 +195,12 @@ void cpu_convolution(thread_pool& pool, const kernel_call& call) {
     const T* const b =
         elements_in_order<T>(pool, call, 1, by_filter ? images : filters, memory_of_thread<kept_memory::filter>());
     const bool depthwise = f.is_depthwise();
-    if constexpr (!by_filter) {
-      if (const convolution_form lines = along_lines(f); goes_by_lines(lines)) {
+    if (const convolution_form lines = along_lines(f); goes_by_lines(lines)) {
+      if constexpr (by_filter)
+        depthwise_filter_gradient<T>(pool, lines, a, b, result.data);
+      else
         convolve_lines<T>(pool, lines, a, b, result.data, epilogue);
-        return result.leave(pool);
-      }
+      return result.leave(pool);
     }
 #if defined(ONTO_HAS_ONEDNN)
     if constexpr (Library == matmul_library::onednn && !by_filter)

@@ -176,6 +176,23 @@ struct add_pixel_products {
     }
     typedef T lanes __attribute__((vector_size(Bytes)));
     constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
+    if (channels == 1 && image_step == 1 && gradient_step == 1) {  // vectors of pixels
+      lanes sum[4] = {};
+      std::int64_t k = 0;
+      for (; k + 4 * width <= count; k += 4 * width) {
+        add_products<lanes, false>(sum[0], image + k, gradient + k);
+        add_products<lanes, false>(sum[1], image + k + width, gradient + k + width);
+        add_products<lanes, false>(sum[2], image + k + 2 * width, gradient + k + 2 * width);
+        add_products<lanes, false>(sum[3], image + k + 3 * width, gradient + k + 3 * width);
+      }
+      for (; k + width <= count; k += width) add_products<lanes, false>(sum[0], image + k, gradient + k);
+      sum[0] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+      T all = 0;
+      for (; k < count; ++k) all += image[k] * gradient[k];
+      for (std::int64_t lane = 0; lane < width; ++lane) all += sum[0][lane];
+      out[0] += all;
+      return;
+    }
     std::int64_t c = 0;
     for (; c + width <= channels; c += width) {
       lanes sum{}, a, b;

@@ -20,13 +20,12 @@ constexpr convolution_form along_lines(convolution_form f) {
   return f;
 }
 
-/// Whether a convolution, or its gradient by the image, goes line by line. Of fewer pixels a line, the product is
-/// faster.
+/// Whether a part of a convolution goes line by line. Of fewer pixels a line, or with strides in gradients, the product
+/// is faster.
 constexpr bool goes_by_lines(const convolution_form& f) {
   if (f.image_channels != 1 || f.result_channels != 1) return false;
-  return f.part == convolution_part::forward
-             ? f.result[1] >= 4
-             : f.part == convolution_part::image_gradient && f.stride[1] == 1 && f.image[1] >= 4;
+  if (f.part == convolution_part::forward) return f.result[1] >= 4;
+  return f.stride[1] == 1 && (f.part == convolution_part::image_gradient ? f.image[1] >= 4 : f.result[1] >= 16);
 }
 
 /// Along a line: pixel x is the sum over taps, of those at `x * step + first + tap * tap_step`.
