@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/gemm_tile.hpp>
 #include <onto/backend/cpu/image_epilogue.hpp>
 #include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
@@ -23,13 +24,13 @@ struct channel_factors {
 
 /// `sum` += the next vector of the left times that of the right, or times one number for all.
 template <class Lanes, bool One, class T>
-ONTO_INLINE void add_products(Lanes& sum, const T* left, const T* right) {
-  Lanes a, b;
-  std::memcpy(&a, left, sizeof a);
+ONTO_INLINE void add_products(typename Lanes::type& sum, const T* left, const T* right) {
+  typename Lanes::type a, b;
+  Lanes::load(a, left);
   if constexpr (One) {
     sum += a * right[0];
   } else {
-    std::memcpy(&b, right, sizeof b);
+    Lanes::load(b, right);
     sum += a * b;
   }
 }
@@ -37,11 +38,11 @@ ONTO_INLINE void add_products(Lanes& sum, const T* left, const T* right) {
 /// The sums over pairs of runs of their products, vector by vector. `One`: the right ones are one number each.
 template <class T, int Bytes, bool One>
 ONTO_INLINE void sum_runs(const channel_factors<T>* pairs, std::int64_t count, std::int64_t size, T* out) {
-  typedef T lanes __attribute__((vector_size(Bytes)));
-  constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T)), next = One ? 0 : width;
+  using lanes = lanes_of<T, Bytes>;
+  constexpr std::int64_t width = lanes::width, next = One ? 0 : width;
   std::int64_t c = 0;
   for (; c + 4 * width <= size; c += 4 * width) {
-    lanes sum[4] = {};
+    typename lanes::type sum[4] = {};
     for (std::int64_t j = 0; j < count; ++j) {
       const T *const left = pairs[j].left + c, *const right = pairs[j].right + (One ? 0 : c);
       add_products<lanes, One>(sum[0], left, right);
@@ -54,7 +55,7 @@ ONTO_INLINE void sum_runs(const channel_factors<T>* pairs, std::int64_t count, s
   if (size >= width) {
     for (; c < size; c += width) {
       if (c > size - width) c = size - width;  // the last vector: some of it again
-      lanes sum{};
+      typename lanes::type sum{};
       for (std::int64_t j = 0; j < count; ++j)
         add_products<lanes, One>(sum, pairs[j].left + c, pairs[j].right + (One ? 0 : c));
       std::memcpy(static_cast<void*>(out + c), &sum, sizeof sum);
@@ -174,10 +175,10 @@ struct add_pixel_products {
       }
       return;
     }
-    typedef T lanes __attribute__((vector_size(Bytes)));
-    constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
+    using lanes = lanes_of<T, Bytes>;
+    constexpr std::int64_t width = lanes::width;
     if (channels == 1 && image_step == 1 && gradient_step == 1) {  // vectors of pixels
-      lanes sum[4] = {};
+      typename lanes::type sum[4] = {};
       std::int64_t k = 0;
       for (; k + 4 * width <= count; k += 4 * width) {
         add_products<lanes, false>(sum[0], image + k, gradient + k);
@@ -195,15 +196,12 @@ struct add_pixel_products {
     }
     std::int64_t c = 0;
     for (; c + width <= channels; c += width) {
-      lanes sum{}, a, b;
-      for (std::int64_t k = 0; k < count; ++k) {
-        std::memcpy(&a, image + k * image_step + c, sizeof a);
-        std::memcpy(&b, gradient + k * gradient_step + c, sizeof b);
-        sum += a * b;
-      }
-      std::memcpy(&a, out + c, sizeof a);
-      a += sum;
-      std::memcpy(static_cast<void*>(out + c), &a, sizeof a);
+      typename lanes::type sum{}, before;
+      for (std::int64_t k = 0; k < count; ++k)
+        add_products<lanes, false>(sum, image + k * image_step + c, gradient + k * gradient_step + c);
+      lanes::load(before, out + c);
+      before += sum;
+      std::memcpy(static_cast<void*>(out + c), &before, sizeof before);
     }
     for (; c < channels; ++c) {
       T sum = 0;
