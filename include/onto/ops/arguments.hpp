@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <tuple>
 #include <type_traits>
 
 namespace onto {
@@ -343,6 +344,12 @@ template <expression Loss, detail::data W>
 constexpr auto gradient(const Loss&, const W&) {
   return typename detail::gradient_is_by_an_expression<Loss, W>::result{};
 }
+template <expression Loss, class... W>
+  requires((detail::data<W> || ...) && ((expression<W> || detail::data<W>)&&...))
+constexpr auto gradients(const Loss& loss, const W&... w) { return std::tuple{gradient(loss, w)...}; }
+template <expression Loss, class... W>
+  requires((detail::data<W> || ...) && ((expression<W> || detail::data<W>)&&...))
+constexpr auto value_and_gradient(const Loss& loss, const W&... w) { return std::tuple{loss, gradient(loss, w)...}; }
 template <expression Loss>
 constexpr ill_formed gradient(const Loss&, const detail::list_to_derive_by&) {
   return {};

@@ -256,14 +256,16 @@ constexpr auto gradient(const Loss&) {
 }
 
 /// The derivatives by several: `auto [dw, db] = gradients(loss, w, b)`.
-template <expression Loss, class... W>
-  requires((expression<W> || detail::data<W>)&&...)
-constexpr auto gradients(const Loss& loss, const W&... w) { return std::tuple{gradient(loss, w)...}; }
+template <expression Loss, expression... W>
+constexpr auto gradients(const Loss& loss, const W&... w) {
+  return std::tuple{gradient(loss, w)...};
+}
 
 /// The loss and its derivatives: `auto [value, dw, db] = value_and_gradient(loss, w, b)`.
-template <expression Loss, class... W>
-  requires((expression<W> || detail::data<W>)&&...)
-constexpr auto value_and_gradient(const Loss& loss, const W&... w) { return std::tuple{loss, gradient(loss, w)...}; }
+template <expression Loss, expression... W>
+constexpr auto value_and_gradient(const Loss& loss, const W&... w) {
+  return std::tuple{loss, gradient(loss, w)...};
+}
 
 #define ONTO_TAKES_NO_NAMES(word)                                 \
   template <expression Loss, class... W>                          \
