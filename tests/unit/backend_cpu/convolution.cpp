@@ -326,17 +326,17 @@ void check_random(unsigned seed, int rounds, int channels) {
   }
 }
 
-/// One channel to one: lines of 1 to 70 pixels, in every layout, stride, dilation and padding.
+/// One channel to one: lines of 1 to 70 pixels, or every so many of these, in every layout, stride, dilation, padding.
 template <class T>
-void check_one_channel(unsigned seed) {
+void check_one_channel(unsigned seed, int apart) {
   generator random(seed);
   constexpr int windows[][2] = {{1, 1}, {1, 5}, {5, 1}, {3, 3}, {2, 40}};
   int checked = 0;
-  for (int width = 1; width <= 70; ++width)
+  for (int width = 1; width <= 70; width += apart)
     for (const auto& window : windows) {
       window_options o = some_options(random, width % 2 == 0);
       o.groups = pick(random, 0, 1);
-      const int height = width % 7 == 0 ? 70 : pick(random, 1, 6);
+      const int height = width % 7 == 0 ? 40 : pick(random, 1, 6);
       // A column of pixels, too.
       const bool column = width % 5 == 0 && window[1] == 1;
       const extents image = shape_of_image(o, pick(random, 1, 3), column ? width : height, column ? 1 : width, 1);
@@ -345,7 +345,7 @@ void check_one_channel(unsigned seed) {
       ++checked;
       check_parts<T>(random, o, image, filter, "one channel, width " + std::to_string(width));
     }
-  CHECK(checked > 200);
+  CHECK(checked > 200 / apart);
 }
 
 template <class T>
@@ -434,10 +434,10 @@ TEST_CASE("convolutions of random shapes are those of plain loops", "[convolutio
 }
 
 TEST_CASE("convolutions of one channel to one are those of plain loops", "[convolution]") {
-  check_one_channel<float>(11);
-  check_one_channel<double>(12);
-  check_one_channel<half>(13);
-  check_one_channel<bfloat16>(14);
+  check_one_channel<float>(11, 1);
+  check_one_channel<double>(12, 3);
+  check_one_channel<half>(13, 6);
+  check_one_channel<bfloat16>(14, 7);
 }
 
 TEST_CASE("a line of many pixels has the same bits for any number of threads", "[convolution]") {
