@@ -74,7 +74,13 @@ struct tensors_compared_whole : mistake {
   static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
 
-/// And so do several results in one, of which `First` is the first.
+/// And so do nested vectors, whose rows may differ in length,
+template <class X, class A, class B>
+struct data_traits<std::vector<std::vector<X, A>, B>> {
+  static constexpr bool known = true;
+  using nested = X;
+};
+/// and several results in one, of which `First` is the first.
 template <class First>
 struct several_results {
   static constexpr bool known = true;
@@ -120,7 +126,7 @@ template <class X>
   requires(!std::is_same_v<std::remove_cvref_t<X>, compared_whole>)
 constexpr decltype(auto) leaf_of(X&& x) {
   using value = std::remove_cvref_t<X>;
-  if constexpr (other_data<value>) {
+  if constexpr (other_data<value> || requires { typename data_traits<value>::nested; }) {
     return typename data_is_no_operand<value>::result{};
   } else if constexpr (!data<value>) {
     return static_cast<const value&>(x);
@@ -160,21 +166,16 @@ template <class L, class R>
 concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || scalar_value<R> || number_in_type<R>)) ||
                                (other_data<R> && (expression<L> || data<L> || scalar_value<L> || number_in_type<L>));
 
+/// Data that is an operand without others.
 template <class X>
-inline constexpr bool is_nested = false;
-template <class X, class A, class B>
-inline constexpr bool is_nested<std::vector<std::vector<X, A>, B>> = true;
-
-/// Data that is an operand without others. Nested vectors are none, which a leaf of them says.
-template <class X>
-concept data_alone = (data<X> && !is_number_tensor<X>) || is_nested<X>;
+concept data_alone = data<X> && !is_number_tensor<X>;
 
 /// Arguments of a word with data among them: a number among numbers is none.
 template <class... X>
 concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
-concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>) || makes_several<X>;
+concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>

@@ -159,16 +159,23 @@ template <class I>
 concept integer_in_an_array = std::is_integral_v<I> && sizeof(I) > 1;
 
 [[noreturn]] ONTO_COLD inline void throw_no_extent(std::size_t axis, any_integer given) {
-  throw invalid_argument_error(
-      "[onto.tensor] axis " + std::to_string(axis) + " was given extent " +
-      (given < 0 ? std::to_string(static_cast<std::int64_t>(given)) + "; an extent is 0 or positive"
-                 : std::to_string(static_cast<std::uint64_t>(given)) + "; an extent is at most 2147483647"));
+  message m("[onto.tensor] axis ");
+  m << static_cast<int>(axis) << " was given extent ";
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  if (given > most) m << "above ";
+  m << (given > most ? most : static_cast<std::int64_t>(given))
+    << (given < 0 ? "; an extent is 0 or positive" : "; an extent is at most 2147483647");
+  fail<invalid_argument_error>(m);
 }
 
-/// Extents that were given as integers in braces or an array. *Throws* `invalid_argument_error` where one is no int.
-template <class Integer, std::size_t N>
+/// Extents that were given as integers in braces or an array: `Rank` of them, or any number; `Alone`: without values.
+/// *Throws* `invalid_argument_error` where one is no int.
+template <int Rank = -1, bool Alone = false, class Integer, std::size_t N>
 constexpr extents to_extents(const Integer (&dims)[N]) {
   static_assert(N <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
+  static_assert(!Alone || static_cast<int>(N) == Rank,
+                "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
+  static_assert(Alone || Rank < 0 || static_cast<int>(N) == Rank, "[onto.tensor] a shape takes one extent per axis");
   extents e;
   for (std::size_t k = 0; k < N; ++k) {
     if constexpr (!std::is_same_v<Integer, int>)
@@ -176,19 +183,6 @@ constexpr extents to_extents(const Integer (&dims)[N]) {
     e.push_back(static_cast<int>(dims[k]));
   }
   return e;
-}
-
-/// The same of as many as a tensor has axes.
-template <int Rank, class Integer, std::size_t N>
-constexpr extents extents_alone(const Integer (&dims)[N]) {
-  static_assert(N == static_cast<std::size_t>(Rank),
-                "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
-  return to_extents(dims);
-}
-template <int Rank, class Integer, std::size_t N>
-constexpr extents extents_of_values(const Integer (&dims)[N]) {
-  static_assert(N == static_cast<std::size_t>(Rank), "[onto.tensor] a shape takes one extent per axis");
-  return to_extents(dims);
 }
 
 template <int Rank>

@@ -78,9 +78,9 @@ class tensor {
   /// *Mandates* one extent per axis, an integer of any type. *Throws* `invalid_argument_error` where the type says
   /// otherwise or an extent is negative or above 2^31 - 1, `resource_exhausted_error` where memory is used up.
   template <std::size_t N>
-  explicit tensor(const detail::any_integer (&dims)[N]) : tensor(detail::extents_alone<rank>(dims)) {}
+  explicit tensor(const detail::any_integer (&dims)[N]) : tensor(detail::to_extents<rank, true>(dims)) {}
   template <detail::integer_in_an_array I, std::size_t N>
-  explicit tensor(const I (&dims)[N]) : tensor(detail::extents_alone<rank>(dims)) {}
+  explicit tensor(const I (&dims)[N]) : tensor(detail::to_extents<rank, true>(dims)) {}
 
   /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`. *Throws* as above.
   template <class Shape>
@@ -146,9 +146,9 @@ class tensor {
   /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
   template <std::size_t N>
   tensor(std::span<const T> values, const detail::any_integer (&dims)[N])
-      : tensor(values, detail::extents_of_values<rank>(dims)) {}
+      : tensor(values, detail::to_extents<rank>(dims)) {}
   template <detail::integer_in_an_array I, std::size_t N>
-  tensor(std::span<const T> values, const I (&dims)[N]) : tensor(values, detail::extents_of_values<rank>(dims)) {}
+  tensor(std::span<const T> values, const I (&dims)[N]) : tensor(values, detail::to_extents<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor(std::span<const T> values, const Shape& shape) : shape_(detail::to_array<rank>(detail::to_extents(shape))) {

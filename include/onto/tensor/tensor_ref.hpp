@@ -136,10 +136,10 @@ class tensor_ref {
   template <class Pointer, std::size_t N>
     requires(detail::pointer_to<Pointer, T>)
   tensor_ref(const Pointer& data, const detail::any_integer (&dims)[N])
-      : tensor_ref(data, detail::extents_of_values<rank>(dims)) {}
+      : tensor_ref(data, detail::to_extents<rank>(dims)) {}
   template <class Pointer, detail::integer_in_an_array I, std::size_t N>
     requires(detail::pointer_to<Pointer, T>)
-  tensor_ref(const Pointer& data, const I (&dims)[N]) : tensor_ref(data, detail::extents_of_values<rank>(dims)) {}
+  tensor_ref(const Pointer& data, const I (&dims)[N]) : tensor_ref(data, detail::to_extents<rank>(dims)) {}
   template <class Pointer, class Shape>
     requires(detail::pointer_to<Pointer, T>&& detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(const Pointer& data, const Shape& shape)
@@ -151,10 +151,9 @@ class tensor_ref {
   /// *Throws* `invalid_argument_error` where their number is not that of the shape, or the shape is not the type's.
   template <std::size_t N>
   tensor_ref(std::span<const T> values, const detail::any_integer (&dims)[N])
-      : tensor_ref(values, detail::extents_of_values<rank>(dims)) {}
+      : tensor_ref(values, detail::to_extents<rank>(dims)) {}
   template <detail::integer_in_an_array I, std::size_t N>
-  tensor_ref(std::span<const T> values, const I (&dims)[N])
-      : tensor_ref(values, detail::extents_of_values<rank>(dims)) {}
+  tensor_ref(std::span<const T> values, const I (&dims)[N]) : tensor_ref(values, detail::to_extents<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(std::span<const T> values, const Shape& shape) : tensor_ref(values.data(), shape) {

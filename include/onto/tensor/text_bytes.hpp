@@ -82,13 +82,13 @@ inline void deserialize(std::span<const std::byte> bytes, std::span<text> to) {
 /// shape is not the type's.
 template <int... Dims, std::size_t N>
 tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const detail::any_integer (&shape)[N]) {
-  tensor<text, Dims...> t(detail::extents_of_values<sizeof...(Dims)>(shape));
+  tensor<text, Dims...> t(detail::to_extents<sizeof...(Dims)>(shape));
   deserialize(bytes, t.values());
   return t;
 }
 template <int... Dims, detail::integer_in_an_array I, std::size_t N>
 tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const I (&shape)[N]) {
-  tensor<text, Dims...> t(detail::extents_of_values<sizeof...(Dims)>(shape));
+  tensor<text, Dims...> t(detail::to_extents<sizeof...(Dims)>(shape));
   deserialize(bytes, t.values());
   return t;
 }

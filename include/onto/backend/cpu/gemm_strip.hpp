@@ -87,16 +87,15 @@ void multiply_strip_in_tiles(const tile_functions<T>& tiles, const gemm_panel<T>
   T part[most], addend[most];
   const bool adds = to.addend.data != nullptr, full = s.columns == columns;
   matrix_view<T> more = to.addend;
-  // What is beside the part is computed with: it is zeros, as with denormal numbers that takes twenty times as long.
-  const auto copy_addend = [&](const matrix_view<T>& from, std::int64_t rows, std::int64_t of) {
-    if (!full || rows != of) std::memset(static_cast<void*>(addend), 0, static_cast<std::size_t>(of * columns * size));
-    copy_part(from, rows, s.columns, addend, columns);
-  };
+  // What is beside a copied part is computed with: it is zeros, as with denormal numbers that takes twenty times as
+  // long.
+  if (adds && (!full || more.column != 1 || s.rows % tiles.heights.few != 0))
+    std::memset(static_cast<void*>(addend), 0, sizeof addend);
   if (!adds && to.relu) {
     more = {none, 0, 1};
     t.beta = &zero;
   } else if (adds && more.row == 0 && !(full && more.column == 1)) {  // the same for all tiles
-    copy_addend(more, 1, 1);
+    copy_part(more, 1, s.columns, addend, columns);
     more = {addend, 0, 1};
   }
   for (std::int64_t i = 0; i < s.rows;) {
@@ -119,7 +118,7 @@ void multiply_strip_in_tiles(const tile_functions<T>& tiles, const gemm_panel<T>
     t.addend = more.data == nullptr ? nullptr : more.data + i * more.row;
     t.addend_row = more.row * size;
     if (adds && more.row != 0 && !(whole && more.column == 1)) {
-      copy_addend({more.data + i * more.row, more.row, more.column}, rows, height);
+      copy_part<T>({more.data + i * more.row, more.row, more.column}, rows, s.columns, addend, columns);
       t.addend = addend;
       t.addend_row = columns * size;
     }

@@ -92,17 +92,6 @@ inline constexpr std::int64_t library_pays = Library == matmul_library::onednn ?
 /// An addend of several products is repeated up to so many elements, which a cache holds.
 inline constexpr std::int64_t repeated_addend = 2048;
 
-/// A matrix `times` times below itself, in `memory`.
-template <class T>
-matrix_view<T> repeat_matrix(const matrix_view<T>& x, std::int64_t rows, std::int64_t columns, std::int64_t times,
-                             pack_memory& memory) {
-  T* const to = memory.get<T>(rows * columns * times);
-  for (std::int64_t i = 0; i < rows * times; ++i)
-    for (std::int64_t j = 0; j < columns; ++j)
-      to[i * columns + j] = i < rows ? x.data[i * x.row + j * x.column] : to[(i - rows) * columns + j];
-  return {to, columns, 1};
-}
-
 /// The kernel of matrix products: `relu(alpha * a × b + beta * addend)`. That of float takes half and bfloat16 too.
 /// `Library` is an argument so that files with different libraries have two functions, not two definitions of one.
 template <class T, matmul_library Library = chosen_library<T>>
@@ -146,12 +135,17 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
     m *= l.extent[d];
   }
   // So are some of those that only their addend keeps apart, one for all: it is repeated for as many.
+  alignas(64) U addends[repeated_addend];
   std::int64_t of_all = 1, together = 1;
   if (adds && l.rank == 1 && l.stride[0][0] == m * a.row && l.stride[1][0] == 0 && l.stride[2][0] == 0)
     of_all = l.extent[0], together = repeated_addend / (m * n);
   if (together > 1) {
     if (together > of_all) together = of_all;
-    to.addend = repeat_matrix(to.addend, m, n, together, memory_of_thread<kept_memory::addend>());
+    for (std::int64_t i = 0; i < m * together; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        addends[i * n + j] =
+            i < m ? to.addend.data[i * to.addend.row + j * to.addend.column] : addends[(i - m) * n + j];
+    to.addend = {addends, n, 1};
     l.extent[0] = (of_all + together - 1) / together;
     l.stride[0][0] *= together;
   } else {
