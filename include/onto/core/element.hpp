@@ -99,12 +99,17 @@ struct element_types : stored_as<element::float32, float>,
                        stored_as<element::uint64, std::uint64_t>,
                        stored_as<element::text, onto::text> {};
 
-// Compilers print the name where another type is written: long long is std::int64_t.
 template <class T, element E>
-std::integral_constant<element, E> elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t(
-    const stored_as<E, T>&);
+std::integral_constant<element, E> row_of(const stored_as<E, T>&);
 template <element E, class T>
 std::type_identity<T> type_in(const stored_as<E, T>&);
+
+// Compilers print the name where another type is written: long long is std::int64_t.
+template <class T>
+inline constexpr bool elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t =
+    requires(const element_types& table) {
+  row_of<T>(table);
+};
 
 }  // namespace detail
 
@@ -113,15 +118,11 @@ inline constexpr int element_count = sizeof detail::element_table::rows / sizeof
 /// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool,
 /// text.
 template <class T>
-concept tensor_element = requires(const detail::element_types& table) {
-  detail::elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t<T>(table);
-};
+concept tensor_element = detail::elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t<T>;
 
 /// The value of an element type: `element_of<float> == element::float32`.
 template <tensor_element T>
-inline constexpr element element_of =
-    decltype(detail::elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t<T>(
-        detail::element_types{}))::value;
+inline constexpr element element_of = decltype(detail::row_of<T>(detail::element_types{}))::value;
 
 /// The type behind an element value.
 template <element E>
