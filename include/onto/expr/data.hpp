@@ -102,7 +102,7 @@ concept makes_several = requires {
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
 
-/// Ranges and matrices that are no such data: nested vectors, a list, arrays of C, those of Eigen's.
+/// Ranges and matrices that are no such data: a list, nested arrays, arrays of C, matrices of Eigen's.
 template <class X>
 concept other_data =
     !expression<X> && !scalar_value<X> && !number_in_type<X> && !data_traits<X>::known && !text_like<X> &&

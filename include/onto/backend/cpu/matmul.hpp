@@ -9,6 +9,7 @@
 #include <onto/backend/cpu/onednn.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/kernel/layout.hpp>
+#include <onto/kernel/workspace.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstdint>
@@ -136,20 +137,18 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
   }
   // So are some of those that only their addend keeps apart, one for all: it is repeated for as many.
   alignas(64) U addends[repeated_addend];
-  std::int64_t of_all = 1, together = 1;
+  const std::int64_t products = total / (m * n);
+  std::int64_t together = 1;
   if (adds && l.rank == 1 && l.stride[0][0] == m * a.row && l.stride[1][0] == 0 && l.stride[2][0] == 0)
-    of_all = l.extent[0], together = repeated_addend / (m * n);
+    together = least(greatest(repeated_addend / (m * n), 1), products);
   if (together > 1) {
-    if (together > of_all) together = of_all;
     for (std::int64_t i = 0; i < m * together; ++i)
       for (std::int64_t j = 0; j < n; ++j)
         addends[i * n + j] =
             i < m ? to.addend.data[i * to.addend.row + j * to.addend.column] : addends[(i - m) * n + j];
     to.addend = {addends, n, 1};
-    l.extent[0] = (of_all + together - 1) / together;
+    l.extent[0] = divide_up(products, together);
     l.stride[0][0] *= together;
-  } else {
-    of_all = together = 1;
   }
 
   auto multiply = [&](std::int64_t lo, std::int64_t hi) {
@@ -158,8 +157,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
       matrix_view<U> left = a, right = b;
       gemm_target<U> c = to;
       c.data += lo * together * m * n;
-      const std::int64_t left_of_all = of_all - lo * together;
-      const std::int64_t rows = m * (left_of_all > 0 && left_of_all < together ? left_of_all : together);
+      const std::int64_t rows = m * least(together, products - lo * together);
       if (k > 0) {  // else they have no elements, and no address
         left.data += at(0);
         right.data += at(1);
@@ -177,8 +175,7 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
     }
   };
   // Small products are shared out whole; a large one has all threads to itself.
-  const std::int64_t products = total / (m * n), batches = (products + together - 1) / together,
-                     work = together * m * n * (k > 0 ? k : 1);
+  const std::int64_t batches = divide_up(products, together), work = together * m * n * (k > 0 ? k : 1);
   if (batches > 1 && (work <= (std::int64_t{1} << 18) ||
                       (Library != matmul_library::cblas && batches >= 2 * std::int64_t{pool.size()})))
     split(pool, batches, (std::int64_t{1} << 17) / work + 1, multiply);
