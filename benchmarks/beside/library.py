@@ -15,6 +15,11 @@ def take_threads(threads):
     os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", JAX_PLATFORMS="cpu", XLA_FLAGS="")
 
 
+def take_gpu():
+    """The first GPU, of whose memory JAX takes no more than it needs."""
+    os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", XLA_PYTHON_CLIENT_PREALLOCATE="false")
+
+
 def numbers(shape, seed, scale=1.0, offset=0.0):
     """The same numbers as in answer.hpp."""
     import numpy as np  # pylint: disable=import-outside-toplevel

@@ -62,6 +62,39 @@ def product_rows():
             yield describe("matmul", "relu(a @ b + bias)", str(n), n * n, width * (3 * n * n + n), 2 * n ** 3, kind)
 
 
+def word_rows():
+    """Row, the shapes of its operands, and how many numbers there are of those that are numbers of rows."""
+    for n in (10000000, 100000):
+        for name, width in (("sort(v)", 8), ("argsort(v)", 12), ("top_k<10>(v)", 4), ("cumsum(v)", 8)):
+            yield describe("words", name, str(n), n, width * n), [(n,)], 0
+    for m, n in ((4096, 1024), (100000, 32)):
+        yield describe("words", "sort(m)", f"{m}x{n}", m * n, 8 * m * n), [(m, n)], 0
+    yield describe("words", "take(m, numbers)", "65536 of 100000x256", 65536 * 256, 8 * 65536 * 256), [(100000, 256), (65536,)], 100000
+    for m, n, segments in ((65536, 256, 1000), (10000000, 1, 16)):
+        yield describe("words", "segment_sum(m, numbers)", f"{m}x{n} to {segments}", m * n, 4 * (m + segments) * n), [(m, n), (m,)], segments
+    n = 10000000
+    yield describe("words", "bincount<1024>(numbers)", str(n), n, 4 * n), [(n,)], 1024
+    yield describe("words", "histogram<64>(v, -1, 1)", str(n), n, 4 * n), [(n,)], 0
+    for name in ("var<1>(m)", "logsumexp<1>(m)", "argmax<1>(m)"):
+        yield describe("words", name, "4096x8192", 4096 * 8192, 4 * 4096 * 8192), [(4096, 8192)], 0
+    yield describe("words", "random_normal", str(n), n, 4 * n), [], 0
+
+
+def run_words(who, make, make_numbers, function_of, measure, release):
+    """`function_of(name, count)`: what to call with the operands, of which the last are numbers below `count` where that is not 0."""
+    for row, shapes, count in word_rows():
+        try:
+            sets = min(4, sets_for(row["bytes"]))
+            operands = [[make_numbers(s, 10 * k + i, count) if count and i == len(shapes) - 1 else make(s, 10 * k + i)
+                         for i, s in enumerate(shapes)] for k in range(sets)]
+            f = function_of(row["row"], count)
+            report(row, who, measure(lambda k: f(*operands[k]), sets))
+        except Exception as e:
+            skip(row, who, e)
+        operands = None
+        release()
+
+
 def functions(x, gelu, softmax, layer_norm):
     """What the rows compute; `x` is the library's module, which has NumPy's names."""
     return {
@@ -178,6 +211,30 @@ def run_torch(torch):
         return compiled[name]
 
     run_rows("torch", make, table.__getitem__, exact, measure, torch.cuda.empty_cache)
+
+    def word(name, count):
+        return {
+            "sort(v)": lambda v: torch.sort(v).values,
+            "argsort(v)": lambda v: torch.argsort(v, stable=True),
+            "top_k<10>(v)": lambda v: torch.topk(v, 10).values,
+            "cumsum(v)": lambda v: torch.cumsum(v, 0),
+            "sort(m)": lambda m: torch.sort(m, -1).values,
+            "take(m, numbers)": lambda m, at: torch.index_select(m, 0, at),
+            "segment_sum(m, numbers)": lambda m, at: torch.zeros(count, m.shape[1], device="cuda").index_add_(0, at, m),
+            "bincount<1024>(numbers)": lambda at: torch.bincount(at, minlength=1024),
+            "histogram<64>(v, -1, 1)": lambda v: torch.histc(v, 64, -1, 1),
+            "var<1>(m)": lambda m: torch.var(m, 1, correction=0),
+            "logsumexp<1>(m)": lambda m: torch.logsumexp(m, 1),
+            "argmax<1>(m)": lambda m: torch.argmax(m, 1),
+            "random_normal": lambda: torch.randn(10000000, device="cuda"),
+        }[name]
+
+    def make_numbers(shape, seed, count):
+        generator.manual_seed(seed)
+        return torch.randint(0, count, shape, device="cuda", generator=generator, dtype=torch.int32)
+
+    run_words("torch", make, make_numbers, word, measure, torch.cuda.empty_cache)
+
     def layer(a, b, bias):
         return torch.relu(torch.addmm(bias, a, b))
 
@@ -322,6 +379,28 @@ def run_jax(jax):
         return float(jnp.linalg.norm((result.astype(jnp.float64) - expected).ravel())) / scale
 
     run_rows("jax", make, lambda name: jax.jit(table[name]), exact, measure, lambda: None)
+
+    def word(name, count):
+        return jax.jit({
+            "sort(v)": jnp.sort,
+            "argsort(v)": lambda v: jnp.argsort(v, stable=True),
+            "top_k<10>(v)": lambda v: jax.lax.top_k(v, 10)[0],
+            "cumsum(v)": jnp.cumsum,
+            "sort(m)": jnp.sort,
+            "take(m, numbers)": lambda m, at: jnp.take(m, at, axis=0),
+            "segment_sum(m, numbers)": lambda m, at: jax.ops.segment_sum(m, at, count),
+            "bincount<1024>(numbers)": lambda at: jnp.bincount(at, length=1024),
+            "histogram<64>(v, -1, 1)": lambda v: jnp.histogram(v, 64, (-1, 1))[0],
+            "var<1>(m)": lambda m: jnp.var(m, 1),
+            "logsumexp<1>(m)": lambda m: jax.nn.logsumexp(m, 1),
+            "argmax<1>(m)": lambda m: jnp.argmax(m, 1),
+            "random_normal": lambda: jax.random.normal(jax.random.PRNGKey(7), (10000000,), jnp.float32),
+        }[name])
+
+    def make_numbers(shape, seed, count):
+        return jax.random.randint(jax.random.PRNGKey(seed), shape, 0, count, jnp.int32)
+
+    run_words("jax", make, make_numbers, word, measure, lambda: None)
 
     for row in product_rows():
         n, kind = int(row["shape"]), jnp.float16 if row["type"] == "float16" else jnp.float32

@@ -118,14 +118,62 @@ def tables(results, grown, versions, rounds, load):
     return "\n".join([*lines, "", END])
 
 
+def gpu_name():
+    """The GPU and its driver, or None where there is none."""
+    try:
+        said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return said.stdout.strip().splitlines()[0] if said.returncode == 0 and said.stdout.strip() else None
+
+
+def on_gpu(program, names, rounds, budget, to):
+    """Measures a program that nvcc has made of onto's side beside libraries of this Python, on the first GPU; each row is recorded as soon as it is known."""
+    gpu = gpu_name()
+    if gpu is None:
+        print("bench training: skipped: there is no GPU (nvidia-smi finds none)")
+        return
+    def mine():
+        return Peer("onto", 1, [program, str(len(cores()))], False)
+    peers = [mine()] + [Peer(name, 1, [sys.executable, HERE / "peers.py", name, "gpu"], True) for name in names]
+    results = {}
+    for row in ("tiny perceptron", "perceptron", "transformer block", "digits", "cifar10"):
+        try:
+            results.update(take_turns(peers, [row], rounds, budget))
+        except SystemExit as gone:
+            print(gone, flush=True)
+            peers[0] = mine()
+            continue
+        write_tsv(to / "training_gpu.tsv", {"gpu": results})
+        versions = ", ".join(f"{p.name} {p.version}" for p in peers[1:] if p.name != "torch.compile")
+        heads = [p.name for p in peers[1:]]
+        lines = ["<!-- SPDX-License-Identifier: BSL-1.0 -->", "# A step of training on a GPU", "",
+                 f"Written by `./run bench training --gpu`: {gpu} (name, driver); {processor()}, {len(cores())} processors; {datetime.date.today()}; {versions}.", "",
+                 "The networks of [training.md](training.md). A step is a whole call: the batch goes from the host's memory to the GPU, the loss comes back. Full floats, no TF32. "
+                 "Medians of the clock's time over rounds in which the libraries take turns; a ratio over 1: onto is faster.", "",
+                 "| a step of | onto | " + " | ".join(heads) + " |", "|---|---:|" + "---:|" * len(heads)]
+        for name, by_peer in results.items():
+            taken = {n: statistics.median(clock for clock, _ in times) for n, times in by_peer.items()}
+            lines.append(f"| {name} | {show(taken['onto'] * 1e6)} | " + " | ".join(f"{taken[n] / taken['onto']:.2f}" if n in taken else "" for n in heads) + " |")
+        (to / "training_gpu.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for peer in peers:
+        peer.end()
+
+
 def main():
     """Measures, prints and records."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="record the results in docs/measurements")
     parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--rounds", type=int, default=25)
+    parser.add_argument("--gpu", type=Path, metavar="PROGRAM", help="on a GPU: PROGRAM is the target bench_training_gpu of a tree for nvcc")
+    parser.add_argument("--peers", default="torch,torch.compile,jax", help="on a GPU: what to measure beside")
+    parser.add_argument("--to", type=Path, default=OUT, help="on a GPU: where to record")
     arguments = parser.parse_args()
     rounds, budget = (3, 0.01) if arguments.quick else (arguments.rounds, 0.02)
+    if arguments.gpu:
+        on_gpu(arguments.gpu, arguments.peers.split(","), rounds, budget, arguments.to)
+        return
     python, missing = environment(PACKAGES, "bench training")
     if python is None:
         print(f"bench training: skipped: {missing}")

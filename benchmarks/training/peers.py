@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: BSL-1.0
 # The rows of ./run bench training in PyTorch and JAX, each written as its documents say. benchmarks/beside asks.
-"""usage: peers.py LIBRARY THREADS, where LIBRARY is torch, torch.compile or jax"""
+"""usage: peers.py LIBRARY THREADS, where LIBRARY is torch, torch.compile or jax. THREADS is a number, or gpu: then each step brings its batch from the
+host's memory to the GPU, as onto's feeds come, and computes in full floats."""
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "beside"))
-from library import answer, numbers, take_threads  # noqa: E402
+from library import answer, numbers, take_gpu, take_threads  # noqa: E402
 
-LIBRARY, THREADS = sys.argv[1], int(sys.argv[2])
-take_threads(THREADS)
+LIBRARY, ON_GPU = sys.argv[1], sys.argv[2] == "gpu"
+THREADS = 0 if ON_GPU else int(sys.argv[2])
+if ON_GPU:
+    take_gpu()
+else:
+    take_threads(THREADS)
 
 import numpy as np  # noqa: E402
 
@@ -49,7 +54,11 @@ def problems():
 def torch_table(compiled):
     import torch
     import torch.nn.functional as F
-    torch.set_num_threads(THREADS)
+    if ON_GPU:
+        torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = False
+    else:
+        torch.set_num_threads(THREADS)
+    device = torch.device("cuda" if ON_GPU else "cpu")
 
     def perceptron(p, x, y):
         hidden = F.relu(F.linear(F.relu(F.linear(x, p[0], p[1])), p[2], p[3]))
@@ -87,7 +96,7 @@ def torch_table(compiled):
 
     def parameter(a):  # as its modules hold them: (out, in), (out, in, height, width) with channels last
         t = torch.from_numpy(np.ascontiguousarray(a.transpose(3, 2, 0, 1) if a.ndim == 4 else a.T))
-        return (t.to(memory_format=torch.channels_last) if a.ndim == 4 else t).requires_grad_()
+        return (t.to(memory_format=torch.channels_last) if a.ndim == 4 else t).to(device).requires_grad_()
 
     def data(a):
         t = torch.from_numpy(a)
@@ -105,7 +114,7 @@ def torch_table(compiled):
 
             def step():
                 optimizer.zero_grad()
-                loss = loss_of(parameters, *inputs)
+                loss = loss_of(parameters, *(i.to(device) for i in inputs))
                 loss.backward()
                 update()
                 return loss.item()
@@ -119,6 +128,8 @@ def jax_table():
     import jax
     import jax.numpy as jnp
     from jax import lax, nn
+    if ON_GPU:
+        jax.config.update("jax_default_matmul_precision", "highest")
 
     def cross_entropy(scores, y):
         return -jnp.mean(jnp.take_along_axis(nn.log_softmax(scores), y[:, None], axis=1))
@@ -176,7 +187,8 @@ def jax_table():
     def row(name, problem):
         def make():
             values, inputs = problem()
-            parameters, inputs = [jnp.asarray(v) for v in values], [jnp.asarray(i) for i in inputs]
+            parameters = [jnp.asarray(v) for v in values]
+            inputs = inputs if ON_GPU else [jnp.asarray(i) for i in inputs]
             update = adam if name == "digits" else sgd
             kept = ([jnp.zeros_like(v) for v in parameters], [jnp.zeros_like(v) for v in parameters], jnp.float32(0))
             held = [parameters, kept if name == "digits" else ()]

@@ -33,7 +33,9 @@ constexpr auto in_heads(const auto& t) {
   return permute<0, 2, 1, 3>(reshape<sequences, length, heads, width / heads>(t));
 }
 constexpr auto attention(const auto& t) {
-  const auto q = in_heads(matmul(t, wq)), k = in_heads(matmul(t, wk)), v = in_heads(matmul(t, wv));
+  const auto q = in_heads(matmul(t, wq));
+  const auto k = in_heads(matmul(t, wk));
+  const auto v = in_heads(matmul(t, wv));
   const auto mixed = matmul(softmax(0.125_c * matmul(q, permute<0, 1, 3, 2>(k))), v);
   return matmul(reshape<rows, width>(permute<0, 2, 1, 3>(mixed)), wo);
 }
