@@ -73,7 +73,7 @@ def word_rows():
     for m, n, segments in ((65536, 256, 1000), (10000000, 1, 16)):
         yield describe("words", "segment_sum(m, numbers)", f"{m}x{n} to {segments}", m * n, 4 * (m + segments) * n), [(m, n), (m,)], segments
     n = 10000000
-    yield describe("words", "bincount<1024>(numbers)", str(n), n, 4 * n), [(n,)], 1024
+    yield describe("words", "bincount<1024>(numbers)", str(n), n, 8 * n), [(n,)], 1024
     yield describe("words", "histogram<64>(v, -1, 1)", str(n), n, 4 * n), [(n,)], 0
     for name in ("var<1>(m)", "logsumexp<1>(m)", "argmax<1>(m)"):
         yield describe("words", name, "4096x8192", 4096 * 8192, 4 * 4096 * 8192), [(4096, 8192)], 0
@@ -231,7 +231,7 @@ def run_torch(torch):
 
     def make_numbers(shape, seed, count):
         generator.manual_seed(seed)
-        return torch.randint(0, count, shape, device="cuda", generator=generator, dtype=torch.int32)
+        return torch.randint(0, count, shape, device="cuda", generator=generator)
 
     run_words("torch", make, make_numbers, word, measure, torch.cuda.empty_cache)
 
@@ -398,7 +398,7 @@ def run_jax(jax):
         }[name])
 
     def make_numbers(shape, seed, count):
-        return jax.random.randint(jax.random.PRNGKey(seed), shape, 0, count, jnp.int32)
+        return jax.random.randint(jax.random.PRNGKey(seed), shape, 0, count, jnp.int64)
 
     run_words("jax", make, make_numbers, word, measure, lambda: None)
 
