@@ -69,7 +69,7 @@ def word_rows():
             yield describe("words", name, str(n), n, width * n), [(n,)], 0
     for m, n in ((4096, 1024), (100000, 32)):
         yield describe("words", "sort(m)", f"{m}x{n}", m * n, 8 * m * n), [(m, n)], 0
-    yield describe("words", "take(m, numbers)", "65536 of 100000x256", 65536 * 256, 8 * 65536 * 256), [(100000, 256), (65536,)], 100000
+    yield describe("words", "take<0>(m, numbers)", "65536 of 100000x256", 65536 * 256, 8 * 65536 * 256), [(100000, 256), (65536,)], 100000
     for m, n, segments in ((65536, 256, 1000), (10000000, 1, 16)):
         yield describe("words", "segment_sum(m, numbers)", f"{m}x{n} to {segments}", m * n, 4 * (m + segments) * n), [(m, n), (m,)], segments
     n = 10000000
@@ -219,7 +219,7 @@ def run_torch(torch):
             "top_k<10>(v)": lambda v: torch.topk(v, 10).values,
             "cumsum(v)": lambda v: torch.cumsum(v, 0),
             "sort(m)": lambda m: torch.sort(m, -1).values,
-            "take(m, numbers)": lambda m, at: torch.index_select(m, 0, at),
+            "take<0>(m, numbers)": lambda m, at: torch.index_select(m, 0, at),
             "segment_sum(m, numbers)": lambda m, at: torch.zeros(count, m.shape[1], device="cuda").index_add_(0, at, m),
             "bincount<1024>(numbers)": lambda at: torch.bincount(at, minlength=1024),
             "histogram<64>(v, -1, 1)": lambda v: torch.histc(v, 64, -1, 1),
@@ -387,7 +387,7 @@ def run_jax(jax):
             "top_k<10>(v)": lambda v: jax.lax.top_k(v, 10)[0],
             "cumsum(v)": jnp.cumsum,
             "sort(m)": jnp.sort,
-            "take(m, numbers)": lambda m, at: jnp.take(m, at, axis=0),
+            "take<0>(m, numbers)": lambda m, at: jnp.take(m, at, axis=0),
             "segment_sum(m, numbers)": lambda m, at: jax.ops.segment_sum(m, at, count),
             "bincount<1024>(numbers)": lambda at: jnp.bincount(at, length=1024),
             "histogram<64>(v, -1, 1)": lambda v: jnp.histogram(v, 64, (-1, 1))[0],

@@ -240,13 +240,13 @@ void rows_by_number(int table_rows, int columns, int count) {
   const std::int64_t n = std::int64_t{count} * columns;
   const std::string shape =
       std::to_string(count) + " of " + std::to_string(table_rows) + "x" + std::to_string(columns);
-  row r = word("take(m, numbers)", shape, static_cast<double>(n), 8.0 * static_cast<double>(n));
+  row r = word("take<0>(m, numbers)", shape, static_cast<double>(n), 8.0 * static_cast<double>(n));
   r.sets = 1;
   attempt(r, [&] {
     const buffer<float> table(std::int64_t{table_rows} * columns, 5);
     buffer<float> out(n);
     const buffer<std::int64_t> at = some_numbers(count, 6, table_rows);
-    const program_sets program(there(onto::take(m, numbers)), r.sets, [&](machine& to, int) {
+    const program_sets program(there(onto::take<0>(m, numbers)), r.sets, [&](machine& to, int) {
       to.set(m, table, table_rows, columns);
       to.set(numbers, at);
     });
