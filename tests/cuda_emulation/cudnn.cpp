@@ -150,6 +150,7 @@ cudnnBackendAttributeType_t type_of(cudnnBackendAttributeName_t name, const thin
     case CUDNN_ATTR_CONVOLUTION_POST_PADDINGS:
     case CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS:
     case CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS:
+    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
     case CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT:
     case CUDNN_ATTR_TENSOR_DIMENSIONS:
@@ -573,7 +574,8 @@ cudnnStatus_t finalize(thing& t) {
       t.graph = part(t, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
       const auto mode = value<cudnnBackendHeurMode_t>(t, CUDNN_ATTR_ENGINEHEUR_MODE, cudnnBackendHeurMode_t{});
       if (!t.graph) fault = "heuristics are asked for a graph that is not finalized, or no more";
-      if (mode != CUDNN_HEUR_MODE_A && mode != CUDNN_HEUR_MODE_FALLBACK) fault = "the mode is none that is emulated";
+      if (mode != CUDNN_HEUR_MODE_A && mode != CUDNN_HEUR_MODE_B && mode != CUDNN_HEUR_MODE_FALLBACK)
+        fault = "the mode is none that is emulated";
       break;
     }
     case CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR: {
@@ -823,8 +825,9 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const d, cudnnBa
       if ((bits >> note & 1) != 0 && *count < most) static_cast<std::int32_t*>(to)[(*count)++] = note;
     return CUDNN_STATUS_SUCCESS;
   }
-  if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE) {
-    *static_cast<std::int64_t*>(to) = t->engine.workspace;
+  if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE || name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX) {
+    *static_cast<std::int64_t*>(to) =
+        name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX ? t->engine.number : t->engine.workspace;
     *count = 1;
     return CUDNN_STATUS_SUCCESS;
   }

@@ -28,6 +28,7 @@ struct dnn_engine {
   std::int64_t workspace = 0;   // bytes
   std::int64_t alignment = 16;  // of operands, that it needs
   std::optional<cudnnDataType_t> type{};
+  std::int64_t number = 0;  // among all engines of a part
 
   bool operator==(const dnn_engine&) const = default;
 };

@@ -369,6 +369,12 @@ TEST_CASE("the first engine that a form may have", "[cuda][cudnn]") {
       CHECK(engine_of(form_of(type), 1000) == 2);
     }
     CHECK(engine_of(form_of(), 1000) == -1);
+    // Known by its number in one part: its notes do not say that it is Winograd's.
+    cuda_emulation::dnn_engines = {engine{0, false, false, 1, 16, {}, 17}, engine{0, false, false, 2, 16, {}, 1}};
+    f = form_of();
+    CHECK(engine_of(f, 1000) == 1);
+    f.of.part = convolution_part::filter_gradient;
+    CHECK(engine_of(f, 1000) == 2);
   });
 }
 
