@@ -12,6 +12,7 @@
 #include "gpu.hpp"
 
 using namespace onto;
+using namespace onto::detail;
 
 namespace {
 
@@ -98,6 +99,11 @@ TEST_CASE("convolutions on the GPU are those of the CPU", "[gpu][convolution]") 
   check<float>(sess, plain, {1, 5, 6, 20}, {3, 2, 20, 9});
   check<double>(sess, plain, {2, 5, 4, 9}, {2, 3, 9, 12});
   check<float>(sess, plain, {1, 2, 3, 130}, {3, 3, 130, 9});  // sums of more than 1024 terms, in tiles
+  check<float>(sess, plain, {4, 20, 17, 8}, {3, 3, 8, 8});  // few tiles: blocks share the sums of the filter's gradient
+  check<double>(sess, plain, {1, 5, 5, 130}, {3, 3, 130, 9});  // and those of the image's
+  check<bfloat16>(sess, plain, {3, 20, 17, 8}, {3, 3, 8, 8});
+  check<float>(sess, [](const auto& a, const auto& b) { return conv2d<nchw, groups<2>>(a, b); }, {3, 16, 17, 16},
+               {16, 8, 3, 2});
   check<onto::half>(sess, plain, {2, 5, 4, 3}, {3, 3, 3, 9});
   check<bfloat16>(sess, plain, {1, 4, 4, 3}, {3, 3, 3, 9});
   check<float>(sess, plain, {2, 50, 45, 1}, {3, 3, 1, 2});  // sums of 4096 terms and more: a block for each
@@ -113,6 +119,29 @@ TEST_CASE("convolutions on the GPU are those of the CPU", "[gpu][convolution]") 
                {2, 6, 5, 4}, {2, 3, 4, 8});
   check<float>(sess, [](const auto& a, const auto& b) { return conv2d_transpose<strides<2>, same>(a, b); },
                {2, 4, 5, 9}, {3, 3, 10, 9});
+}
+
+TEST_CASE("blocks share long sums where there are few tiles", "[gpu][convolution]") {
+  convolution_product p{};
+  p.groups = 1;
+  p.rows = 75;
+  p.columns = 64;
+  p.depth = 73728;
+  const auto parts = [&](std::int64_t most) { return sum_parts::of(p, 2, most); };
+  const auto covers = [&](const sum_parts& s) {
+    return s.depth % product_depth == 0 && s.count * s.depth >= p.depth && (s.count - 1) * s.depth < p.depth;
+  };
+  CHECK(parts(1 << 20).count > 200);
+  CHECK(covers(parts(1 << 20)));
+  CHECK(parts(7).count == 7);
+  CHECK(covers(parts(7)));
+  CHECK(parts(0).count == 1);  // no room
+  CHECK(covers(parts(0)));
+  CHECK(sum_parts::of(p, 1000, 1 << 20).count == 1);  // tiles enough
+  p.depth = 100;
+  CHECK(parts(1 << 20).count == 1);  // too short to share
+  p.depth = 0;
+  CHECK(parts(1 << 20).count == 1);
 }
 
 TEST_CASE("what follows a convolution is in its kernel", "[gpu][convolution]") {

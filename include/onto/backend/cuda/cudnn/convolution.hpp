@@ -116,8 +116,6 @@ template <convolution_part Part>
 ONTO_COLD std::size_t cudnn_convolution_workspace(const kernel_call& call) {
   return cudnn_call(call, Part).workspace(*asked_context);
 }
-/// None is needed: with less there are other engines, and onto's own kernels.
-inline std::size_t no_least_workspace(const kernel_call&) { return 0; }
 
 /// `finish` does what follows and cuDNN does not do. *Returns* false, with nothing issued, where cuDNN does not do the
 /// convolution.
