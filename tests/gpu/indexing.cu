@@ -60,6 +60,39 @@ void check_numbers(session& sess, int rows, int columns) {
 
 }  // namespace
 
+TEST_CASE("rows are taken whole, in words of any width", "[gpu]") {
+  session sess;
+  const auto check = [&](auto type, int rows, int columns) {
+    using T = decltype(type);
+    constexpr auto cube = placeholder<"cube", T, dyn, dyn, dyn>;
+    tensor<T, dyn, dyn, dyn> C({3, rows, columns});
+    std::size_t n = 5;
+    for (T& v : C) v = static_cast<T>(gpu_test::number(n++) * 50);
+    const auto X = numbers<T>(rows, columns, 3);
+    const tensor<std::int16_t, 9> N{0, 2, -1, 2, 7, 90, 1, -90, 2};
+    constexpr auto some = i<std::int16_t>;
+    INFO(name_of(element_of<T>) << " (" << rows << ", " << columns << ")");
+    CHECK(same_on_gpu(sess, take<0>(x<T>, some), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take<0>(x<T>, slice<range<0, to_end, 2>>(some)), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take<1>(x<T>, some), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take<1>(cube, reshape<3, 3>(some)), cube = C, some = N));
+    CHECK(same_on_gpu(sess, take<0>(cube, some), cube = C, some = N));
+    CHECK(same_on_gpu(sess, take<2>(cube, some), cube = C, some = N));
+    // Rows that lie further apart, or begin where no word of 16 bytes does, or are turned.
+    CHECK(same_on_gpu(sess, take<0>(slice<range<0, to_end, 2>>(x<T>), some), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take<0>(slice<range<>, range<1>>(x<T>), some), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take<1>(permute<1, 0, 2>(cube), some), cube = C, some = N));
+    CHECK(same_on_gpu(sess, take<0>(transpose(x<T>), some), x<T> = X, some = N));
+    CHECK(same_on_gpu(sess, take_along_axis<1>(cube, reshape<3, 3, 1>(some)), cube = C, some = N));
+  };
+  for (const int columns : {1, 3, 8, 33}) check(0.f, 7, columns);
+  check(0.0, 7, 4);
+  check(onto::half(), 5, 8);
+  check(onto::half(), 5, 9);
+  check(std::int8_t(), 5, 16);
+  check(true, 5, 17);
+}
+
 TEST_CASE("operations by number agree with the CPU's", "[gpu]") {
   session sess;
   check_numbers<float, std::int32_t>(sess, 5, 7);

@@ -214,6 +214,12 @@ constexpr void expect_numbers() {
                 "bytes of texts");
 }
 
+/// The unsigned integer of so many bytes.
+template <int Size>
+using unsigned_of = std::conditional_t<
+    Size == 1, std::uint8_t,
+    std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>>;
+
 /// Whether each row is where its enumerator says, and its type is of its size.
 template <int... K>
 constexpr bool rows_agree(std::integer_sequence<int, K...>) {

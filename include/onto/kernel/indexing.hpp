@@ -30,13 +30,21 @@ struct indexed_call {
   std::int64_t size;
 };
 
+// Loops over dimensions end at `max_rank`, too: unrolled, they keep places in a GPU's registers.
+
 /// An element of a result, one number per dimension.
 struct indexed_place {
   std::int64_t at[max_rank];
 };
 ONTO_HD ONTO_INLINE indexed_place place_of(const indexed_call& c, std::int64_t k) {
   indexed_place p{};
-  for (int d = c.rank - 1; d > 0; --d) {
+#if defined(__CUDA_ARCH__)
+  constexpr int most = max_rank;
+#else
+  const int most = c.rank;
+#endif
+  for (int d = most - 1; d > 0; --d) {
+    if (d >= c.rank) continue;
     const std::int64_t q = c.extent[d].divide(k);
     p.at[d] = k - q * c.extent[d].divisor;
     k = q;
@@ -130,7 +138,7 @@ struct indexed_element<op::take_along<Axis>> {
     constexpr int axis = Axis;
     const indexed_place p = place_of(c, k);
     std::int64_t number = 0, offset = 0;
-    for (int d = 0; d < c.rank; ++d) {
+    for (int d = 0; d < max_rank && d < c.rank; ++d) {
       if (numbers.shape.dims[d] != 1) number += p.at[d] * numbers.stride[d];
       if (d != axis && x.shape.dims[d] != 1) offset += p.at[d] * x.stride[d];
     }
@@ -158,7 +166,7 @@ struct indexed_element<op::dynamic_slice<Sizes...>> {
     const indexed_operand& x = c.in[1];
     const indexed_place p = place_of(c, k);
     std::int64_t offset = 0;
-    for (int d = 0; d < c.rank; ++d)
+    for (int d = 0; d < max_rank && d < c.rank; ++d)
       offset += (p.at[d] + start_of<Access>(c.in[0], d, x.shape.dims[d], c.extent[d].divisor)) * x.stride[d];
     return element_at<T, Access>(x, offset);
   }
@@ -175,7 +183,7 @@ struct indexed_element<op::update_slice> {
     const indexed_place p = place_of(c, k);
     std::int64_t old = 0, offset = 0;
     bool inside = true;
-    for (int d = 0; d < c.rank; ++d) {
+    for (int d = 0; d < max_rank && d < c.rank; ++d) {
       const std::int64_t at = p.at[d] - start_of<Access>(c.in[0], d, x.shape.dims[d], update.shape.dims[d]);
       inside = inside && at >= 0 && at < update.shape.dims[d];
       old += p.at[d] * x.stride[d];
@@ -244,7 +252,7 @@ ONTO_HD ONTO_INLINE std::int64_t row_of(const indexed_operand& numbers, std::int
 /// From the first element of an operand's row to the one that belongs to a place of the result.
 ONTO_HD ONTO_INLINE std::int64_t offset_in_row(const indexed_operand& o, const indexed_place& p, int rank) {
   std::int64_t offset = 0;
-  for (int d = 1; d < rank; ++d) offset += p.at[d] * o.stride[d];
+  for (int d = 1; d < max_rank && d < rank; ++d) offset += p.at[d] * o.stride[d];
   return offset;
 }
 
@@ -274,7 +282,7 @@ struct indexed_element<op::searchsorted<Right>> {
     const indexed_operand &sorted = c.in[0], &values = c.in[1];
     const indexed_place p = place_of(c, k);
     std::int64_t offset = 0;
-    for (int d = 0; d < c.rank; ++d) offset += p.at[d] * values.stride[d];
+    for (int d = 0; d < max_rank && d < c.rank; ++d) offset += p.at[d] * values.stride[d];
     const auto value = static_cast<number>(element_at<T, Access>(values, offset));
     const auto behind = [&](std::int64_t i) {
       const auto there = static_cast<number>(element_at<T, Access>(sorted, i * sorted.stride[0]));

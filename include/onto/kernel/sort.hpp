@@ -14,11 +14,6 @@
 
 namespace onto::detail {
 
-template <int Size>
-using unsigned_of = std::conditional_t<
-    Size == 1, std::uint8_t,
-    std::conditional_t<Size == 2, std::uint16_t, std::conditional_t<Size == 4, std::uint32_t, std::uint64_t>>>;
-
 /// The keys of elements of type `T`: from the least to the greatest, of which NaN is one, whatever its bits are.
 /// *Source* for floating point: Herf, Radix Tricks, 2001.
 template <class T>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Operations that go by numbers of elements, on the GPU: a thread an element of the result. What is brought together by
-// number is in grouped.hpp.
+// number is in grouped.hpp, rows that are taken in take.hpp.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -55,8 +55,6 @@ struct cuda_indexing {
   }
 };
 
-template <int Axis>
-struct operation_kernels<op::take<Axis>, cuda_backend> : cuda_indexing<op::take<Axis>> {};
 template <int Axis>
 struct operation_kernels<op::take_along<Axis>, cuda_backend> : cuda_indexing<op::take_along<Axis>> {};
 template <int... Sizes>
