@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Words of an array library: sorts, scans, reads and sums by number, bins, statistics of rows and random numbers, beside
-// CUB's call or CUDA by hand, where there is one, and a copy of as many bytes.
+// Words of an array library: sorts, scans, reads and sums by number, bins, statistics of rows and random numbers,
+// beside CUB's call or CUDA by hand, where there is one, and a copy of as many bytes.
 #include <onto/indexing.hpp>
 #include <onto/sort.hpp>
 
@@ -111,7 +111,7 @@ struct by_columns {
   __host__ __device__ int operator()(int k) const { return k / columns; }
 };
 
-// ---- sorts and scans -------------------------------------------------------------------------------------------------
+// ---- sorts and scans --------------------------------------------------------------------------------------
 
 void sorts(int n) {
   const std::int64_t count = n;
@@ -172,8 +172,7 @@ void sorts(int n) {
     const sets_of_floats x(r.sets, count);
     buffer<double> expected(count);
     buffer<float> out(count);
-    const auto wide = thrust::make_transform_iterator(
-        static_cast<const float*>(x[0].data()), as_double{});
+    const auto wide = thrust::make_transform_iterator(static_cast<const float*>(x[0].data()), as_double{});
     thrust::inclusive_scan(thrust::device, wide, wide + count, expected.data());
     const program_sets program(there(onto::cumsum(v)), r.sets, [&](machine& to, int k) { to.set(v, x[k]); });
     cub_call by_cub([&](void* at, std::size_t& bytes, cudaStream_t s, int set) {
@@ -197,8 +196,7 @@ void sort_of_rows(int rows, int columns) {
     check(cudaMemcpy(expected.data(), x[0].data(), expected.bytes(), cudaMemcpyDeviceToDevice), "copy");
     buffer<int> row_of(n);
     thrust::transform(thrust::device, thrust::counting_iterator<int>(0),
-                      thrust::counting_iterator<int>(static_cast<int>(n)), row_of.data(),
-                      by_columns{columns});
+                      thrust::counting_iterator<int>(static_cast<int>(n)), row_of.data(), by_columns{columns});
     thrust::stable_sort_by_key(thrust::device, expected.data(), expected.data() + n, row_of.data());
     thrust::stable_sort_by_key(thrust::device, row_of.data(), row_of.data() + n, expected.data());
     const program_sets program(there(onto::sort(m)), r.sets,
@@ -211,7 +209,7 @@ void sort_of_rows(int rows, int columns) {
   });
 }
 
-// ---- by number -------------------------------------------------------------------------------------------------------
+// ---- by number --------------------------------------------------------------------------------------------
 
 struct rows_read {
   const float *table, *out;
@@ -238,8 +236,7 @@ __global__ void sum_by_hand(const float* x, const std::int64_t* at, Sum* sums, s
 
 void rows_by_number(int table_rows, int columns, int count) {
   const std::int64_t n = std::int64_t{count} * columns;
-  const std::string shape =
-      std::to_string(count) + " of " + std::to_string(table_rows) + "x" + std::to_string(columns);
+  const std::string shape = std::to_string(count) + " of " + std::to_string(table_rows) + "x" + std::to_string(columns);
   row r = word("take<0>(m, numbers)", shape, static_cast<double>(n), 8.0 * static_cast<double>(n));
   r.sets = 1;
   attempt(r, [&] {
@@ -345,7 +342,7 @@ void bins(int n) {
   });
 }
 
-// ---- statistics of rows, random numbers ------------------------------------------------------------------------------
+// ---- statistics of rows, random numbers -------------------------------------------------------------------
 
 enum class statistic { variance, log_sum_exp, greatest_at };
 
@@ -384,8 +381,7 @@ void of_rows(const char* name, const E& e, int rows, int columns, statistic whic
     const copying copy(r.bytes, r.sets);
     std::vector<contestant> all{
         program.as_contestant([&] {
-          return error_of(rows,
-                          row_reference<Result>{x[0].data(), program.template result<Result>(), columns, which});
+          return error_of(rows, row_reference<Result>{x[0].data(), program.template result<Result>(), columns, which});
         }),
         copy.as_contestant()};
     (void)measure(r, all);
@@ -395,7 +391,8 @@ void of_rows(const char* name, const E& e, int rows, int columns, statistic whic
 struct away_from_normal {
   const float* x;
   __device__ void operator()(std::int64_t k, double& got, double& expected) const {
-    got = static_cast<double>(x[k]) * x[k] + 1;  // the sum of the squares of what is added to 1 is that of a kurtosis: 3
+    got =
+        static_cast<double>(x[k]) * x[k] + 1;  // the sum of the squares of what is added to 1 is that of a kurtosis: 3
     expected = 1;
   }
 };
@@ -405,8 +402,7 @@ void random_numbers() {
   row r = word("random_normal", std::to_string(n), n, 4.0 * n, 1e-2);
   r.sets = 1;
   attempt(r, [&] {
-    const program_sets program(there(onto::random_normal<float, n>(7)), 1,
-                               [](machine&, int) {});
+    const program_sets program(there(onto::random_normal<float, n>(7)), 1, [](machine&, int) {});
     const copying copy(r.bytes, r.sets);
     std::vector<contestant> all{program.as_contestant([&] {
                                   const double d = error_of(n, away_from_normal{program.template result<float>()});

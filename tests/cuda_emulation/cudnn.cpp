@@ -826,8 +826,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const d, cudnnBa
     return CUDNN_STATUS_SUCCESS;
   }
   if (name == CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE || name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX) {
-    *static_cast<std::int64_t*>(to) =
-        name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX ? t->engine.number : t->engine.workspace;
+    *static_cast<std::int64_t*>(to) = name == CUDNN_ATTR_ENGINE_GLOBAL_INDEX ? t->engine.number : t->engine.workspace;
     *count = 1;
     return CUDNN_STATUS_SUCCESS;
   }

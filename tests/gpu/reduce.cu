@@ -139,6 +139,38 @@ TEST_CASE("the greatest of a row is found wherever it is", "[cuda][reduce]") {
   CHECK(folded<bare<element::float32>, fold::argmax>(x, in, space, {0, 0, 1, 1}, rows) == places);
 }
 
+TEST_CASE("short folds of many outputs", "[cuda][reduce]") {
+  constexpr int outputs = static_cast<int>(enough_blocks * block_threads / 4) + 3;
+  for (const int length : {1, 3, 7, 16, 17}) {
+    CAPTURE(length);
+    const auto size = static_cast<std::size_t>(outputs) * static_cast<std::size_t>(length);
+    const std::vector<float> x = numbers<float>(size);
+    std::vector<double> along(outputs), across(outputs);
+    std::vector<std::int64_t> where(outputs);
+    for (std::size_t o = 0; o < along.size(); ++o) {
+      const auto n = static_cast<std::size_t>(length);
+      for (std::size_t k = 0; k < n; ++k) {
+        along[o] += static_cast<double>(x[o * n + k]);
+        across[o] += static_cast<double>(x[k * along.size() + o]);
+        if (x[o * n + k] > x[o * n + static_cast<std::size_t>(where[o])]) where[o] = static_cast<std::int64_t>(k);
+      }
+    }
+    const auto wrong_by = [](const std::vector<float>& got, const std::vector<double>& wanted) {
+      double most = 0;
+      for (std::size_t k = 0; k < wanted.size(); ++k) most = worse(most, std::fabs(got[k] - wanted[k]));
+      return most;
+    };
+    const extents rows = shape_of({outputs, length}), columns = shape_of({length, outputs});
+    const operand_view in_rows = contiguous_view(nullptr, element::float32, rows),
+                       in_columns = contiguous_view(nullptr, element::float32, columns);
+    CHECK(wrong_by(folded<bare<element::float32>, fold::sum>(x, in_rows, rows, {0, 0, 1, 1}, along.size()), along) <
+          1e-5);
+    CHECK(wrong_by(folded<bare<element::float32>, fold::sum>(x, in_columns, columns, {0, 0, 1, 0}, along.size()),
+                   across) < 1e-5);
+    CHECK(folded<bare<element::float32>, fold::argmax>(x, in_rows, rows, {0, 0, 1, 1}, along.size()) == where);
+  }
+}
+
 TEST_CASE("folds of integers, NaN and nothing", "[cuda][reduce]") {
   const extents four = shape_of({4});
   const operand_view in = contiguous_view(nullptr, element::int32, four);

@@ -174,6 +174,13 @@ TEST_CASE("rows of every length", "[cuda][rows]") {
   check_rows<element::bfloat16>({300, 72}, 3e-2);
 }
 
+TEST_CASE("many short rows, a thread each", "[cuda][rows]") {
+  constexpr int many = static_cast<int>(enough_blocks * fewest_row_threads);
+  for (int n : {1, 3, 15}) check_rows<element::float32>({many, n}, 1e-5);  // some rows of nearly equal elements
+  check_rows<element::float64>({many, 3}, 1e-13);
+  check_rows<element::float16>({many + 5, 7}, 4e-3);
+}
+
 TEST_CASE("rows that fill registers, and rows that are a little longer", "[cuda][rows]") {
   for (int n : {4096, 8192, 8196, 16384}) check_rows<element::float32>({3, n}, 1e-6);
   for (int n : {2048, 4096, 4098}) check_rows<element::float64>({2, n}, 1e-13);

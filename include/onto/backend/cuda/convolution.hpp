@@ -72,8 +72,9 @@ ONTO_HD ONTO_INLINE std::int64_t part_at(const convolution_product& p, std::int6
 template <convolution_part Part, class T, class Number>
 __global__ void __launch_bounds__(block_threads)
     convolution_tile_kernel(const __grid_constant__ convolution_product p, const __grid_constant__ sum_parts shared,
-                            const T* left, const T* right, const __grid_constant__ convolution_epilogue<Number> epilogue,
-                            const T* addend, Number* parts, T* out) {
+                            const T* left, const T* right,
+                            const __grid_constant__ convolution_epilogue<Number> epilogue, const T* addend,
+                            Number* parts, T* out) {
   // A row more than the tile has: threads that write neighbouring terms meet different banks.
   constexpr int row = product_tile + 1, fetched = product_tile * product_depth / block_threads;
   Number* const a = shared_array<Number, row * product_depth, 0>();

@@ -69,6 +69,9 @@ struct fold_grid : thread_grid {
 /// Whether `a * b`, which may be more than a number holds, is at least `n`. *Preconditions* `b > 0`.
 constexpr bool reaches(std::int64_t a, std::int64_t b, std::int64_t n) { return a >= divide_up(n, b); }
 
+/// Elements of a fold up to which threads do not share it, where there are many folds.
+inline constexpr std::int64_t shortest_shared = 16;
+
 /// Chooses the grid, from the shape alone. `lanes`: elements that a thread takes at a time, of which `inner` is a
 /// multiple. *Preconditions* `outputs > 0`.
 constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::int64_t inner, bool along, int lanes) {
@@ -78,7 +81,9 @@ constexpr fold_grid arrange_fold(std::int64_t outputs, std::int64_t outer, std::
   const bool little = in_pieces && along && !reaches(divide_up(all, block_threads), outputs, 2 * few_blocks);
   const std::int64_t threads = little ? block_threads / 2 : block_threads;
   std::int64_t depth = 1;
-  if (along) {
+  if (along && lanes == 1 && outer == 1 && inner <= shortest_shared && outputs >= enough_blocks * block_threads / 4) {
+    depth = 1;  // a thread a fold: its sectors are in the cache when it comes to their other elements
+  } else if (along) {
     // A warp for each of many outputs. Threads of one output read at least a cache line together, where there is one.
     const std::int64_t deepest = outputs >= 8 * enough_blocks ? 32 : threads;
     depth = greatest(power_of_two_from(divide_up(all, 4)), least(power_of_two_from(packs), lanes == 1 ? 32 : 8));

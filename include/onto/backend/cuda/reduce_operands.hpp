@@ -69,6 +69,11 @@ constexpr int find_fold_ahead() {
 }
 template <class Program, int Lanes>
 inline constexpr int fold_ahead = find_fold_ahead<Program, Lanes>();
+/// And where a thread has few elements: most of many loads would be of nothing. One after another they need no
+/// registers beside those of many together.
+template <class Program, int Lanes>
+inline constexpr int short_fold_ahead = Lanes == 1 ? 1 : fold_ahead<Program, Lanes>;
+inline constexpr int few_to_fold = 8;
 
 /// A thread at one output and one index of the outer dimensions: where it begins in each input.
 template <class Operands>
@@ -157,14 +162,13 @@ ONTO_HD ONTO_INLINE void find_extreme(State& state, const T (&values)[Packs][Lan
       if (is_more_extreme<F>(values[a][j], state.value)) state = {values[a][j], first + a * step + j};
 }
 
-/// Folds a few packs, of which the first is at `first` of `count`. All are loaded before any is folded.
-template <class Program, fold F, int Lanes>
+/// Folds `Ahead` packs, of which the first is at `first` of `count`. All are loaded before any is folded.
+template <class Program, fold F, int Lanes, int Ahead>
 ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program>>& at, int first, int step, int count,
                                     std::int64_t number, typename program_accumulator<Program, F>::state& state) {
   using operation = program_accumulator<Program, F>;
   using packs = typename input_packs<Program, Lanes>::type;
-  constexpr int ahead = fold_ahead<Program, Lanes>;
-  packs in[ahead];
+  packs in[Ahead];
   fold_loads<Program>::template load<Lanes, finds_place<F>>(at, in, first, step, count);
   using value = computed_t<Program::result>;
   const auto value_at = [&](int a, int j) {
@@ -172,12 +176,12 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program
     return static_cast<value>(Program::evaluate(source));
   };
   if constexpr (finds_place<F>) {
-    value values[ahead][Lanes];
-    for (int a = 0; a < ahead; ++a)
+    value values[Ahead][Lanes];
+    for (int a = 0; a < Ahead; ++a)
       for (int j = 0; j < Lanes; ++j) values[a][j] = value_at(a, j);
     find_extreme<F>(state, values, number + first, step);
   } else {
-    for (int a = 0; a < ahead; ++a) {
+    for (int a = 0; a < Ahead; ++a) {
       if (first + a * step >= count) continue;
       for (int j = 0; j < Lanes; ++j) operation::add(state, value_at(a, j), number + first + a * step + j);
     }
@@ -206,8 +210,15 @@ ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(co
     if constexpr (inputs > 0) add_offsets(operands.outer, o, at.start);
     if constexpr (Lanes > 1)
       if (count > 0) fold_loads<Program>::begin(at);
-    for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * fold_ahead<Program, Lanes>)
-      fold_packs<Program, F, Lanes>(at, k, step, count, o * grid.inner + from, state);
+    const auto fold = [&]<int Ahead>(std::integral_constant<int, Ahead>) {
+      for (int k = (row & (grid.inner_depth - 1)) * Lanes; k < count; k += step * Ahead)
+        fold_packs<Program, F, Lanes, Ahead>(at, k, step, count, o * grid.inner + from, state);
+    };
+    constexpr int few = short_fold_ahead<Program, Lanes>, many = fold_ahead<Program, Lanes>;
+    if (few < many && count <= few_to_fold * step)
+      fold(std::integral_constant<int, few>{});
+    else
+      fold(std::integral_constant<int, many>{});
   }
   return state;
 }

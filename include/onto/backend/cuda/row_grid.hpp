@@ -43,8 +43,10 @@ constexpr row_grid arrange_whole_rows(const row_shape& s) {
   constexpr std::int64_t comfortable = 56 << 10;  // four blocks on a multiprocessor
   std::int64_t threads = most_row_threads;
   std::int64_t depth = power_of_two_from(divide_up(s.count, s.lanes * packs_ahead));
-  // A few threads read together what lies together.
-  if (s.along)
+  // A few threads read together what lies together, but of many short rows a thread reads one: its sectors are in the
+  // cache when it comes to their other elements.
+  const bool alone = !s.packed && s.count <= shortest_shared && s.rows >= enough_blocks * fewest_row_threads;
+  if (s.along && !alone)
     depth = greatest(depth, least(power_of_two_from(divide_up(s.count, s.packed ? s.lanes : 1)), s.packed ? 8 : 32));
   depth = least(depth, threads / s.narrowest);
   const auto steps = [&] { return divide_up(s.count, depth * s.lanes); };

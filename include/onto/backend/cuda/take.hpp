@@ -29,13 +29,13 @@ struct alignas(16) word_of_16 {
 /// A take as copies: the result is (outer, numbers, words of a row). Distances are in words.
 struct taken_rows {
   indexed_operand numbers;
-  std::int64_t step;     // from a number to the next
-  index_divisor count;   // of numbers
-  index_divisor words;   // of a row
-  std::int64_t length;   // of the axis along which is taken
-  std::int64_t stride;   // along it
+  std::int64_t step;    // from a number to the next
+  index_divisor count;  // of numbers
+  index_divisor words;  // of a row
+  std::int64_t length;  // of the axis along which is taken
+  std::int64_t stride;  // along it
   strided_space<1> outer;
-  std::int64_t size;     // words of the result
+  std::int64_t size;  // words of the result
   const void* from;
 };
 
@@ -54,7 +54,8 @@ ONTO_COLD bool rows_of_take(const kernel_call& call, std::int64_t element_bytes,
   const auto in_words = [&](std::int64_t elements) { return elements * element_bytes / word; };
   bool whole = inner * element_bytes % word == 0 && of.stride[Axis] * element_bytes % word == 0 &&
                (reinterpret_cast<std::uintptr_t>(of.data) | reinterpret_cast<std::uintptr_t>(call.out.data)) %
-                       static_cast<std::uintptr_t>(word) == 0;
+                       static_cast<std::uintptr_t>(word) ==
+                   0;
   rows.outer = collapse<1>(x, all_dimensions(Axis), &of);
   for (int d = 0; d < rows.outer.rank; ++d) {
     whole = whole && rows.outer.stride[0][d] * element_bytes % word == 0;
@@ -80,8 +81,7 @@ __global__ void __launch_bounds__(block_threads) take_rows_kernel(const __grid_c
     std::int64_t at[] = {k - row * r.words.divisor};
     add_offsets(r.outer, outer, at);
     const std::int64_t number = number_at<device_access>(r.numbers, (row - outer * r.count.divisor) * r.step);
-    device_store(out + k,
-                 device_load(static_cast<const Word*>(r.from) + at[0] + nearest(number, r.length) * r.stride));
+    device_store(out + k, device_load(static_cast<const Word*>(r.from) + at[0] + nearest(number, r.length) * r.stride));
   }
 }
 
