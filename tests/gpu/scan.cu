@@ -90,6 +90,24 @@ TEST_CASE("products and extremes agree with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, cummin<1>(x<std::int64_t>), x<std::int64_t> = I));
 }
 
+TEST_CASE("a scan of one row agrees with the CPU's", "[gpu]") {
+  session sess;
+  for (const int n : {1, 2, 7, 300}) {
+    check_axes<float>(sess, 1, 1, n);
+    check_axes<double>(sess, 1, n, 1);
+    check_axes<onto::half>(sess, 1, 1, n);
+    check_axes<std::int8_t>(sess, n, 1, 1);
+    check_axes<std::uint64_t>(sess, 1, 1, n);
+    auto X = numbers<float>(1, n, 1);
+    if (n > 2) X(0, n / 2, 0) = std::numeric_limits<float>::quiet_NaN();
+    CHECK(same_on_gpu(sess, cumprod<1>(x<float>), x<float> = X));
+    CHECK(same_on_gpu(sess, cummax<1>(x<float>, reverse), x<float> = X));
+    const auto D = numbers<double>(1, n, 1);
+    CHECK(same_on_gpu(sess, cumsum<1>(x<double>, reverse), x<double> = D));
+    CHECK(same_on_gpu(sess, cummin<1>(x<double>), x<double> = D));
+  }
+}
+
 TEST_CASE("a long scan agrees with the CPU's", "[gpu]") {
   session sess;
 #if defined(ONTO_CUDA_EMULATION)
@@ -101,6 +119,8 @@ TEST_CASE("a long scan agrees with the CPU's", "[gpu]") {
   for (int k = 0; k < n; ++k) X(k) = static_cast<float>(gpu_test::number(static_cast<std::size_t>(k)) + 0.5);
   CHECK(same_on_gpu(sess, cumsum(line), line = X));
   CHECK(same_on_gpu(sess, cumsum(line, reverse), line = X));
+  CHECK(same_on_gpu(sess, cumsum(slice<range<1, to_end, 3>>(line)), line = X));
+  CHECK(same_on_gpu(sess, cumsum<1>(reshape<2, dyn>(line)), line = X));
 }
 
 TEST_CASE("what is scanned is computed there, and what follows uses it", "[gpu]") {

@@ -71,6 +71,16 @@ TEST_CASE("a scan without its workspace, or with too little, is refused", "[gpu]
   s.b.run.reset();
   s.b.launch(&cuda_scan<fold::sum, float>, s.call, &cuda_scan_workspace<fold::sum, float>);
   CHECK(s.b.download(static_cast<float*>(s.call.out.data), 12) == std::vector<float>(sums.begin(), sums.end()));
+  // As one row.
+  s.call.space = shape_of({1, 12});
+  s.in = contiguous_view(const_cast<void*>(s.in.data), element::float32, s.call.space);
+  s.call.out = contiguous_view(s.call.out.data, element::float32, s.call.space);
+  s.call.workspace_bytes = 256;
+  CHECK_THROWS_WITH(s.run(), Catch::Contains("cub::DeviceScan::InclusiveScan failed"));
+  s.b.run.reset();
+  s.b.launch(&cuda_scan<fold::sum, float>, s.call, &cuda_scan_workspace<fold::sum, float>);
+  CHECK(s.b.download(static_cast<float*>(s.call.out.data), 12) ==
+        std::vector<float>{1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78});
   CHECK(cuda_emulation::take_violations().empty());
 }
 
@@ -94,6 +104,8 @@ TEST_CASE("an earlier error of the program's own is not the scan's", "[gpu]") {
 TEST_CASE("each call of the CUDA runtime that a scan makes fails once, and is told of", "[gpu]") {
   session sess;
   emulated_test::check_failing_calls([&] { return sess.run(on<gpu<1>>(cumsum(x)), x = values) == sums; });
+  const tensor<float, 1, 4> row{{1, 2, 3, 4}}, sums_of_row{{1, 3, 6, 10}};
+  emulated_test::check_failing_calls([&] { return sess.run(on<gpu<1>>(cumsum(x)), x = row) == sums_of_row; });
   CHECK(cuda_emulation::take_violations().empty());
 }
 

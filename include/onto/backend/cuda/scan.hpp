@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Scans on the GPU, by CUB: one pass over the elements row after row, whatever the axis, with the row's number as the
-// key. nvcc takes seconds to read CUB: <onto/scan.hpp> includes this, and nothing else does.
+// key where there are several. nvcc takes seconds to read CUB: <onto/scan.hpp> includes this, and nothing else does.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -17,6 +17,7 @@
 #include <onto/runtime/kernel.hpp>
 
 #include <cub/device/device_scan.cuh>
+#include <cuda/std/functional>
 
 #include <cstddef>
 #include <cstdint>
@@ -25,37 +26,41 @@
 
 namespace onto::detail {
 
-/// What a scan keeps of some neighbours in a row.
+/// What a scan keeps of some neighbours in a row, as CUB's tiles hand it on: a number alone where it is all, as CUB has a
+/// short way for those.
 template <class Rule, bool Compensated = Rule::compensated>
 struct scan_state {
   using term = typename Rule::term;
-  term kept, lost;
-
-  ONTO_HD static scan_state of(term x) { return {x, term(0)}; }
-  ONTO_HD void append(const scan_state& next) { Rule::merge(kept, lost, next.kept, next.lost); }
-  ONTO_HD typename Rule::result finish() const { return Rule::finish(kept, lost); }
+  struct type {
+    term kept, lost;
+  };
+  ONTO_HD static type of(term x) { return {x, term(0)}; }
+  ONTO_HD static void append(type& s, const type& next) { Rule::merge(s.kept, s.lost, next.kept, next.lost); }
+  ONTO_HD static typename Rule::result finish(const type& s) { return Rule::finish(s.kept, s.lost); }
 };
 template <class Rule>
 struct scan_state<Rule, false> {
-  using term = typename Rule::term;
-  term kept;
-
-  ONTO_HD static scan_state of(term x) { return {x}; }
-  ONTO_HD void append(const scan_state& next) {
-    term none{};
-    Rule::merge(kept, none, next.kept, none);
+  using type = typename Rule::term;
+  ONTO_HD static type of(type x) { return x; }
+  ONTO_HD static void append(type& s, type next) {
+    type none{};
+    Rule::merge(s, none, next, none);
   }
-  ONTO_HD typename Rule::result finish() const { return Rule::finish(kept, {}); }
+  ONTO_HD static typename Rule::result finish(type s) { return Rule::finish(s, {}); }
 };
 
 template <class Rule>
 struct append_state {
-  using state = scan_state<Rule>;
-  ONTO_HD state operator()(state first, const state& next) const {
-    first.append(next);
+  using type = typename scan_state<Rule>::type;
+  ONTO_HD type operator()(type first, const type& next) const {
+    scan_state<Rule>::append(first, next);
     return first;
   }
 };
+/// How CUB joins states: its own sum, which it knows the best tiles for, is that of states which are numbers.
+template <fold F, class Rule>
+using scan_join =
+    std::conditional_t<F == fold::sum && !Rule::compensated, ::cuda::std::plus<>, append_state<Rule>>;
 
 /// Where the elements of rows are that follow each other, each from the scan's first element to its last: in the
 /// operand (0) and in the result (1).
@@ -94,8 +99,28 @@ ONTO_COLD inline scan_layout scan_layout_of(const kernel_call& call) {
   return l;
 }
 
-/// What CUB's algorithms ask of an iterator; `Self` is made of a layout and a position in its order.
-template <class Self, class Value>
+/// A position in all rows.
+struct in_rows {
+  scan_layout layout;
+  std::int64_t at = 0;
+
+  ONTO_HD void advance(std::int64_t by) { at += by; }
+  ONTO_HD std::int64_t row(std::int64_t k) const { return layout.row(at + k); }
+  ONTO_HD std::int64_t place(int operand, std::int64_t k) const { return layout.place(operand, at + k); }
+};
+/// A position in the only row: nothing is divided, and each element is a stride from the one before.
+struct in_one_row {
+  std::int64_t first[2], stride[2];
+
+  explicit in_one_row(const scan_layout& l) : first{l.first[0], l.first[1]}, stride{l.stride[0], l.stride[1]} {}
+  ONTO_HD void advance(std::int64_t by) {
+    for (int operand = 0; operand < 2; ++operand) first[operand] += by * stride[operand];
+  }
+  ONTO_HD std::int64_t place(int operand, std::int64_t k) const { return first[operand] + k * stride[operand]; }
+};
+
+/// What CUB's algorithms ask of an iterator; `Self` is made of a position.
+template <class Self, class Value, class Position>
 struct scan_iterator {
   using value_type = Value;
   using reference = Value;
@@ -103,23 +128,22 @@ struct scan_iterator {
   using difference_type = std::int64_t;
   using iterator_category = std::random_access_iterator_tag;
 
-  scan_layout layout;
-  std::int64_t at = 0;
+  Position position;
 
   template <class Offset>
   ONTO_HD Self operator+(Offset by) const {
     Self other = static_cast<const Self&>(*this);
-    other.at += static_cast<std::int64_t>(by);
+    other.position.advance(static_cast<std::int64_t>(by));
     return other;
   }
   ONTO_HD auto operator*() const { return static_cast<const Self&>(*this)[0]; }
 };
 
 /// The key of each element: the low bits of its row's number, which differ from those of the rows beside it.
-struct scan_keys : scan_iterator<scan_keys, std::uint32_t> {
+struct scan_keys : scan_iterator<scan_keys, std::uint32_t, in_rows> {
   template <class Offset>
   ONTO_HD std::uint32_t operator[](Offset k) const {
-    return static_cast<std::uint32_t>(layout.row(at + static_cast<std::int64_t>(k)));
+    return static_cast<std::uint32_t>(position.row(static_cast<std::int64_t>(k)));
   }
 };
 struct same_row {
@@ -127,13 +151,13 @@ struct same_row {
 };
 
 /// The elements, each as what is kept of it alone.
-template <class Rule, class T>
-struct scan_input : scan_iterator<scan_input<Rule, T>, scan_state<Rule>> {
+template <class Rule, class T, class Position>
+struct scan_input : scan_iterator<scan_input<Rule, T, Position>, typename scan_state<Rule>::type, Position> {
   const T* data;
 
   template <class Offset>
-  ONTO_HD scan_state<Rule> operator[](Offset k) const {
-    const T value = device_load(data + this->layout.place(0, this->at + static_cast<std::int64_t>(k)));
+  ONTO_HD typename scan_state<Rule>::type operator[](Offset k) const {
+    const T value = device_load(data + this->position.place(0, static_cast<std::int64_t>(k)));
     return scan_state<Rule>::of(static_cast<typename Rule::term>(static_cast<computed_of<T>>(value)));
   }
 };
@@ -142,15 +166,17 @@ struct scan_input : scan_iterator<scan_input<Rule, T>, scan_state<Rule>> {
 template <class Rule, class T>
 struct scan_cell {
   T* place;
-  ONTO_HD void operator=(const scan_state<Rule>& s) const { device_store(place, static_cast<T>(s.finish())); }
+  ONTO_HD void operator=(const typename scan_state<Rule>::type& s) const {
+    device_store(place, static_cast<T>(scan_state<Rule>::finish(s)));
+  }
 };
-template <class Rule, class T>
-struct scan_output : scan_iterator<scan_output<Rule, T>, scan_state<Rule>> {
+template <class Rule, class T, class Position>
+struct scan_output : scan_iterator<scan_output<Rule, T, Position>, typename scan_state<Rule>::type, Position> {
   T* data;
 
   template <class Offset>
   ONTO_HD scan_cell<Rule, T> operator[](Offset k) const {
-    return {data + this->layout.place(1, this->at + static_cast<std::int64_t>(k))};
+    return {data + this->position.place(1, static_cast<std::int64_t>(k))};
   }
 };
 
@@ -161,14 +187,26 @@ void ask_for_scan(const kernel_call& call, void* workspace, std::size_t& bytes, 
   using rule = scanning<F, computed_of<T>>;
   using result = element_t<op::scan<F, 0, false>::result(element_of<T>)>;
   const scan_layout layout = scan_layout_of(call);
-  const scan_keys keys{{layout}};
-  const scan_input<rule, T> in{{layout}, static_cast<const T*>(call.in[0].data)};
-  const scan_output<rule, result> out{{layout}, static_cast<result*>(call.out.data)};
+  const auto in = [&]<class Position>(const Position& p) {
+    return scan_input<rule, T, Position>{{p}, static_cast<const T*>(call.in[0].data)};
+  };
+  const auto out = [&]<class Position>(const Position& p) {
+    return scan_output<rule, result, Position>{{p}, static_cast<result*>(call.out.data)};
+  };
+  const scan_join<F, rule> join{};
+  const std::int64_t size = call.space.size();
   // CUB asks for the last error, which may be an earlier one of the program's: a launch is judged by its own.
   (void)cudaGetLastError();
-  cuda_check(cub::DeviceScan::InclusiveScanByKey(workspace, bytes, keys, in, out, append_state<rule>{},
-                                                 call.space.size(), same_row{}, stream),
-             "cub::DeviceScan::InclusiveScanByKey");
+  if (layout.rows.size == 1) {
+    const in_one_row first(layout);
+    cuda_check(cub::DeviceScan::InclusiveScan(workspace, bytes, in(first), out(first), join, size, stream),
+               "cub::DeviceScan::InclusiveScan");
+  } else {
+    const in_rows first{layout};
+    cuda_check(cub::DeviceScan::InclusiveScanByKey(workspace, bytes, scan_keys{{first}}, in(first), out(first), join,
+                                                   size, same_row{}, stream),
+               "cub::DeviceScan::InclusiveScanByKey");
+  }
 }
 
 /// Bytes of device memory that `cuda_scan` needs for the call on the device that is current.

@@ -50,31 +50,52 @@ void scan_by_key(char* workspace, std::size_t bytes, Keys keys, In in, Out out, 
   }
 }
 
+/// The keys of a scan without keys.
+struct one_key {
+  one_key operator+(std::int64_t) const { return {}; }
+  int operator*() const { return 0; }
+  int operator[](std::int64_t) const { return 0; }
+};
+struct always_same {
+  bool operator()(int, int) const { return true; }
+};
+
+template <class Keys, class In, class Out, class Join, class Same>
+cudaError_t ask_for_scan(void* workspace, std::size_t& bytes, std::size_t of_state, Keys keys, In in, Out out,
+                         Join join, std::int64_t items, Same same, cudaStream_t stream) {
+  static_assert(std::is_trivially_copyable_v<Keys> && std::is_trivially_copyable_v<In> &&
+                std::is_trivially_copyable_v<Out> && std::is_trivially_copyable_v<typename In::value_type>);
+  std::size_t needed = 0;
+  cudaError_t status = bytes_needed(items, of_state, needed);
+  if (status != cudaSuccess) return status;
+  if (!workspace) {
+    bytes = needed;
+    return cudaSuccess;
+  }
+  if (bytes < needed) return cudaErrorInvalidValue;
+  // As CUB, which tells of whatever went wrong last on this thread.
+  if (status = cudaPeekAtLastError(); status != cudaSuccess) return status;
+  cudaLaunchConfig_t one_thread{};
+  one_thread.gridDim = one_thread.blockDim = dim3(1);
+  one_thread.stream = stream;
+  return cuda_emulation::launch(one_thread, &scan_by_key<Keys, In, Out, Join, Same>, static_cast<char*>(workspace),
+                                needed, keys, in, out, join, items, same);
+}
+
 }  // namespace emulation
 
 struct DeviceScan {
+  template <class In, class Out, class Join, class Items>
+  static cudaError_t InclusiveScan(void* workspace, std::size_t& bytes, In in, Out out, Join join, Items items,
+                                   cudaStream_t stream) {
+    return emulation::ask_for_scan(workspace, bytes, sizeof(typename In::value_type), emulation::one_key{}, in, out,
+                                   join, static_cast<std::int64_t>(items), emulation::always_same{}, stream);
+  }
   template <class Keys, class In, class Out, class Join, class Same, class Items>
   static cudaError_t InclusiveScanByKey(void* workspace, std::size_t& bytes, Keys keys, In in, Out out, Join join,
                                         Items items, Same same, cudaStream_t stream) {
-    static_assert(std::is_trivially_copyable_v<Keys> && std::is_trivially_copyable_v<In> &&
-                  std::is_trivially_copyable_v<Out> && std::is_trivially_copyable_v<typename In::value_type>);
-    std::size_t needed = 0;
-    cudaError_t status =
-        emulation::bytes_needed(static_cast<std::int64_t>(items), sizeof(typename In::value_type), needed);
-    if (status != cudaSuccess) return status;
-    if (!workspace) {
-      bytes = needed;
-      return cudaSuccess;
-    }
-    if (bytes < needed) return cudaErrorInvalidValue;
-    // As CUB, which tells of whatever went wrong last on this thread.
-    if (status = cudaPeekAtLastError(); status != cudaSuccess) return status;
-    cudaLaunchConfig_t one_thread{};
-    one_thread.gridDim = one_thread.blockDim = dim3(1);
-    one_thread.stream = stream;
-    return cuda_emulation::launch(one_thread, &emulation::scan_by_key<Keys, In, Out, Join, Same>,
-                                  static_cast<char*>(workspace), needed, keys, in, out, join,
-                                  static_cast<std::int64_t>(items), same);
+    return emulation::ask_for_scan(workspace, bytes, sizeof(typename In::value_type) + sizeof(int), keys, in, out, join,
+                                   static_cast<std::int64_t>(items), same, stream);
   }
 };
 
