@@ -29,11 +29,13 @@
 #define ONTO_HOST_DEVICE_EITHER
 #endif
 
-// Before a loop whose body is to stand in device code once.
+// Before a loop whose body is to stand in device code once, or once for each turn.
 #if defined(__CUDA_ARCH__)
 #define ONTO_NO_UNROLL _Pragma("unroll 1")
+#define ONTO_UNROLL _Pragma("unroll")
 #else
 #define ONTO_NO_UNROLL
+#define ONTO_UNROLL
 #endif
 
 // Code that runs once per program, not once per element: compiled for size, which also halves the time it takes to

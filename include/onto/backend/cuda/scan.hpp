@@ -62,6 +62,17 @@ template <fold F, class Rule>
 using scan_join =
     std::conditional_t<F == fold::sum && !Rule::compensated, ::cuda::std::plus<>, append_state<Rule>>;
 
+/// The element at `at`, found without an address: CUB copies its iterators, and one with an array that is indexed by
+/// what is known at run time would be copied into the local memory of each thread, 448 bytes by nvcc 13.
+template <class T>
+ONTO_HD ONTO_INLINE T picked(const T (&array)[max_rank], int at) {
+  T found = array[0];
+  ONTO_UNROLL
+  for (int k = 1; k < max_rank; ++k)
+    if (k == at) found = array[k];
+  return found;
+}
+
 /// Where the elements of rows are that follow each other, each from the scan's first element to its last: in the
 /// operand (0) and in the result (1).
 struct scan_layout {
@@ -75,9 +86,15 @@ struct scan_layout {
   ONTO_HD std::int64_t place(int operand, std::int64_t k) const {
     if (plain[operand]) return k;
     const std::int64_t r = row(k);
-    std::int64_t start[] = {first[0], first[1]};
-    add_offsets(rows, r, start);
-    return start[operand] + (k - r * length.divisor) * stride[operand];
+    std::int64_t found = first[operand] + (k - r * length.divisor) * stride[operand], index = r;
+    ONTO_NO_UNROLL
+    for (int d = rows.rank - 1; d >= 0; --d) {
+      const index_divisor extent = picked(rows.extent, d);
+      const std::int64_t rest = d > 0 ? extent.divide(index) : 0;
+      found += (index - rest * extent.divisor) * picked(rows.stride[operand], d);
+      index = rest;
+    }
+    return found;
   }
 };
 
