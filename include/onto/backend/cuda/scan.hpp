@@ -26,8 +26,8 @@
 
 namespace onto::detail {
 
-/// What a scan keeps of some neighbours in a row, as CUB's tiles hand it on: a number alone where it is all, as CUB has a
-/// short way for those.
+/// What a scan keeps of some neighbours in a row, as CUB's tiles hand it on: a number alone where it is all, as CUB has
+/// a short way for those.
 template <class Rule, bool Compensated = Rule::compensated>
 struct scan_state {
   using term = typename Rule::term;
@@ -59,8 +59,7 @@ struct append_state {
 };
 /// How CUB joins states: its own sum, which it knows the best tiles for, is that of states which are numbers.
 template <fold F, class Rule>
-using scan_join =
-    std::conditional_t<F == fold::sum && !Rule::compensated, ::cuda::std::plus<>, append_state<Rule>>;
+using scan_join = std::conditional_t<F == fold::sum && !Rule::compensated, ::cuda::std::plus<>, append_state<Rule>>;
 
 /// The element at `at`, found without an address: CUB copies its iterators, and one with an array that is indexed by
 /// what is known at run time would be copied into the local memory of each thread, 448 bytes by nvcc 13.
