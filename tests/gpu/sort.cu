@@ -3,15 +3,18 @@
 // and long ones, few and many.
 #include <onto/sort.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "catch.hpp"
 #include "gpu.hpp"
 
-using namespace onto;
+using namespace gpu_test;
 
 namespace {
 
@@ -85,11 +88,90 @@ TEST_CASE("a sort of each type agrees with the CPU's", "[gpu]") {
   check_type<bool>(sess, 2, 66, 8);
 }
 
+TEST_CASE("rows of each length that threads share otherwise are sorted as on the CPU", "[gpu]") {
+  session sess;
+  // A thread, some of a warp, a warp, warps of a block, a block; with few elements a thread and many.
+  for (const int n : {1, 2, 3, 4, 5, 8, 9, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257, 1000}) {
+    check_type<float>(sess, 3, 1, n);
+    check_axes<std::uint8_t>(sess, 2, 1, n);
+    check_axes<double>(sess, 1, 2, n);
+  }
+  for (const int n : {1023, 1024, 1025, 2048, 2049, 4095, 4096, 4097}) {
+    check_type<float>(sess, 1, 2, n);
+    check_type<double>(sess, 2, 1, n);
+    check_type<onto::half>(sess, 1, 1, n);
+    check_type<std::int8_t>(sess, 1, 1, n);
+    check_type<std::int64_t>(sess, 1, 1, n);
+  }
+  // More rows than a block has at once, and a block that is not full.
+  check_type<float>(sess, 5, 67, 3);
+  check_type<std::int16_t>(sess, 7, 11, 17);
+  check_type<double>(sess, 3, 7, 40);
+}
+
+/// Sorts rows that lie one after another, with `Per` items a thread.
+template <class Rule, class T, int Per>
+void sort_with(gpu_context& context, const kernel_call& call) {
+  sort_rows_with<Rule, T, Per>(context.stream, sort_space_of(call), static_cast<const T*>(call.in[0].data),
+                               static_cast<typename cuda_sorting<Rule, T>::result*>(call.out.data));
+}
+
+template <class Rule, class T, int Per>
+void check_items(int rows, int n) {
+  using result = typename cuda_sorting<Rule, T>::result;
+  INFO(rows << " rows of " << n << ", " << Per << " items a thread, " << name_of(element_of<T>));
+  bench b;
+  const auto X = numbers<T>(1, rows, n);
+  const extents shapes[] = {shape_of({rows, n}), shape_of({rows, n})};
+  const op_info op = op_info_of<op::sort<1, Rule::descending>>;
+  kernel_call call;
+  call.space = shapes[0];
+  call.shapes = shapes;
+  const std::size_t size = X.size();
+  const operand_view in = contiguous_view(b.upload(X.data(), size), element_of<T>, call.space);
+  call.inputs = 1;
+  call.in = &in;
+  call.out = contiguous_view(b.reserve<result>(size), element_of<result>, call.space);
+  call.op = &op;
+  b.order(stream_kind::in, stream_kind::compute);
+  b.launch(&sort_with<Rule, T, Per>, call);
+  const std::vector<result> got = b.download(static_cast<const result*>(call.out.data), size);
+  std::vector<result> wanted;
+  using order = ordered<Rule, T>;
+  for (int r = 0; r < rows; ++r) {
+    std::vector<std::pair<typename order::bits, int>> row;
+    for (int k = 0; k < n; ++k) row.emplace_back(order::key(X(0, r, k)), k);
+    std::sort(row.begin(), row.end());
+    for (const auto& [key, k] : row) {
+      if constexpr (Rule::numbers)
+        wanted.push_back(k);
+      else
+        wanted.push_back(order::value(key));
+    }
+  }
+  CHECK(std::memcmp(got.data(), wanted.data(), size * sizeof(result)) == 0);
+}
+
+TEST_CASE("rows of few items a thread and of many are sorted by each number of threads", "[gpu]") {
+  for (const int n : {1, 2, 3, 4, 5, 16, 17, 33, 64, 65, 127, 256, 257, 512, 513, 1000, 1024}) {
+    check_items<sorting<false, false>, float, 4>(5, n);
+    check_items<sorting<false, false>, float, 16>(5, n);
+    check_items<sorting<true, true>, float, 16>(3, n);
+    check_items<sorting<false, true>, std::int8_t, 16>(2, n);
+    check_items<sorting<true, false>, double, 16>(2, n);
+    check_items<sorting<true, true>, std::int64_t, 4>(3, n);
+  }
+}
+
 TEST_CASE("sorts go along any axis of any view", "[gpu]") {
   session sess;
-  check_axes<float>(sess, 4, 6, 5);    // short rows
-  check_axes<float>(sess, 70, 2, 3);   // long and few along axis 0
-  check_axes<double>(sess, 3, 5, 66);  // long and many along axis 2
+  check_axes<float>(sess, 4, 6, 5);
+  check_axes<float>(sess, 70, 2, 3);
+  check_axes<double>(sess, 3, 5, 66);
+  // Rows longer than a block sorts, few and many.
+  check_axes<float>(sess, 4100, 2, 1);
+  check_axes<double>(sess, 3, 4, 1030);
+  check_axes<std::uint8_t>(sess, 2, 5, 4099);
   check_axes<std::int16_t>(sess, 1, 1, 1);
   check_axes<float>(sess, 0, 3, 70);
   check_axes<float>(sess, 70, 0, 4);
@@ -97,7 +179,7 @@ TEST_CASE("sorts go along any axis of any view", "[gpu]") {
 
 TEST_CASE("the greatest k and distinct values agree with the CPU's", "[gpu]") {
   session sess;
-  for (const int n : {9, 70}) {
+  for (const int n : {9, 70, 1030, 4100}) {
     const auto X = numbers<float>(3, 4, n);
     CHECK(same_on_gpu(sess, top_k<5>(x<float>).values, x<float> = X));
     CHECK(same_on_gpu(sess, top_k<5>(x<float>).indices, x<float> = X));

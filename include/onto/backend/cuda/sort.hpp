@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorts on the GPU: keys of the elements are written row after row, sorted by CUB's radix sorts, which keep the order
-// of equal keys, and made elements again. In short rows each element counts those before it. nvcc takes seconds to read
-// CUB: <onto/sort.hpp> includes this, and nothing else does.
+// Sorts on the GPU: in long rows keys of the elements are written row after row, sorted by CUB's radix sorts, which
+// keep the order of equal keys, and made elements again; the others are sorted by threads of a block. nvcc takes
+// seconds to read CUB: <onto/sort.hpp> includes this, and nothing else does.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -11,10 +11,10 @@
 #include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/check.hpp>
 #include <onto/backend/cuda/context.hpp>
-#include <onto/backend/cuda/index.hpp>
 #include <onto/backend/cuda/kernels.hpp>
 #include <onto/backend/cuda/launch.hpp>
-#include <onto/kernel/sort.hpp>
+#include <onto/backend/cuda/sort_rows.hpp>
+#include <onto/backend/cuda/sort_space.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cub/device/device_radix_sort.cuh>
@@ -25,70 +25,6 @@
 #include <type_traits>
 
 namespace onto::detail {
-
-/// The rows along a sort's axis, in the operand (0) and in the result (1).
-struct sort_space {
-  index_divisor length;  // of a row
-  index_divisor count;   // of a row of the result
-  strided_space<2> rows;
-  std::int64_t stride[2] = {};  // along a row
-
-  ONTO_HD std::int64_t place(int operand, std::int64_t row, std::int64_t k) const {
-    std::int64_t start[2] = {};
-    add_offsets(rows, row, start);
-    return start[operand] + k * stride[operand];
-  }
-  std::int64_t size() const { return rows.size * length.divisor; }
-};
-
-ONTO_COLD inline sort_space sort_space_of(const kernel_call& call) {
-  sort_space s;
-  const int axis = sort_axis(*call.op, call.space.rank);
-  const operand_view operands[] = {call.in[0], call.out};
-  s.length = index_divisor(call.space[axis]);
-  s.count = index_divisor(call.shapes[1][axis]);
-  s.rows = collapse<2>(call.space, all_dimensions(call.space.rank) & ~(1u << axis), operands);
-  for (int k = 0; k < 2; ++k) s.stride[k] = operands[k].stride[axis];
-  return s;
-}
-
-/// What is known of a sort when it is compiled.
-template <class Rule, class T>
-struct cuda_sorting {
-  using rule = Rule;
-  using order = ordered<rule, T>;
-  using key = typename order::bits;
-  using result = std::conditional_t<rule::numbers, std::int64_t, T>;
-
-  ONTO_HD static key key_at(const sort_space& s, const T* in, std::int64_t row, std::int64_t k) {
-    return order::key(device_load(in + s.place(0, row, k)));
-  }
-  ONTO_HD static result result_of([[maybe_unused]] key x, [[maybe_unused]] std::int64_t number) {
-    if constexpr (rule::numbers)
-      return number;
-    else
-      return order::value(x);
-  }
-};
-
-/// In short rows: each element's place is the number of those before it.
-template <class Rule, class T>
-__global__ void __launch_bounds__(block_threads)
-    rank_kernel(const __grid_constant__ sort_space s, const T* in, typename cuda_sorting<Rule, T>::result* out) {
-  using how = cuda_sorting<Rule, T>;
-  const std::int64_t n = s.length.divisor, size = s.rows.size * n;
-  const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
-  for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < size; k += threads) {
-    const std::int64_t row = s.length.divide(k), mine = k - row * n;
-    const auto key = how::key_at(s, in, row, mine);
-    std::int64_t place = 0;
-    for (std::int64_t j = 0; j < n; ++j) {
-      const auto other = how::key_at(s, in, row, j);
-      place += other < key || (other == key && j < mine) ? 1 : 0;
-    }
-    if (place < s.count.divisor) device_store(out + s.place(1, row, place), how::result_of(key, mine));
-  }
-}
 
 /// The keys of all rows, one after another, and the numbers of their elements.
 template <class Rule, class T>
@@ -139,18 +75,17 @@ class cub_sort {
   using how = cuda_sorting<Rule, T>;
   using key = typename how::key;
   static constexpr bool numbered = how::rule::numbers;
-  static constexpr std::int64_t rank_at_most = 64;  // elements of a row in which each counts those before it
   static constexpr std::int64_t few_rows = 8;
   static constexpr std::int64_t most_of_a_call = std::int64_t{1} << 30;  // elements: CUB counts those of rows in an int
 
   explicit cub_sort(const kernel_call& call) : call_(call), s_(sort_space_of(call)) {}
 
   bool empty() const { return s_.rows.size * s_.count.divisor <= 0; }
-  bool ranks() const { return s_.length.divisor <= rank_at_most; }
+  bool by_threads() const { return s_.length.divisor <= longest_of_threads<Rule, T>; }
 
   /// *Effects* asks CUB, for the device that is current.
   std::size_t workspace() const {
-    if (empty() || ranks()) return 0;
+    if (empty() || by_threads()) return 0;
     std::size_t bytes = 0;
     ask(nullptr, nullptr, bytes, 0, rows_of_a_call(), nullptr);
     return 2 * keys_bytes() + 2 * numbers_bytes() + bytes;
@@ -160,7 +95,7 @@ class cub_sort {
     if (empty()) return;
     auto* const out = static_cast<typename how::result*>(call_.out.data);
     const auto* const in = static_cast<const T*>(call_.in[0].data);
-    if (ranks()) return launch(stream, "a sort", &rank_kernel<Rule, T>, blocks_for(s_.size()), s_, in, out);
+    if (by_threads()) return sort_rows<Rule>(stream, s_, in, out);
     auto* const room = static_cast<char*>(call_.workspace);
     if (!room) throw internal_error("[onto.cuda] a sort was launched without its workspace");
     launch(stream, "a sort", &sort_keys_kernel<Rule, T>, blocks_for(s_.size()), s_, in, keys(room, 0),
