@@ -67,7 +67,8 @@ struct block_state {
   std::vector<fiber*> spare;
   int current = -1;
   std::uint32_t serial = 0;
-  std::uint32_t phase = 0;  // counts barriers
+  std::uint32_t phase = 0;           // counts barriers
+  bool vote = false, voted = false;  // of the threads at a barrier; of those at the last one
   std::vector<std::uint32_t> warp_phase;
   bool over = false;
   cudaError_t result = cudaSuccess;
@@ -260,6 +261,7 @@ void run_block() {
   const int count = static_cast<int>(size.x * size.y * size.z);
   ++b.serial;
   b.phase = 1;
+  b.vote = false;
   b.static_bytes = 0;
   b.arrays.clear();
   std::memset(b.shared, 0xff, b.kernel->shared);
@@ -298,6 +300,8 @@ void run_block() {
     if (waiting == count) {
       for (device_thread& t : b.threads) t.state = thread_state::ready;
       ++b.phase;
+      b.voted = b.vote;
+      b.vote = false;
       moved = true;
     } else if (!moved) {
       if (waiting > 0 && waiting + done == count)
@@ -409,6 +413,13 @@ void trap() {
 }
 
 void sync_block() { wait_as(thread_state::at_barrier); }
+
+bool sync_block_or(bool mine) {
+  block_state& b = block();
+  b.vote = b.vote || mine;
+  wait_as(thread_state::at_barrier);
+  return b.voted;  // until all have come to the next barrier
+}
 
 void sync_warp(unsigned mask) {
   block_state& b = block();

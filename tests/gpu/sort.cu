@@ -190,6 +190,54 @@ TEST_CASE("the greatest k and distinct values agree with the CPU's", "[gpu]") {
   }
 }
 
+/// The first `K` of a long row, and of rows with any strides, in both orders.
+template <int K, class T>
+void check_first(session& sess, const tensor<T, dyn, dyn, dyn>& X) {
+  INFO(K << " of " << name_of(element_of<T>) << " " << X.shape()[0] << ", " << X.shape()[2]);
+  CHECK(same_on_gpu(sess, top_k<K>(x<T>).indices, x<T> = X));
+  CHECK(same_on_gpu(sess, make<op::argsort<-1, false, K>>(flip(x<T>)), x<T> = X));
+  CHECK(same_on_gpu(sess, top_k<K, 0>(permute<2, 0, 1>(x<T>)).indices, x<T> = X));
+}
+template <int K, class T>
+void check_first(session& sess, int rows, int n) {
+  check_first<K>(sess, numbers<T>(rows, 1, n));
+}
+template <class T, class Value>
+tensor<T, dyn, dyn, dyn> row_of(int n, const Value& value) {
+  tensor<T, dyn, dyn, dyn> t({1, 1, n});
+  for (int k = 0; k < n; ++k) t(0, 0, k) = static_cast<T>(value(k));
+  return t;
+}
+
+TEST_CASE("the first of long rows are selected as on the CPU", "[gpu]") {
+  session sess;
+  // A part, several, and a last one with fewer than are asked for.
+  for (const int n : {4097, 5120, 8192, 8193, 2 * 8192 + 5, 20001}) {
+    check_first<10, float>(sess, 1, n);
+    check_first<1, std::int32_t>(sess, 2, n);
+    check_first<256, std::uint32_t>(sess, 1, n);
+  }
+  check_first<7, onto::half>(sess, 3, 9000);
+  check_first<100, bfloat16>(sess, 1, 17000);
+  check_first<20, std::int8_t>(sess, 2, 9000);
+  check_first<20, std::uint16_t>(sess, 1, 9000);
+  check_first<20, bool>(sess, 1, 9000);
+  check_first<5, float>(sess, 9, 4100);
+  check_first<257, float>(sess, 1, 9000);  // sorted
+  check_first<5, double>(sess, 1, 9000);   // sorted
+  const int n = 9000;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  check_first<30>(sess, row_of<float>(n, [](int) { return 1; }));
+  check_first<30>(sess, row_of<float>(n, [=](int) { return nan; }));
+  check_first<30>(sess, row_of<float>(n, [](int k) { return k % 2 ? 0.0f : -0.0f; }));
+  check_first<30>(sess, row_of<std::uint32_t>(n, [](int) { return ~0u; }));
+  // Each is before all that came earlier, and after.
+  check_first<200>(sess, row_of<std::int32_t>(n, [](int k) { return k; }));
+  check_first<200>(sess, row_of<std::int32_t>(n, [](int k) { return -k; }));
+  // All that are selected come to one thread.
+  check_first<200>(sess, row_of<std::int32_t>(n, [](int k) { return k % 256 == 77 ? k : 0; }));
+}
+
 TEST_CASE("a long sort agrees with the CPU's", "[gpu]") {
   session sess;
 #if defined(ONTO_CUDA_EMULATION)
@@ -201,6 +249,8 @@ TEST_CASE("a long sort agrees with the CPU's", "[gpu]") {
   for (int k = 0; k < n; ++k) X(k) = static_cast<float>(gpu_test::number(static_cast<std::size_t>(k)));
   CHECK(same_on_gpu(sess, sort(line), line = X));
   CHECK(same_on_gpu(sess, argsort(line, descending), line = X));
+  CHECK(same_on_gpu(sess, top_k<10>(line).values, line = X));
+  CHECK(same_on_gpu(sess, top_k<10>(line).indices, line = X));
 }
 
 TEST_CASE("a prepared sort runs again and again between maps", "[gpu]") {

@@ -117,7 +117,8 @@ struct top_k_result {
 
 /// The `K` greatest elements along an axis, the greatest first, and their numbers as int64: `const auto [values,
 /// indices] = top_k<3>(x)`. NaN is the greatest; of equal elements the first come first. *Mandates* an axis with `K`
-/// elements at least. *Complexity* n + K log K on the CPU, for rows of n; on GPUs that of `sort`.
+/// elements at least. *Complexity* n + K log K, for rows of n; on GPUs that of `sort` for more than 256 elements of
+/// long rows, or of 8 bytes.
 template <int K, int Axis = -1, expression E>
 constexpr auto top_k(const E& x) {
   static_assert(K >= 0, "[onto.shape] top_k: a number of elements is not below 0; top_k<3>(x) gives three");

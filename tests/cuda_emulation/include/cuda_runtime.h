@@ -31,6 +31,8 @@ struct index3 {
 };
 
 void sync_block();
+/// Whether any of the block's threads says so.
+bool sync_block_or(bool mine);
 void sync_warp(unsigned mask);
 enum class shuffle_kind { from, down, by_xor };
 unsigned shuffle(shuffle_kind kind, unsigned mask, unsigned value, int argument, int width);
@@ -65,6 +67,7 @@ cudaError_t cudaMallocAsync(T** memory, std::size_t bytes, cudaStream_t stream) 
 }
 
 inline void __syncthreads() { ::cuda_emulation::sync_block(); }
+inline int __syncthreads_or(int mine) { return ::cuda_emulation::sync_block_or(mine != 0); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { ::cuda_emulation::sync_warp(mask); }
 inline unsigned __shfl_sync(unsigned mask, unsigned value, int lane, int width = 32) {
   return ::cuda_emulation::shuffle(::cuda_emulation::shuffle_kind::from, mask, value, lane, width);

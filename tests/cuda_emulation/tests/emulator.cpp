@@ -73,6 +73,14 @@ __global__ void sum_kernel(const float* in, float* out, deed what) {
   if (t == 0) device_store(what == deed::writes_before_the_beginning ? out - 1 : out, sum);
 }
 
+/// In turn `k` thread `k` alone says so; in the others, past the last thread, nobody does.
+__global__ void vote_kernel(int* out) {
+  const int t = static_cast<int>(threadIdx.x);
+  int said = 0;
+  for (int turn = threads - 3; turn < threads + 3; ++turn) said = 2 * said + (__syncthreads_or(t == turn) != 0);
+  device_store(out + t, said);
+}
+
 }  // namespace emulator_test
 
 using namespace emulator_test;
@@ -114,6 +122,17 @@ TEST_CASE("a kernel that is right runs, in any order of its threads", "[emulator
     cuda_emulation::set_seed(seed);
     CHECK(run_sum(deed::nothing) == 2016);
   }
+  CHECK(what_was_said().empty());
+}
+
+TEST_CASE("what one thread says at a barrier, all threads are told", "[emulator]") {
+  int* out = nullptr;
+  REQUIRE(cudaMalloc(&out, threads * sizeof(int)) == cudaSuccess);
+  launch(nullptr, "voting", &vote_kernel, {dim3(1), 0, threads}, out);
+  std::vector<int> said(threads);
+  CHECK(cudaMemcpy(said.data(), out, threads * sizeof(int), cudaMemcpyDeviceToHost) == cudaSuccess);
+  CHECK(said == std::vector<int>(threads, 0b111000));
+  CHECK(cudaFree(out) == cudaSuccess);
   CHECK(what_was_said().empty());
 }
 

@@ -7,13 +7,16 @@
 
 #include <onto/core/error.hpp>
 
+#include <initializer_list>
+
 namespace emulated_test {
 
 /// `run`, which says whether it is right, throws where one of its calls fails, and is right the next time.
 template <class F>
-void check_failing_calls(const F& run) {
+void check_failing_calls(const F& run,
+                         std::initializer_list<const char*> names = {"cudaGetDevice", "cudaLaunchKernelExC"}) {
   REQUIRE(run());
-  for (const char* name : {"cudaGetDevice", "cudaLaunchKernelExC"}) {
+  for (const char* name : names) {
     cuda_emulation::reset_calls();
     REQUIRE(run());
     const long count = cuda_emulation::calls()[name];

@@ -82,3 +82,15 @@ TEST_CASE("each call of the CUDA runtime that a sort makes fails once, and is to
   }
   CHECK(cuda_emulation::take_violations().empty());
 }
+
+TEST_CASE("a selection works on each GPU, and each launch of it fails once, and is told of", "[gpu]") {
+  session sess;
+  tensor<float, dyn, dyn> values({2, 9000});  // two parts a row
+  for (int r = 0; r < 2; ++r)
+    for (int k = 0; k < 9000; ++k) values(r, k) = static_cast<float>((k * 7 + r) % 9000);
+  const auto places = sess.run(on<cpu<0>>(top_k<5>(x).indices), x = values);
+  CHECK(sess.run(on<gpu<2>>(top_k<5>(x).indices), x = values) == places);
+  emulated_test::check_failing_calls([&] { return sess.run(on<gpu<1>>(top_k<5>(x).indices), x = values) == places; },
+                                     {"cudaLaunchKernelExC"});
+  CHECK(cuda_emulation::take_violations().empty());
+}

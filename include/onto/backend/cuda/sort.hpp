@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Sorts on the GPU: in long rows keys of the elements are written row after row, sorted by CUB's radix sorts, which
-// keep the order of equal keys, and made elements again; the others are sorted by threads of a block. nvcc takes
-// seconds to read CUB: <onto/sort.hpp> includes this, and nothing else does.
+// keep the order of equal keys, and made elements again; the others are sorted by threads of a block, and where few
+// elements are asked for selected. nvcc takes seconds to read CUB: <onto/sort.hpp> includes this, and nothing else
+// does.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -13,6 +14,7 @@
 #include <onto/backend/cuda/context.hpp>
 #include <onto/backend/cuda/kernels.hpp>
 #include <onto/backend/cuda/launch.hpp>
+#include <onto/backend/cuda/select_rows.hpp>
 #include <onto/backend/cuda/sort_rows.hpp>
 #include <onto/backend/cuda/sort_space.hpp>
 #include <onto/runtime/kernel.hpp>
@@ -80,22 +82,19 @@ class cub_sort {
 
   explicit cub_sort(const kernel_call& call) : call_(call), s_(sort_space_of(call)) {}
 
-  bool empty() const { return s_.rows.size * s_.count.divisor <= 0; }
-  bool by_threads() const { return s_.length.divisor <= longest_of_threads<Rule, T>; }
-
   /// *Effects* asks CUB, for the device that is current.
   std::size_t workspace() const {
-    if (empty() || by_threads()) return 0;
+    if (s_.empty() || by_threads<Rule, T>(s_)) return 0;
     std::size_t bytes = 0;
     ask(nullptr, nullptr, bytes, 0, rows_of_a_call(), nullptr);
     return 2 * keys_bytes() + 2 * numbers_bytes() + bytes;
   }
 
   void run(cudaStream_t stream) const {
-    if (empty()) return;
+    if (s_.empty()) return;
     auto* const out = static_cast<typename how::result*>(call_.out.data);
     const auto* const in = static_cast<const T*>(call_.in[0].data);
-    if (by_threads()) return sort_rows<Rule>(stream, s_, in, out);
+    if (by_threads<Rule, T>(s_)) return sort_rows<Rule>(stream, s_, in, out);
     auto* const room = static_cast<char*>(call_.workspace);
     if (!room) throw internal_error("[onto.cuda] a sort was launched without its workspace");
     launch(stream, "a sort", &sort_keys_kernel<Rule, T>, blocks_for(s_.size()), s_, in, keys(room, 0),
@@ -175,6 +174,25 @@ void cuda_sort(gpu_context& context, const kernel_call& call) {
   cub_sort<sorting<Descending, Numbers>, T>(call).run(context.stream);
 }
 
+/// The same for the first few of each row, of short keys: long rows are selected from, not sorted.
+template <bool Descending, class T>
+std::size_t cuda_top_k_workspace(const kernel_call& call) {
+  const sort_space s = sort_space_of(call);
+  return s.empty() || by_threads<sorting<Descending, true>, T>(s) ? 0 : selection_workspace(s);
+}
+template <bool Descending, class T>
+void cuda_top_k(gpu_context& context, const kernel_call& call) {
+  using rule = sorting<Descending, true>;
+  const sort_space s = sort_space_of(call);
+  const auto* const in = static_cast<const T*>(call.in[0].data);
+  auto* const out = static_cast<std::int64_t*>(call.out.data);
+  if (s.empty()) return;
+  if (by_threads<rule, T>(s)) return sort_rows<rule>(context.stream, s, in, out);
+  if (selection_workspace(s) > 0 && !call.workspace)
+    throw internal_error("[onto.cuda] a selection was launched without its workspace");
+  select_rows<rule>(context.stream, s, in, out, call.workspace);
+}
+
 template <bool Descending, bool Numbers>
 struct cuda_sort_kernels {
   template <class T>
@@ -185,7 +203,15 @@ struct cuda_sort_kernels {
 template <int Axis, bool Descending>
 struct operation_kernels<op::sort<Axis, Descending>, cuda_backend> : cuda_sort_kernels<Descending, false> {};
 template <int Axis, bool Descending, int Count>
-struct operation_kernels<op::argsort<Axis, Descending, Count>, cuda_backend> : cuda_sort_kernels<Descending, true> {};
+struct operation_kernels<op::argsort<Axis, Descending, Count>, cuda_backend> {
+  template <class T>
+  static constexpr backend_kernel kernel() {
+    if constexpr (Count != dyn && Count <= most_selected && sizeof(T) <= 4)
+      return {&run_in_stream<&cuda_top_k<Descending, T>>, &cuda_top_k_workspace<Descending, T>};
+    else
+      return cuda_sort_kernels<Descending, true>::template kernel<T>();
+  }
+};
 
 }  // namespace onto::detail
 

@@ -53,6 +53,8 @@ struct sorting_network {
     ONTO_UNROLL
     for (int k = 0; k < Per; ++k) items[k] = device_load(shared + place(first + k * lanes + lane));
   }
+  /// Item `k` of a row that all threads of the block sorted, after `stripe` and until the next sort.
+  __device__ ONTO_INLINE Item number(int k) const { return device_load(shared + place(k)); }
 
  private:
   __device__ ONTO_INLINE static int place(int k) { return k + k / 32; }

@@ -96,7 +96,12 @@ void sort_rows_with(cudaStream_t stream, const sort_space& s, const T* in,
          {grid_blocks(divide_up(s.rows.size, block_threads >> bits))}, s, bits, in, out);
 }
 
-/// Sorts rows of at most `longest_of_threads` elements.
+/// Whether threads of a block sort a row by themselves.
+template <class Rule, class T>
+bool by_threads(const sort_space& s) {
+  return s.length.divisor <= longest_of_threads<Rule, T>;
+}
+/// Sorts such rows.
 template <class Rule, class T>
 void sort_rows(cudaStream_t stream, const sort_space& s, const T* in, typename cuda_sorting<Rule, T>::result* out) {
   const std::int64_t n = s.length.divisor;

@@ -29,6 +29,8 @@ struct sort_space {
     return start[operand] + k * stride[operand];
   }
   std::int64_t size() const { return rows.size * length.divisor; }
+  /// Whether nothing is asked for.
+  bool empty() const { return rows.size * count.divisor <= 0; }
 };
 
 ONTO_COLD inline sort_space sort_space_of(const kernel_call& call) {
