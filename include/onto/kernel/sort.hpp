@@ -35,9 +35,9 @@ struct sort_key {
     if constexpr (floating) {
       const auto u = __builtin_bit_cast(bits, x);
       const auto size = static_cast<bits>(u & ~sign);  // by bits, as -ffast-math takes it that there is no NaN
-      if (size > infinity) return all;
-      if (zeros_are_equal && size == 0) return sign;
-      return static_cast<bits>((u & sign) != 0 ? ~u : u | sign);
+      const auto in_order = static_cast<bits>((u & sign) != 0 ? ~u : u | sign);
+      const bits number = zeros_are_equal && size == 0 ? sign : in_order;
+      return size > infinity ? all : number;
     } else {
       return static_cast<bits>(static_cast<bits>(x) ^ sign);
     }

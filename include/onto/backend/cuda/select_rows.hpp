@@ -70,9 +70,10 @@ struct row_elements {
     const T* first;
     std::int64_t stride;
     std::uint32_t number;
-    __device__ ONTO_INLINE candidate operator[](int k) const {
-      return candidate{cuda_sorting<Rule, T>::order::key(device_load(first + k * stride))} << 32 |
-             (number + static_cast<std::uint32_t>(k));
+    using value_type = T;
+    __device__ ONTO_INLINE T read(int k) const { return device_load(first + k * stride); }
+    __device__ ONTO_INLINE candidate as_candidate(T x, int k) const {
+      return candidate{cuda_sorting<Rule, T>::order::key(x)} << 32 | (number + static_cast<std::uint32_t>(k));
     }
   };
   __device__ ONTO_INLINE part from(std::int64_t row, std::int64_t k) const {
@@ -85,7 +86,9 @@ struct row_candidates {
 
   struct part {
     const candidate* first;
-    __device__ ONTO_INLINE candidate operator[](int k) const { return device_load(first + k); }
+    using value_type = candidate;
+    __device__ ONTO_INLINE candidate read(int k) const { return device_load(first + k); }
+    __device__ ONTO_INLINE candidate as_candidate(candidate x, int) const { return x; }
   };
   __device__ ONTO_INLINE part from(std::int64_t row, std::int64_t k) const { return {in + row * length + k}; }
 };
@@ -103,14 +106,14 @@ class block_selection {
   /// Begins with `per` candidates of each thread.
   template <class Part>
   __device__ ONTO_INLINE void begin(const Part& part, int length) {
-    look<per>(part, length, 0, items_);
+    look(part, length, 0, items_);
     sort();
   }
   /// Goes on from element `first` of a part.
   template <class Part>
   __device__ ONTO_INLINE void go_on(const Part& part, int length, int first) {
     candidate found[looks];
-    look<looks>(part, length, first, found);
+    look(part, length, first, found);
     bool full = take(found);
     while (__syncthreads_or(full)) {
       sort();
@@ -126,11 +129,27 @@ class block_selection {
  private:
   template <int Count, class Part>
   __device__ ONTO_INLINE void look(const Part& part, int length, int first, candidate (&found)[Count]) const {
+    if (first + Count * block_threads <= length)
+      look_at<true>(part, length, first, found);
+    else
+      look_at<false>(part, length, first, found);
+  }
+  /// `Whole`: not beyond the end, which is not looked for.
+  // All is read before anything is compared, and what is beyond the end is read at the end: a load that a branch goes
+  // around waits for the one before.
+  template <bool Whole, int Count, class Part>
+  __device__ ONTO_INLINE void look_at(const Part& part, int length, int first, candidate (&found)[Count]) const {
+    const int mine = first + sorter_.thread;
+    typename Part::value_type x[Count];
     ONTO_UNROLL
     for (int k = 0; k < Count; ++k) {
-      const int at = first + k * block_threads + sorter_.thread;
-      const candidate x = part[at < length ? at : length - 1];
-      found[k] = at < length ? x : no_candidate;
+      const int at = mine + k * block_threads;
+      x[k] = part.read(Whole || at < length ? at : length - 1);
+    }
+    ONTO_UNROLL
+    for (int k = 0; k < Count; ++k) {
+      const int at = mine + k * block_threads;
+      found[k] = part.as_candidate(x[k], at) | (Whole || at < length ? candidate{0} : no_candidate);
     }
   }
   /// Takes what is before the bound away from `found`. *Returns* whether there is something left.

@@ -69,13 +69,20 @@ __global__ void __launch_bounds__(block_threads)
     const std::int64_t row = first + (thread >> bits);
     std::int64_t start[2] = {};
     add_offsets(s.rows, least(row, rows - 1), start);
-    // What is beyond the end is read at the end: with a branch around it, a load waits for the one before.
+    // All is read before anything is made of it, and what is beyond the end is read at the end: a load that a branch
+    // goes around waits for the one before.
+    T values[Per];
+    ONTO_UNROLL
+    for (int k = 0; k < Per; ++k) {
+      const int at = k * lanes + lane;
+      values[k] = device_load(in + start[0] + (at < n ? at : n - 1) * s.stride[0]);
+    }
     typename item::type items[Per];
     ONTO_UNROLL
     for (int k = 0; k < Per; ++k) {
-      const int at = k * lanes + lane, from = at < n ? at : n - 1;
-      const auto key = cuda_sorting<Rule, T>::order::key(device_load(in + start[0] + from * s.stride[0]));
-      items[k] = at < n ? item::of(key, at) : item::last;
+      const int at = k * lanes + lane;
+      const auto x = item::of(cuda_sorting<Rule, T>::order::key(values[k]), at);
+      items[k] = x | (at < n ? typename item::type{0} : item::last);
     }
     sorter.sort(items);
     sorter.stripe(items);
