@@ -156,7 +156,7 @@ class block_selection {
   __device__ ONTO_INLINE bool take(candidate (&found)[looks]) {
     bool any = false;
     ONTO_UNROLL
-    for (int k = 0; k < looks; ++k) any |= found[k] < bound_;
+    for (int k = 0; k < looks; ++k) any |= (found[k] < bound_);
     if (!any) return false;
     bool left = false;
     ONTO_UNROLL
