@@ -122,6 +122,94 @@ TEST_CASE("many numbers are sorted into groups, in which their order stays", "[g
   }
 }
 
+namespace {
+
+/// How numbers are spread over groups.
+enum class spread { evenly, one, mostly_one, outside };
+
+tensor<int, dyn> spread_numbers(int rows, int count, spread how) {
+  tensor<int, dyn> n({count});
+  for (int k = 0; k < count; ++k) {
+    const int any = static_cast<int>(gpu_test::number(static_cast<std::size_t>(k) + 9) * 1.1 * rows);
+    const int alone = rows / 2;
+    n(k) = how == spread::one || (how == spread::mostly_one && k % 3 != 0) ? alone
+           : how == spread::outside                                        ? rows + 1 + k % 2
+                                                                           : any;
+  }
+  return n;
+}
+
+/// Numbers of which no order of their sums can be told from another.
+template <class T>
+tensor<T, dyn, dyn> whole_numbers(int rows, int columns) {
+  auto t = numbers<float>(rows, columns, 70);
+  tensor<T, dyn, dyn> whole({rows, columns});
+  for (std::size_t k = 0; k < t.size(); ++k) whole.data()[k] = static_cast<T>(std::round(16 * t.data()[k]));
+  return whole;
+}
+
+template <class T, int Rows>
+void check_groups(session& sess, int count, int columns, spread how) {
+  const auto X = whole_numbers<T>(Rows, columns), U = whole_numbers<T>(count, columns);
+  const auto N = spread_numbers(Rows, count, how);
+  INFO(name_of(element_of<T>) << ", " << Rows << " rows, " << count << " numbers, " << columns << " columns, "
+                              << static_cast<int>(how));
+  CHECK(same_on_gpu(sess, segment_sum<Rows>(u<T>, i<int>), i<int> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, scatter_add(flip<1>(x<T>), i<int>, flip(u<T>)), x<T> = X, i<int> = N, u<T> = U));
+}
+
+}  // namespace
+
+TEST_CASE("sums of groups of any lengths, in rows of any width, agree with the CPU's", "[gpu][indexing]") {
+  session sess;
+  // Threads along rows, alone and several on an element; along groups, one, a warp and a block on an element; with
+  // pieces of groups that are summed up first, and without.
+  for (const spread how : {spread::evenly, spread::one, spread::mostly_one, spread::outside}) {
+    check_groups<float, 4>(sess, 300, 31, how);
+    check_groups<float, 200>(sess, 200, 33, how);
+    check_groups<double, 3>(sess, 700, 32, how);
+    check_groups<onto::half, 5>(sess, 70, 9, how);
+    check_groups<float, 16>(sess, 3000, 1, how);
+    check_groups<float, 2>(sess, 2000, 3, how);
+    check_groups<double, 1000>(sess, 1500, 1, how);
+  }
+  check_groups<float, 600>(sess, 300, 256, spread::evenly);
+  check_groups<float, 3>(sess, 300, 256, spread::mostly_one);
+  check_groups<bfloat16, 1>(sess, 600, 20, spread::one);
+}
+
+TEST_CASE("sums of groups of rows of several axes agree with the CPU's", "[gpu][indexing]") {
+  session sess;
+  constexpr int count = 400;
+  constexpr auto v = placeholder<"v", float, dyn, 3, 12>;
+  tensor<float, dyn, 3, 12> V({count, 3, 12});
+  std::size_t n = 5;
+  for (float& x : V) x = std::round(16 * static_cast<float>(gpu_test::number(n++)));
+  const auto N = spread_numbers(6, count, spread::mostly_one);
+  CHECK(same_on_gpu(sess, segment_sum<6>(v, i<int>), v = V, i<int> = N));
+  CHECK(same_on_gpu(sess, segment_sum<6>(permute<0, 2, 1>(v), i<int>), v = V, i<int> = N));
+  CHECK(same_on_gpu(sess, segment_sum<6>(slice<range<>, range<>, range<0, 12, 5>>(v), i<int>), v = V, i<int> = N));
+  CHECK(same_on_gpu(sess, segment_sum<6>(slice<range<>, range<>, range<3, 4>>(v), i<int>), v = V, i<int> = N));
+}
+
+TEST_CASE("gradients of reads of long groups agree with the CPU's", "[gpu][indexing][gradient]") {
+  session sess;
+  const auto same = [&](const auto& taken, const auto& X, const auto& N) {
+    return same_on_gpu(sess, gradient(sum(floor(taken) * taken), x<float>), x<float> = X, i<int> = N);
+  };
+  for (const spread how : {spread::evenly, spread::mostly_one}) {
+    const auto N = spread_numbers(9, 400, how);
+    const auto X = whole_numbers<float>(9, 33), wide = whole_numbers<float>(33, 9);
+    CHECK(same(take<0>(x<float>, i<int>), X, N));
+    CHECK(same(embedding(x<float>, reshape<20, 20>(i<int>)), X, N));
+    CHECK(same(embedding(x<float>, transpose(reshape<20, 20>(i<int>))), X, N));
+    CHECK(same(transpose(take<0>(x<float>, i<int>)), X, N));
+    CHECK(same(take<1>(x<float>, i<int>), wide, N));
+    CHECK(same(take<1>(x<float>, reshape<20, 20>(i<int>)), wide, N));
+    CHECK(same(take_along_axis<0>(x<float>, expand_dims<1>(i<int>)), X, N));
+  }
+}
+
 TEST_CASE("sums of long groups are as exact as the CPU's", "[gpu][indexing]") {
   session sess;
   constexpr int count = 5000;

@@ -6,6 +6,7 @@
 #include <onto/kernel/indexing.hpp>
 
 #include <cstdint>
+#include <limits>
 
 namespace onto::detail {
 
@@ -19,7 +20,8 @@ ONTO_HD ONTO_INLINE std::int64_t elements_of(const indexed_operand& o) {
 /// An operation's numbers in the order of their groups, those of a group in their own order.
 struct sorted_numbers {
   const std::uint32_t* number;
-  const std::uint32_t* start;  // of each group, and the end of the last
+  const std::uint32_t* start;   // of each group, and the end of the last
+  const std::uint32_t* groups;  // of each of the numbers; of one that is in none, how many groups there are
 
   /// Calls `f` with those of a group, in their order; with the last alone where it replaces the others.
   template <class Groups, class Access, class F>
@@ -47,9 +49,24 @@ struct grouped_element {
 };
 
 /// Of an operation over operands of type `T`: how many numbers and groups there are, the group of a number (-1: none),
-/// the group of an element, where a number's updates begin, and how updates come together (`rule`, as in scatters).
+/// the group of an element, where a number's updates begin, and how updates come together (`rule`, as in scatters). Of
+/// sums, how many elements of one group are side by side in the result (`inner`), and the first axis of the updates
+/// that such elements go along.
 template <class Op, class T>
 struct number_groups;
+
+/// The row of an element of a result, and how far from the first element of an operand's row the element's lies.
+// Without an array of places, which would be in a thread's local memory.
+ONTO_HD ONTO_INLINE grouped_element element_in_row(const indexed_call& c, const indexed_operand& o, std::int64_t k) {
+  grouped_element e{k, 0};
+  ONTO_NO_UNROLL
+  for (int d = c.rank - 1; d > 0; --d) {
+    const std::int64_t above = c.extent[d].divide(e.group);
+    e.offset += (e.group - above * c.extent[d].divisor) * o.stride[d];
+    e.group = above;
+  }
+  return e;
+}
 
 /// The number of a row is its group.
 template <class Op, class T>
@@ -64,20 +81,21 @@ struct groups_of_rows {
   }
   ONTO_HD static const indexed_operand& updates(const indexed_call& c) { return c.in[rule::updates]; }
   ONTO_HD static grouped_element element(const indexed_call& c, std::int64_t k) {
-    const indexed_place p = place_of(c, k);
-    return {p.at[0], offset_in_row(updates(c), p, c.rank)};
+    return element_in_row(c, updates(c), k);
   }
   ONTO_HD static std::int64_t offset(const indexed_call& c, std::int64_t number) {
     return number * updates(c).stride[0];
   }
+  static std::int64_t inner(const indexed_call& c) { return c.size / groups(c); }
+  static int inner_axis(const indexed_call&) { return 1; }
   template <class Access>
   ONTO_HD static typename rule::state first([[maybe_unused]] const indexed_call& c, [[maybe_unused]] std::int64_t k) {
     if constexpr (rule::base < 0) {
       return rule::none();
     } else {
       const indexed_operand& x = c.in[rule::base];
-      const indexed_place p = place_of(c, k);
-      return rule::first(element_at<T, Access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+      const grouped_element e = element_in_row(c, x, k);
+      return rule::first(element_at<T, Access>(x, e.group * x.stride[0] + e.offset));
     }
   }
 };
@@ -113,6 +131,31 @@ template <int Axis, class T>
 struct number_groups<op::gather_gradient<op::take<Axis>>, T> : groups_of_reads<T> {
   using groups_of_reads<T>::updates;
 
+  /// Takes the axes of the numbers as one, where they can be: nothing is divided for each number.
+  static void join_numbers(indexed_call& c) {
+    indexed_operand &numbers = c.in[0], &gradient = c.in[2];
+    const int count = numbers.shape.rank;
+    const auto joined = [&](const indexed_operand& o, int first) {
+      bool one = true;
+      for (int d = first; d + 1 < first + count; ++d) one = one && o.stride[d] == o.stride[d + 1] * o.shape.dims[d + 1];
+      return one;
+    };
+    const std::int64_t all = elements_of(numbers);
+    if (count < 2 || all > std::numeric_limits<int>::max() || !joined(numbers, 0) || !joined(gradient, Axis)) return;
+    const auto join = [&](indexed_operand& o, int first) {
+      extents shape;
+      for (int d = 0; d < first; ++d) shape.push_back(o.shape.dims[d]);
+      shape.push_back(static_cast<int>(all));
+      o.stride[first] = o.stride[first + count - 1];
+      for (int d = first + count; d < o.shape.rank; ++d) {
+        o.stride[shape.rank] = o.stride[d];
+        shape.push_back(o.shape.dims[d]);
+      }
+      o.shape = shape;
+    };
+    join(gradient, Axis);
+    join(numbers, 0);
+  }
   ONTO_HD static std::int64_t count(const indexed_call& c) { return elements_of(c.in[0]); }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.extent[Axis].divisor; }
   template <class Access>
@@ -120,15 +163,27 @@ struct number_groups<op::gather_gradient<op::take<Axis>>, T> : groups_of_reads<T
     return nearest(number_at<Access>(c.in[0], offset_in_axes(c.in[0], 0, c.in[0].shape.rank, number)), groups(c));
   }
   ONTO_HD static grouped_element element(const indexed_call& c, std::int64_t k) {
-    const indexed_place p = place_of(c, k);
-    grouped_element e{p.at[Axis], 0};
-    for (int d = 0; d < c.rank; ++d)
-      if (d != Axis) e.offset += p.at[d] * updates(c).stride[d < Axis ? d : d + c.in[0].shape.rank - 1];
+    grouped_element e{0, 0};
+    ONTO_NO_UNROLL
+    for (int d = c.rank - 1; d >= 0; --d) {
+      const std::int64_t above = d > 0 ? c.extent[d].divide(k) : 0, at = k - above * c.extent[d].divisor;
+      if (d == Axis)
+        e.group = at;
+      else
+        e.offset += at * updates(c).stride[d < Axis ? d : d + c.in[0].shape.rank - 1];
+      k = above;
+    }
     return e;
   }
   ONTO_HD static std::int64_t offset(const indexed_call& c, std::int64_t number) {
     return offset_in_axes(updates(c), Axis, Axis + c.in[0].shape.rank, number);
   }
+  static std::int64_t inner(const indexed_call& c) {
+    std::int64_t n = 1;
+    for (int d = Axis + 1; d < c.rank; ++d) n *= c.extent[d].divisor;
+    return n;
+  }
+  static int inner_axis(const indexed_call& c) { return Axis + c.in[0].shape.rank; }
 };
 /// Every element that was taken has a number of its own; its group is the element that it was taken from.
 template <int Axis, class T>
@@ -149,6 +204,8 @@ struct number_groups<op::gather_gradient<op::take_along<Axis>>, T> : groups_of_r
   ONTO_HD static std::int64_t offset(const indexed_call& c, std::int64_t number) {
     return offset_in_axes(updates(c), 0, updates(c).shape.rank, number);
   }
+  static std::int64_t inner(const indexed_call&) { return 1; }
+  static int inner_axis(const indexed_call& c) { return updates(c).shape.rank; }
 };
 
 /// Only the last number of a row counts.

@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "golden.hpp"
 
+#include <onto/backend/cuda/group_sums.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
 
@@ -74,6 +75,20 @@ std::string folds() {
   for (int width = 1; width <= 256; width *= 2)
     for (int depth = 1; depth <= 256; depth *= 2)
       for (const bool along : {false, true}) f.add(width, depth, states_of_block(thread_grid(width, depth, along)));
+  return f.text();
+}
+
+std::string sums_of_groups() {
+  family f("sums of groups: numbers, groups, inner, along; width, depth of an element; of a piece; its bits, pieces");
+  for (const std::int64_t numbers : counts)
+    for (const std::int64_t groups : counts)
+      for (const std::int64_t inner : {1, 3, 8, 33, 256})
+        for (const bool along : {false, true}) {
+          if (!along && inner < 8) continue;
+          const group_sums g = arrange_sums(numbers, groups, groups * inner, inner, along);
+          f.add(numbers, groups, inner, along, g.of_element.width, g.of_element.depth, g.of_piece.width,
+                g.of_piece.depth, g.piece_bits, g.pieces);
+        }
   return f.text();
 }
 
@@ -340,5 +355,6 @@ std::string reductions() {
 }  // namespace
 
 TEST_CASE("grids are those of the table", "[golden]") {
-  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + transposed_copies() + products() + reductions());
+  golden("cuda/grids", folds() + rows() + row_layouts() + maps() + transposed_copies() + products() + reductions() +
+                           sums_of_groups());
 }
