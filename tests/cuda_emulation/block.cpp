@@ -58,6 +58,7 @@ struct shared_byte {
   std::uint32_t write_phase = 0, read_phase = 0;
   std::uint32_t write_warp_phase = 0, read_warp_phase = 0;
   std::int16_t writer = -1, reader = -1;  // -2: several
+  bool atomic = false;                    // what was written since the last barrier, by atomic operations alone
 };
 
 struct block_state {
@@ -322,9 +323,12 @@ bool is_shared(const void* p) {
   return p >= b.shared && p < b.shared + most_shared;
 }
 
-void check_shared(const void* p, std::size_t bytes, bool store) {
+enum class access_kind { load, store, atomic };
+
+void check_shared(const void* p, std::size_t bytes, access_kind kind) {
   block_state& b = block();
   const auto at = static_cast<std::size_t>(static_cast<const char*>(p) - b.shared);
+  const bool atomic = kind == access_kind::atomic, store = kind != access_kind::load;
   const std::string what = store ? "it writes " : "it reads ";
   if (at + bytes > b.kernel->shared + b.static_bytes)
     kernel_violation(what + "past the end of its block's shared memory of " +
@@ -340,17 +344,23 @@ void check_shared(const void* p, std::size_t bytes, bool store) {
   for (std::size_t k = at; k < at + bytes; ++k) {
     shared_byte& s = b.shadow[k];
     if (s.block != b.serial) {
-      if (!store) kernel_violation("it reads shared memory that no thread of the block has written");
+      if (kind != access_kind::store)
+        kernel_violation("it reads shared memory that no thread of the block has written");
       s = {};
       s.block = b.serial;
     }
-    if (races(s.writer, s.write_phase, s.write_warp_phase))
-      kernel_violation(what + "shared memory that " + name_of(s.writer) + " wrote, with no barrier between");
+    const bool all_atomic = atomic && s.atomic;
+    if (!all_atomic && races(s.writer, s.write_phase, s.write_warp_phase))
+      kernel_violation(what + "shared memory that " + (s.writer == -2 ? "other threads" : name_of(s.writer)) +
+                       " wrote, with no barrier between");
     if (store && races(s.reader, s.read_phase, s.read_warp_phase))
       kernel_violation("it writes shared memory that " + (s.reader == -2 ? "other threads" : name_of(s.reader)) +
                        " read, with no barrier between");
     if (store) {
-      s.writer = static_cast<std::int16_t>(me);
+      // Several that added in one phase: whoever else comes there without a barrier races with one of them.
+      const bool others = all_atomic && s.write_phase == b.phase && s.writer != me;
+      s.writer = others ? static_cast<std::int16_t>(-2) : static_cast<std::int16_t>(me);
+      s.atomic = atomic;
       s.write_phase = b.phase;
       s.write_warp_phase = warp_phase;
     } else {
@@ -362,7 +372,8 @@ void check_shared(const void* p, std::size_t bytes, bool store) {
   }
 }
 
-void* accessed(const void* p, std::size_t bytes, std::size_t alignment, bool store, const void* site) {
+void* accessed(const void* p, std::size_t bytes, std::size_t alignment, access_kind kind, const void* site) {
+  const bool store = kind != access_kind::load;
   if (!in_kernel()) return const_cast<void*>(p);
   if (reinterpret_cast<std::uintptr_t>(p) % alignment != 0)
     kernel_violation("an access of " + std::to_string(bytes) + " bytes at an address that is no multiple of " +
@@ -371,10 +382,15 @@ void* accessed(const void* p, std::size_t bytes, std::size_t alignment, bool sto
   note_access(site, shared ? reinterpret_cast<const void*>(static_cast<const char*>(p) - block().shared) : p, bytes,
               store, shared);
   if (shared) {
-    check_shared(p, bytes, store);
+    check_shared(p, bytes, kind);
     return const_cast<void*>(p);
   }
-  if (is_device_address(p)) return device_bytes(p, bytes, store ? "a store" : "a load", kernel_device());
+  if (is_device_address(p))
+    return device_bytes(p, bytes,
+                        kind == access_kind::atomic ? "an atomic operation"
+                        : store                     ? "a store"
+                                                    : "a load",
+                        kernel_device());
   if (is_pinned_range(p, bytes)) return const_cast<void*>(p);
   kernel_violation(store ? "it writes memory of the host" : "it reads memory of the host");
 }
@@ -382,10 +398,13 @@ void* accessed(const void* p, std::size_t bytes, std::size_t alignment, bool sto
 }  // namespace
 
 __attribute__((noinline)) const void* readable(const void* p, std::size_t bytes, std::size_t alignment) {
-  return accessed(p, bytes, alignment, false, __builtin_return_address(0));
+  return accessed(p, bytes, alignment, access_kind::load, __builtin_return_address(0));
 }
 __attribute__((noinline)) void* writable(void* p, std::size_t bytes, std::size_t alignment) {
-  return accessed(p, bytes, alignment, true, __builtin_return_address(0));
+  return accessed(p, bytes, alignment, access_kind::store, __builtin_return_address(0));
+}
+__attribute__((noinline)) void* atomic(void* p, std::size_t bytes, std::size_t alignment) {
+  return accessed(p, bytes, alignment, access_kind::atomic, __builtin_return_address(0));
 }
 
 void* shared_array(const void* name, std::size_t bytes, std::size_t alignment) {

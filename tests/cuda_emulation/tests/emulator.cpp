@@ -163,6 +163,54 @@ TEST_CASE("a kernel that is wrong is named, with block and thread", "[emulator]"
   }
 }
 
+namespace emulator_test {
+
+enum class addition { right, unwritten, reads_at_once, writes_at_once, past_the_end };
+
+/// Each thread adds its number to one of four counters in shared memory, in an order that nobody knows.
+__global__ void add_kernel(std::uint64_t* out, addition what) {
+  std::uint32_t* const counters = shared_array<std::uint32_t, 4>();
+  const unsigned t = threadIdx.x;
+  if (t < 4 && what != addition::unwritten) device_store(counters + t, std::uint32_t{0});
+  __syncthreads();
+  device_add(counters + t % 4, t);
+  if (what == addition::reads_at_once && t == 9) device_add(counters + 1, device_load(counters + 1));
+  if (what == addition::writes_at_once && t == 9) device_store(counters + 1, std::uint32_t{1});
+  __syncthreads();
+  const std::uint64_t large = std::uint64_t{device_load(counters + t % 4)} << 32;
+  device_add(out + (what == addition::past_the_end ? 2 : 0), large);
+  device_add(out + 1, std::uint64_t{1});
+}
+
+}  // namespace emulator_test
+
+TEST_CASE("threads that add at once do not race, but with those that do not add", "[emulator]") {
+  const auto run = [](addition what) {
+    cuda_emulation::revive_device(0);
+    std::uint64_t* out = nullptr;
+    REQUIRE(cudaMalloc(&out, 2 * sizeof *out) == cudaSuccess);
+    REQUIRE(cudaMemset(out, 0, 2 * sizeof *out) == cudaSuccess);
+    launch(nullptr, "adding", &add_kernel, {dim3(3), 0, threads}, out, what);
+    std::uint64_t result[2] = {};
+    if (cudaDeviceSynchronize() == cudaSuccess)
+      CHECK(cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost) == cudaSuccess);
+    cuda_emulation::revive_device(0);
+    CHECK(cudaFree(out) == cudaSuccess);
+    (void)cudaGetLastError();
+    return result[0] == std::uint64_t{3 * 16 * 2016} << 32 && result[1] == 3 * threads;
+  };
+  CHECK(run(addition::right));
+  CHECK(what_was_said().empty());
+  CHECK_FALSE(run(addition::unwritten));
+  CHECK(has(what_was_said(), "it reads shared memory that no thread of the block has written"));
+  CHECK_FALSE(run(addition::reads_at_once));
+  CHECK(has(what_was_said(), "with no barrier between"));
+  CHECK_FALSE(run(addition::writes_at_once));
+  CHECK(has(what_was_said(), "with no barrier between"));
+  CHECK_FALSE(run(addition::past_the_end));
+  CHECK(has(what_was_said(), "an atomic operation of 8 bytes, 0 bytes past the end of an allocation of 16"));
+}
+
 TEST_CASE("a wait that is missing is a wrong result", "[emulator]") {
   int wrong[2] = {};
   for (std::uint64_t seed = 0; seed < 40; ++seed) {

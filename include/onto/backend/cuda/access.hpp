@@ -33,6 +33,25 @@ ONTO_HD ONTO_INLINE void device_store(T* p, const T& value) {
 #endif
 }
 
+/// Adds to what is at `p`, in shared or in global memory, where other threads may add at the same time: unsigned
+/// numbers of 32 or 64 bits, which wrap. *Returns* what was there before.
+template <class T>
+ONTO_HD ONTO_INLINE T device_add(T* p, T x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(T) == 8)
+    return atomicAdd(reinterpret_cast<unsigned long long*>(p), static_cast<unsigned long long>(x));
+  else
+    return atomicAdd(p, x);
+#else
+#if defined(ONTO_CUDA_EMULATION)
+  p = static_cast<T*>(cuda_emulation::atomic(p, sizeof(T), alignof(T)));
+#endif
+  const T before = *p;
+  *p = static_cast<T>(before + x);
+  return before;
+#endif
+}
+
 /// Writes a result in global memory: `device_store` in one store, where nvcc would take a pack of computed values
 /// apart.
 template <class T>
