@@ -210,6 +210,64 @@ TEST_CASE("gradients of reads of long groups agree with the CPU's", "[gpu][index
   }
 }
 
+namespace {
+
+/// Numbers of all sizes, so that sums go over 32 bits, and over 64.
+template <class T>
+tensor<T, dyn, dyn> large_numbers(int rows, int columns) {
+  tensor<T, dyn, dyn> t({rows, columns});
+  std::uint64_t n = 1;
+  for (T& v : t) {
+    n = n * 6364136223846793005u + 1442695040888963407u;
+    v = static_cast<T>(n >> (n >> 58));
+  }
+  return t;
+}
+
+template <class T, int Rows, class I = int>
+void check_integers(session& sess, int count, int columns, spread how) {
+  const auto X = large_numbers<T>(Rows, columns), U = large_numbers<T>(count, columns);
+  const auto places = spread_numbers(Rows, count, how);
+  tensor<I, dyn> N({count});
+  for (int k = 0; k < count; ++k) N(k) = static_cast<I>(places(k));
+  INFO(name_of(element_of<T>) << ", " << Rows << " rows, " << count << " numbers, " << columns << " columns, "
+                              << static_cast<int>(how));
+  CHECK(same_on_gpu(sess, segment_sum<Rows>(u<T>, i<I>), i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, segment_sum<Rows>(flip<1>(u<T>), flip(i<I>)), i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, scatter_add(flip(x<T>), i<I>, u<T>), x<T> = X, i<I> = N, u<T> = U));
+}
+
+}  // namespace
+
+TEST_CASE("integers are added up in any order, and without a workspace", "[gpu][indexing]") {
+  session sess;
+  // In a block's counters, with several of each and one; in the result itself; by threads that stay in a column, of
+  // fewer columns than threads, and of more.
+  for (const spread how : {spread::evenly, spread::one, spread::mostly_one, spread::outside}) {
+    check_integers<std::int64_t, 16>(sess, 3000, 1, how);
+    check_integers<std::int32_t, 40>(sess, 500, 33, how);
+    check_integers<std::uint64_t, 3000, std::int64_t>(sess, 5000, 1, how);
+    check_integers<std::uint32_t, 5000>(sess, 9000, 1, how);
+    check_integers<std::int64_t, 300, std::uint16_t>(sess, 400, 31, how);
+  }
+  check_integers<std::int64_t, 4097>(sess, 3, 1, spread::evenly);
+  check_integers<std::int32_t, 2>(sess, 2, 3000, spread::evenly);
+  check_integers<std::uint64_t, 1>(sess, 70, 256, spread::one);
+  const auto N = spread_numbers(1024, 6000, spread::evenly);
+  CHECK(same_on_gpu(sess, bincount<1024>(i<int>), i<int> = N));
+  CHECK(same_on_gpu(sess, bincount<5000>(i<int>), i<int> = N));
+  CHECK(same_on_gpu(sess, bincount<64>(i<int> - 32_c), i<int> = N));
+  CHECK(same_on_gpu(sess, bincount<64>(i<int>), i<int> = tensor<int, dyn>({0})));
+  CHECK(same_on_gpu(sess, histogram<64>(x<float>, -1, 1), x<float> = numbers<float>(60, 50, 1)));
+  CHECK(sess.memory(gpu<0>{}).workspace == 0);
+}
+
+TEST_CASE("narrow integers are added up in their groups", "[gpu][indexing]") {
+  session sess;
+  check_integers<std::int8_t, 5>(sess, 700, 3, spread::mostly_one);
+  check_integers<std::uint16_t, 40>(sess, 300, 33, spread::evenly);
+}
+
 TEST_CASE("sums of long groups are as exact as the CPU's", "[gpu][indexing]") {
   session sess;
   constexpr int count = 5000;

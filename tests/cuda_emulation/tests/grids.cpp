@@ -14,6 +14,7 @@
 #include "golden.hpp"
 
 #include <onto/backend/cuda/group_sums.hpp>
+#include <onto/backend/cuda/integer_sums.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
 
@@ -89,6 +90,17 @@ std::string sums_of_groups() {
           f.add(numbers, groups, inner, along, g.of_element.width, g.of_element.depth, g.of_piece.width,
                 g.of_piece.depth, g.piece_bits, g.pieces);
         }
+  return f.text();
+}
+
+std::string sums_of_integers() {
+  family f("sums of integers: numbers, columns, sums; numbers at once, counters, copies, blocks");
+  for (const std::int64_t numbers : counts)
+    for (const std::int64_t columns : counts)
+      for (const std::int64_t rows : {1, 16, 1000, 4096, 4097}) {
+        const integer_sums g = arrange_integer_sums(numbers, columns, rows * columns);
+        f.add(numbers, columns, rows * columns, g.numbers_at_once, g.counters, g.copies, g.blocks);
+      }
   return f.text();
 }
 
@@ -356,5 +368,5 @@ std::string reductions() {
 
 TEST_CASE("grids are those of the table", "[golden]") {
   golden("cuda/grids", folds() + rows() + row_layouts() + maps() + transposed_copies() + products() + reductions() +
-                           sums_of_groups());
+                           sums_of_groups() + sums_of_integers());
 }

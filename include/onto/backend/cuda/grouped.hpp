@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Scatters, segment sums and gradients of reads on the GPU: numbers are sorted into groups, and an element goes through
-// those of its own group. No atomic operation, and the same bits in every run. nvcc takes seconds to read CUB:
+// those of its own group; integers are added up at once. The same bits in every run. nvcc takes seconds to read CUB:
 // <onto/indexing.hpp> includes this, and onto.hpp does not.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <onto/backend/cuda/group_sums.hpp>
 #include <onto/backend/cuda/index.hpp>
 #include <onto/backend/cuda/indexing.hpp>
+#include <onto/backend/cuda/integer_sums.hpp>
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/number_sort.hpp>
 #include <onto/kernel/number_groups.hpp>
@@ -56,20 +57,15 @@ std::size_t cuda_grouped_workspace(const kernel_call& call) {
   return bytes;
 }
 
-/// The call's operation over operands of type `T`.
+/// The operation by numbers that are sorted into groups, where there are more than a few.
 /// *Throws* `internal_error` where CUB cannot launch its kernels.
-/// *Complexity* linear in the numbers and in what the result and its updates have of elements.
-template <class Op, class T>
-void cuda_grouped(gpu_context& context, const kernel_call& call) {
-  if (call.shapes[call.inputs].size() <= 0) return;
+template <class Op, class T, class Result>
+void cuda_sorted_groups(gpu_context& context, const kernel_call& call, const indexed_call& c, const char* what,
+                        Result* out) {
   using groups = number_groups<Op, T>;
-  using result = decltype(element_of_group<Op, T>::template at<device_access>(indexed_call{}, unsorted_numbers{}, 0));
-  const indexed_call c = grouped_call_of<Op, T>(call);
   const number_sort sort = number_sort_of<Op, T>(c);
-  auto* const out = static_cast<result*>(call.out.data);
-  const char* const what = "an operation by index";
   if (!sort.sorts())
-    return launch(context.stream, what, &grouped_kernel<Op, T, unsorted_numbers, result>, blocks_for(c.size), c,
+    return launch(context.stream, what, &grouped_kernel<Op, T, unsorted_numbers, Result>, blocks_for(c.size), c,
                   unsorted_numbers{}, out);
   auto* const room = static_cast<char*>(call.workspace);
   if (!room) throw internal_error("[onto.cuda] a scatter was launched without its workspace");
@@ -79,7 +75,7 @@ void cuda_grouped(gpu_context& context, const kernel_call& call) {
     return sort.run(sort_room, call.workspace_bytes - (sort_room - room), context.stream);
   };
   if constexpr (groups::rule::replaces) {
-    launch(context.stream, what, &grouped_kernel<Op, T, sorted_numbers, result>, blocks_for(c.size), c, sorted_in(room),
+    launch(context.stream, what, &grouped_kernel<Op, T, sorted_numbers, Result>, blocks_for(c.size), c, sorted_in(room),
            out);
   } else {
     const group_sums sums = group_sums_of<Op, T>(c);
@@ -88,11 +84,32 @@ void cuda_grouped(gpu_context& context, const kernel_call& call) {
   }
 }
 
+/// The call's operation over operands of type `T`.
+/// *Throws* `internal_error` where CUB cannot launch its kernels.
+/// *Complexity* linear in the numbers and in what the result and its updates have of elements.
+template <class Op, class T>
+void cuda_grouped(gpu_context& context, const kernel_call& call) {
+  if (call.shapes[call.inputs].size() <= 0) return;
+  using result = decltype(element_of_group<Op, T>::template at<device_access>(indexed_call{}, unsorted_numbers{}, 0));
+  const indexed_call c = grouped_call_of<Op, T>(call);
+  auto* const out = static_cast<result*>(call.out.data);
+  const char* const what = "an operation by index";
+  if constexpr (sums_integers<Op, T>) {
+    launch(context.stream, what, &grouped_kernel<Op, T, no_numbers, result>, blocks_for(c.size), c, no_numbers{}, out);
+    return add_integers<Op, T>(context.stream, what, c, out);
+  } else {
+    cuda_sorted_groups<Op, T>(context, call, c, what, out);
+  }
+}
+
 template <class Op>
 struct cuda_grouping {
   template <class T>
   static constexpr backend_kernel kernel() {
-    return {&run_in_stream<&cuda_grouped<Op, T>>, &cuda_grouped_workspace<Op, T>};
+    if constexpr (sums_integers<Op, T>)
+      return {&run_in_stream<&cuda_grouped<Op, T>>};
+    else
+      return {&run_in_stream<&cuda_grouped<Op, T>>, &cuda_grouped_workspace<Op, T>};
   }
 };
 
