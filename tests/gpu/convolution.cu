@@ -83,11 +83,69 @@ void check_followed(session& sess, F convolve, std::array<int, 4> image, std::ar
   CHECK(alike<T>(std::get<4>(got), std::get<4>(wanted)));
 }
 
+/// The same bits, or no number in both.
+template <class T>
+bool equal(const T& got, const T& wanted) {
+  bool same = got.shape() == wanted.shape();
+  for (std::size_t k = 0; same && k < wanted.size(); ++k) {
+    const auto g = static_cast<double>(got.data()[k]), w = static_cast<double>(wanted.data()[k]);
+    same = (g == w && std::signbit(g) == std::signbit(w)) || (g != g && w != w);
+  }
+  return same;
+}
+template <class Expression, class... Feeds>
+bool equal_on_gpu(session& sess, const Expression& e, const Feeds&... feeds) {
+  return equal(sess.run(on<gpu<0>>(e), feeds...), sess.run(on<cpu<0>>(e), feeds...));
+}
+
+/// Images with many equal numbers, zeros of both signs, infinite ones, and, in some channels, such as are none.
+template <class T>
+tensor<T, dyn, dyn, dyn, dyn> hard_numbers(std::array<int, 4> e) {
+  tensor<T, dyn, dyn, dyn, dyn> t({e[0], e[1], e[2], e[3]});
+  const float some[] = {0.f, -0.f, 1.f, -2.f, 1.f, -INFINITY, INFINITY, NAN};
+  std::size_t seed = 3;
+  for (std::size_t k = 0; k < t.size(); ++k) {
+    const auto any = static_cast<std::size_t>((gpu_test::number(seed++) + 1) * 4);
+    const std::size_t kinds = k % 3 == 0 ? 8 : k % 3 == 1 ? 6 : 4;
+    t.data()[k] = static_cast<T>(k % 5 == 4 ? -INFINITY : some[any % kinds]);
+  }
+  return t;
+}
+
 template <class T, class F>
-void check_image(session& sess, F f) {
-  const auto X = numbers<T>({2, 7, 9, 3}, 5);
-  CHECK(same_on_gpu(sess, f(x<T>), x<T> = X));
-  CHECK(same_on_gpu(sess, gradient(sum(square(f(x<T>))), x<T>), x<T> = X));
+void check_image(session& sess, F f, std::array<int, 4> image = {2, 7, 9, 3}) {
+  const auto check = [&](const auto& X) {
+    CHECK(equal_on_gpu(sess, f(x<T>), x<T> = X));
+    CHECK(equal_on_gpu(sess, gradient(sum(f(x<T>) * c<2>), x<T>), x<T> = X));
+    // The windows' gradients are all different, but for hard numbers.
+    CHECK(equal_on_gpu(sess, gradient(sum(square(f(x<T>))), x<T>), x<T> = X));
+  };
+  INFO(name_of(element_of<T>) << " " << image[0] << " " << image[1] << " " << image[2] << " " << image[3]);
+  check(numbers<T>(image, 5));
+  check(hard_numbers<T>(image));
+}
+
+/// Windows of all kinds that kernels tell apart.
+template <class T, class... Words>
+void check_windows(session& sess, std::array<int, 4> image = {2, 7, 9, 3}) {
+  // In registers: side by side, over each other, apart, of one pixel, beyond the image.
+  const auto both = [&](auto... words) {
+    check_image<T>(
+        sess, [&](const auto& a) { return max_pool2d<decltype(words)..., Words...>(a); }, image);
+    check_image<T>(
+        sess, [&](const auto& a) { return avg_pool2d<decltype(words)..., Words...>(a); }, image);
+  };
+  both(window<2>{});
+  both(window<3>{}, strides<2>{}, same{});
+  both(window<3>{}, strides<1>{}, padding<2, 1>{});
+  both(window<2, 3>{}, strides<3, 2>{}, padding<1>{});
+  both(window<1>{}, strides<3>{});
+  // Others: too large, or too many over each other.
+  both(window<5>{}, strides<2>{}, same{});
+  both(window<7, 9>{});
+  both(window<6, 2>{}, strides<1, 5>{}, padding<1>{});
+  // Where 32 bits are too few.
+  both(window<2, 3>{}, strides<(1 << 30)>{}, padding<1>{});
 }
 
 }  // namespace
@@ -159,15 +217,37 @@ TEST_CASE("what follows a convolution is in its kernel", "[gpu][convolution]") {
                         {2, 3, 2, 9}, {3, 3, 10, 9}, {1, 1, 1, 10});
 }
 
-TEST_CASE("pooling on the GPU is that of the CPU", "[gpu][convolution]") {
+TEST_CASE("pooling on the GPU is that of the CPU, bit by bit", "[gpu][convolution]") {
   session sess;
-  check_image<float>(sess, [](const auto& a) { return max_pool2d<window<3>, strides<2>, same>(a); });
-  check_image<double>(sess, [](const auto& a) { return max_pool2d<window<2>, nchw>(a); });
+  check_windows<float>(sess);
+  check_windows<float, nchw>(sess, {2, 3, 7, 9});
+  check_image<double>(sess, [](const auto& a) { return max_pool2d<window<3>, strides<2>, same, nchw>(a); });
+  check_image<double>(sess, [](const auto& a) { return avg_pool2d<window<3>, strides<2>, same>(a); });
+  check_image<onto::half>(sess, [](const auto& a) { return max_pool2d<window<3>, strides<2>, same>(a); });
   check_image<onto::half>(sess, [](const auto& a) { return avg_pool2d<window<2>>(a); });
-  check_image<float>(sess, [](const auto& a) { return avg_pool2d<window<3, 2>, strides<1, 2>, padding<1, 0>>(a); });
-  const auto X = numbers<float>({1, 6, 6, 2}, 3);
-  const auto g = gradient(sum(square(max_pool2d<window<3>, strides<2>>(x<float>))), x<float>);
-  CHECK(same_on_gpu(sess, gradient(sum(square(g)), x<float>), x<float> = X));
+  check_image<bfloat16>(sess, [](const auto& a) { return max_pool2d<window<5>>(a); });
+  check_image<bfloat16>(sess, [](const auto& a) { return avg_pool2d<window<3, 2>, strides<1, 2>, padding<1, 0>>(a); });
+  // Views: channels that are not side by side, lines that go backwards.
+  const auto views = [&](const auto& f) {
+    check_image<float>(sess, [&](const auto& a) { return f(permute<0, 2, 3, 1>(a)); });
+    check_image<float>(sess, [&](const auto& a) { return f(flip<1>(flip<2>(a))); });
+  };
+  views([](const auto& a) { return max_pool2d<window<3>, strides<2>>(a); });
+  views([](const auto& a) { return avg_pool2d<window<3>, strides<2>>(a); });
+  views([](const auto& a) { return max_pool2d<window<4, 3>, strides<1>, same>(a); });
+}
+
+TEST_CASE("what a pooling picks on the GPU is what it picks on the CPU", "[gpu][convolution]") {
+  session sess;
+  const auto X = numbers<float>({1, 6, 6, 2}, 3), hard = hard_numbers<float>({2, 6, 7, 3});
+  const auto twice = [&](const auto& f) {
+    const auto g = gradient(sum(square(f(x<float>))), x<float>);
+    CHECK(equal_on_gpu(sess, gradient(sum(square(g)), x<float>), x<float> = X));
+    CHECK(equal_on_gpu(sess, gradient(sum(square(g)), x<float>), x<float> = hard));
+  };
+  twice([](const auto& a) { return max_pool2d<window<3>, strides<2>>(a); });
+  twice([](const auto& a) { return max_pool2d<window<2, 3>, strides<1>, padding<1, 0>>(a); });
+  twice([](const auto& a) { return max_pool2d<window<5>, strides<1>, same>(a); });
 }
 
 TEST_CASE("of no images there is nothing, and nothing is launched", "[gpu][convolution]") {

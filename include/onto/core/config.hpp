@@ -29,7 +29,8 @@
 #define ONTO_HOST_DEVICE_EITHER
 #endif
 
-// Before a loop whose body is to stand in device code once, or once for each turn.
+// Before a loop whose body is to stand in device code once; or once for each of its turns, whose number is known, so
+// that arrays it goes over are registers.
 #if defined(__CUDA_ARCH__)
 #define ONTO_NO_UNROLL _Pragma("unroll 1")
 #define ONTO_UNROLL _Pragma("unroll")

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/core/config.hpp>
+#include <onto/kernel/accumulator.hpp>
 #include <onto/shape/convolution.hpp>
 
 #include <cstdint>
@@ -16,7 +17,7 @@ enum class pooling_part : int { max, mean, max_gradient, mean_gradient, pick };
 /// Whether a value counts as the greatest so far, before one that is `so_far`: of equals, and of NaN, the first does.
 template <class T>
 ONTO_HD ONTO_INLINE constexpr bool is_greater(T value, T so_far) {
-  return value > so_far || (value != value && so_far == so_far);
+  return is_more_extreme<fold::max>(value, so_far);
 }
 
 /// Windows over images (batch, height, width, channels).
