@@ -162,19 +162,25 @@ void check_groups(session& sess, int count, int columns, spread how) {
 
 TEST_CASE("sums of groups of any lengths, in rows of any width, agree with the CPU's", "[gpu][indexing]") {
   session sess;
-  // Threads along rows, alone and several on an element; along groups, one, a warp and a block on an element; with
-  // pieces of groups that are summed up first, and without.
+  // Threads with sums of their own for few groups, of columns in one tile and in several. Threads along rows, alone and
+  // several on an element; along groups, one, a warp and a block on an element; with pieces of groups that are summed
+  // up first, and without.
   for (const spread how : {spread::evenly, spread::one, spread::mostly_one, spread::outside}) {
     check_groups<float, 4>(sess, 300, 31, how);
+    check_groups<double, 23>(sess, 200, 3, how);
+    check_groups<onto::half, 5>(sess, 70, 140, how);
+    check_groups<float, 47>(sess, 300, 31, how);
     check_groups<float, 200>(sess, 200, 33, how);
-    check_groups<double, 3>(sess, 700, 32, how);
-    check_groups<onto::half, 5>(sess, 70, 9, how);
-    check_groups<float, 16>(sess, 3000, 1, how);
-    check_groups<float, 2>(sess, 2000, 3, how);
-    check_groups<double, 1000>(sess, 1500, 1, how);
+    check_groups<onto::half, 60>(sess, 70, 9, how);
+    check_groups<double, 1000>(sess, 150, 1, how);
   }
-  check_groups<float, 600>(sess, 300, 256, spread::evenly);
-  check_groups<float, 3>(sess, 300, 256, spread::mostly_one);
+  for (const spread how : {spread::evenly, spread::mostly_one}) {
+    check_groups<float, 46>(sess, 5000, 1, how);
+    check_groups<double, 24>(sess, 300, 32, how);
+    check_groups<float, 64>(sess, 2000, 1, how);
+    check_groups<float, 50>(sess, 1100, 3, how);
+  }
+  check_groups<float, 300>(sess, 300, 256, spread::evenly);
   check_groups<bfloat16, 1>(sess, 600, 20, spread::one);
 }
 
@@ -185,11 +191,16 @@ TEST_CASE("sums of groups of rows of several axes agree with the CPU's", "[gpu][
   tensor<float, dyn, 3, 12> V({count, 3, 12});
   std::size_t n = 5;
   for (float& x : V) x = std::round(16 * static_cast<float>(gpu_test::number(n++)));
-  const auto N = spread_numbers(6, count, spread::mostly_one);
-  CHECK(same_on_gpu(sess, segment_sum<6>(v, i<int>), v = V, i<int> = N));
-  CHECK(same_on_gpu(sess, segment_sum<6>(permute<0, 2, 1>(v), i<int>), v = V, i<int> = N));
-  CHECK(same_on_gpu(sess, segment_sum<6>(slice<range<>, range<>, range<0, 12, 5>>(v), i<int>), v = V, i<int> = N));
-  CHECK(same_on_gpu(sess, segment_sum<6>(slice<range<>, range<>, range<3, 4>>(v), i<int>), v = V, i<int> = N));
+  const auto check = [&](auto rows) {
+    constexpr int all = decltype(rows)::value;
+    const auto N = spread_numbers(all, count, spread::mostly_one);
+    CHECK(same_on_gpu(sess, segment_sum<all>(v, i<int>), v = V, i<int> = N));
+    CHECK(same_on_gpu(sess, segment_sum<all>(permute<0, 2, 1>(v), i<int>), v = V, i<int> = N));
+    CHECK(same_on_gpu(sess, segment_sum<all>(slice<range<>, range<>, range<0, 12, 5>>(v), i<int>), v = V, i<int> = N));
+    CHECK(same_on_gpu(sess, segment_sum<all>(slice<range<>, range<>, range<3, 4>>(v), i<int>), v = V, i<int> = N));
+  };
+  check(std::integral_constant<int, 6>{});
+  check(std::integral_constant<int, 60>{});
 }
 
 TEST_CASE("gradients of reads of long groups agree with the CPU's", "[gpu][indexing][gradient]") {
@@ -197,17 +208,19 @@ TEST_CASE("gradients of reads of long groups agree with the CPU's", "[gpu][index
   const auto same = [&](const auto& taken, const auto& X, const auto& N) {
     return same_on_gpu(sess, gradient(sum(floor(taken) * taken), x<float>), x<float> = X, i<int> = N);
   };
-  for (const spread how : {spread::evenly, spread::mostly_one}) {
-    const auto N = spread_numbers(9, 400, how);
-    const auto X = whole_numbers<float>(9, 33), wide = whole_numbers<float>(33, 9);
-    CHECK(same(take<0>(x<float>, i<int>), X, N));
-    CHECK(same(embedding(x<float>, reshape<20, 20>(i<int>)), X, N));
-    CHECK(same(embedding(x<float>, transpose(reshape<20, 20>(i<int>))), X, N));
-    CHECK(same(transpose(take<0>(x<float>, i<int>)), X, N));
-    CHECK(same(take<1>(x<float>, i<int>), wide, N));
-    CHECK(same(take<1>(x<float>, reshape<20, 20>(i<int>)), wide, N));
-    CHECK(same(take_along_axis<0>(x<float>, expand_dims<1>(i<int>)), X, N));
-  }
+  for (const int rows : {9, 60})
+    for (const spread how : {spread::evenly, spread::mostly_one}) {
+      INFO(rows << " rows, " << static_cast<int>(how));
+      const auto N = spread_numbers(rows, 400, how);
+      const auto X = whole_numbers<float>(rows, 33), wide = whole_numbers<float>(33, rows);
+      CHECK(same(take<0>(x<float>, i<int>), X, N));
+      CHECK(same(embedding(x<float>, reshape<20, 20>(i<int>)), X, N));
+      CHECK(same(embedding(x<float>, transpose(reshape<20, 20>(i<int>))), X, N));
+      CHECK(same(transpose(take<0>(x<float>, i<int>)), X, N));
+      CHECK(same(take<1>(x<float>, i<int>), wide, N));
+      CHECK(same(take<1>(x<float>, reshape<20, 20>(i<int>)), wide, N));
+      CHECK(same(take_along_axis<0>(x<float>, expand_dims<1>(i<int>)), whole_numbers<float>(rows, 5), N));
+    }
 }
 
 namespace {
@@ -274,11 +287,17 @@ TEST_CASE("sums of long groups are as exact as the CPU's", "[gpu][indexing]") {
   const auto D = numbers<double>(count, 3, 5);
   tensor<int, dyn> N({count});
   for (int k = 0; k < count; ++k) N(k) = static_cast<int>(gpu_test::number(static_cast<std::size_t>(k)) * 4);
-  const auto got = sess.run(on<gpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N);
-  const auto here = sess.run(on<cpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N);
-  for (int s = 0; s < 4; ++s)
-    for (int c = 0; c < 3; ++c) CHECK(std::abs(got(s, c) - here(s, c)) <= 1e-15 * count * std::abs(here(s, c)));
-  CHECK(got == sess.run(on<gpu<0>>(segment_sum<4>(u<double>, i<int>)), u<double> = D, i<int> = N));
+  const auto check = [&](auto segments) {
+    constexpr int all = decltype(segments)::value;
+    const auto sums = segment_sum<all>(u<double>, i<int>);
+    const auto got = sess.run(on<gpu<0>>(sums), u<double> = D, i<int> = N);
+    const auto here = sess.run(on<cpu<0>>(sums), u<double> = D, i<int> = N);
+    for (int s = 0; s < all; ++s)
+      for (int c = 0; c < 3; ++c) CHECK(std::abs(got(s, c) - here(s, c)) <= 1e-15 * count * std::abs(here(s, c)));
+    CHECK(got == sess.run(on<gpu<0>>(sums), u<double> = D, i<int> = N));
+  };
+  check(std::integral_constant<int, 4>{});
+  check(std::integral_constant<int, 40>{});
 }
 
 TEST_CASE("gradients of many elements by number agree with the CPU's", "[gpu][indexing][gradient]") {

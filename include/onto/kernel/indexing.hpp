@@ -215,17 +215,40 @@ struct scatter_sum {
   using rule = scanning<fold::sum, computed_of<T>>;
   using result = Result;
   static constexpr bool replaces = false;
-  struct state {
-    typename rule::term kept, lost;
+  using term = typename rule::term;
+  struct plain_sum {
+    term kept;
   };
-  ONTO_HD static typename rule::term term_of(T x) {
-    return static_cast<typename rule::term>(static_cast<computed_of<T>>(x));
+  struct sum_and_error {
+    term kept, lost = 0;
+  };
+  using state = std::conditional_t<rule::compensated, sum_and_error, plain_sum>;
+  ONTO_HD static term term_of(T x) { return static_cast<term>(static_cast<computed_of<T>>(x)); }
+  ONTO_HD static state none() { return {rule::empty()}; }
+  ONTO_HD static state first(T x) { return {term_of(x)}; }
+  ONTO_HD static void add(state& s, T x) {
+    term none{};
+    rule::add(s.kept, lost_of(s, none), term_of(x));
   }
-  ONTO_HD static state none() { return {rule::empty(), {}}; }
-  ONTO_HD static state first(T x) { return {term_of(x), {}}; }
-  ONTO_HD static void add(state& s, T x) { rule::add(s.kept, s.lost, term_of(x)); }
-  ONTO_HD static void merge(state& s, const state& next) { rule::merge(s.kept, s.lost, next.kept, next.lost); }
-  ONTO_HD static Result finish(const state& s) { return static_cast<Result>(rule::finish(s.kept, s.lost)); }
+  ONTO_HD static void merge(state& s, const state& next) {
+    term none{};
+    const term no_more{};
+    rule::merge(s.kept, lost_of(s, none), next.kept, lost_of(next, no_more));
+  }
+  ONTO_HD static Result finish(const state& s) {
+    const term none{};
+    return static_cast<Result>(rule::finish(s.kept, lost_of(s, none)));
+  }
+
+ private:
+  /// What rounding has taken from a sum; `none` where that is not kept.
+  template <class State, class Term>
+  ONTO_HD static Term& lost_of([[maybe_unused]] State& s, [[maybe_unused]] Term& none) {
+    if constexpr (rule::compensated)
+      return s.lost;
+    else
+      return none;
+  }
 };
 template <class T>
 struct scatter_rule<op::scatter<true>, T> : scatter_sum<T, T> {

@@ -38,9 +38,15 @@ struct unsorted_numbers {
   template <class Groups, class Access, class F>
   ONTO_HD ONTO_INLINE void of_group(const indexed_call& c, std::int64_t group, const F& f) const {
     for (std::int64_t number = 0; number < Groups::count(c); ++number)
-      if (Groups::template group<Access>(c, number) == group) f(number);
+      if (group_of<Groups, Access>(c, number) == group) f(number);
   }
 };
+
+/// How many groups an operation has, where its type says so.
+template <class Op>
+inline constexpr std::int64_t known_groups = -1;
+template <int N>
+inline constexpr std::int64_t known_groups<op::segment_sum<N>> = N;
 
 /// The group of an element of a result, and how far from the first update of one of its numbers the element's lies.
 struct grouped_element {
@@ -48,12 +54,37 @@ struct grouped_element {
   std::int64_t offset;
 };
 
-/// Of an operation over operands of type `T`: how many numbers and groups there are, the group of a number (-1: none),
-/// the group of an element, where a number's updates begin, and how updates come together (`rule`, as in scatters). Of
-/// sums, how many elements of one group are side by side in the result (`inner`), and the first axis of the updates
-/// that such elements go along.
+/// Of an operation over operands of type `T`: how many numbers and groups there are, the group of a number (-1: none)
+/// or where it lies among the numbers (`place`) and what group its value says (`group_of`), the group of an element,
+/// where a number's updates begin, and how updates come together (`rule`, as in scatters). Of sums, how many elements
+/// of one group are side by side in the result (`inner`), and the first axis of the updates that such elements go
+/// along.
 template <class Op, class T>
 struct number_groups;
+
+/// The groups of some numbers, every `step`-th from `first` on, whose loads are under way together: -1 from `end` on.
+template <class Groups, class Access, int Count>
+ONTO_HD ONTO_INLINE void groups_of(const indexed_call& c, std::int64_t first, std::int64_t step, std::int64_t end,
+                                   std::int64_t (&group)[Count]) {
+  if constexpr (requires { Groups::place(c, first); }) {
+    with_integer(c.in[0].type, [&](auto zero) {
+      for (int k = 0; k < Count; ++k)
+        if (first + k * step < end)
+          group[k] = count_of(element_at<decltype(zero), Access>(c.in[0], Groups::place(c, first + k * step)));
+    });
+    for (int k = 0; k < Count; ++k) group[k] = first + k * step < end ? Groups::group_of(c, group[k]) : -1;
+  } else {
+    for (int k = 0; k < Count; ++k)
+      group[k] = first + k * step < end ? Groups::template group<Access>(c, first + k * step) : -1;
+  }
+}
+/// The group of a number.
+template <class Groups, class Access>
+ONTO_HD ONTO_INLINE std::int64_t group_of(const indexed_call& c, std::int64_t number) {
+  std::int64_t group[1];
+  groups_of<Groups, Access>(c, number, 1, number + 1, group);
+  return group[0];
+}
 
 /// The row of an element of a result, and how far from the first element of an operand's row the element's lies.
 // Without an array of places, which would be in a thread's local memory.
@@ -75,9 +106,9 @@ struct groups_of_rows {
 
   ONTO_HD static std::int64_t count(const indexed_call& c) { return c.in[0].shape.dims[0]; }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.extent[0].divisor; }
-  template <class Access>
-  ONTO_HD static std::int64_t group(const indexed_call& c, std::int64_t number) {
-    return row_of<Access>(c.in[0], number, groups(c), rule::wraps);
+  ONTO_HD static std::int64_t place(const indexed_call& c, std::int64_t number) { return number * c.in[0].stride[0]; }
+  ONTO_HD static std::int64_t group_of(const indexed_call& c, std::int64_t value) {
+    return row_of(value, groups(c), rule::wraps);
   }
   ONTO_HD static const indexed_operand& updates(const indexed_call& c) { return c.in[rule::updates]; }
   ONTO_HD static grouped_element element(const indexed_call& c, std::int64_t k) {
@@ -158,10 +189,10 @@ struct number_groups<op::gather_gradient<op::take<Axis>>, T> : groups_of_reads<T
   }
   ONTO_HD static std::int64_t count(const indexed_call& c) { return elements_of(c.in[0]); }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.extent[Axis].divisor; }
-  template <class Access>
-  ONTO_HD static std::int64_t group(const indexed_call& c, std::int64_t number) {
-    return nearest(number_at<Access>(c.in[0], offset_in_axes(c.in[0], 0, c.in[0].shape.rank, number)), groups(c));
+  ONTO_HD static std::int64_t place(const indexed_call& c, std::int64_t number) {
+    return offset_in_axes(c.in[0], 0, c.in[0].shape.rank, number);
   }
+  ONTO_HD static std::int64_t group_of(const indexed_call& c, std::int64_t value) { return nearest(value, groups(c)); }
   ONTO_HD static grouped_element element(const indexed_call& c, std::int64_t k) {
     grouped_element e{0, 0};
     ONTO_NO_UNROLL
@@ -215,9 +246,9 @@ struct number_groups<op::scatter_gradient<op::scatter<false>>, T> {
 
   ONTO_HD static std::int64_t count(const indexed_call& c) { return c.in[0].shape.dims[0]; }
   ONTO_HD static std::int64_t groups(const indexed_call& c) { return c.in[1].shape.dims[0]; }
-  template <class Access>
-  ONTO_HD static std::int64_t group(const indexed_call& c, std::int64_t number) {
-    return row_of<Access>(c.in[0], number, groups(c), rule::wraps);
+  ONTO_HD static std::int64_t place(const indexed_call& c, std::int64_t number) { return number * c.in[0].stride[0]; }
+  ONTO_HD static std::int64_t group_of(const indexed_call& c, std::int64_t value) {
+    return row_of(value, groups(c), rule::wraps);
   }
 };
 
@@ -240,7 +271,7 @@ struct element_of_group<op::scatter_gradient<op::scatter<false>>, T> {
   template <class Access, class Numbers>
   ONTO_HD ONTO_INLINE static T at(const indexed_call& c, const Numbers& numbers, std::int64_t k) {
     using groups = number_groups<op::scatter_gradient<op::scatter<false>>, T>;
-    const std::int64_t own = place_of(c, k).at[0], row = groups::template group<Access>(c, own);
+    const std::int64_t own = place_of(c, k).at[0], row = group_of<groups, Access>(c, own);
     std::int64_t last = -1;
     if (row >= 0) numbers.template of_group<groups, Access>(c, row, [&](std::int64_t number) { last = number; });
     return last == own ? indexed_element<op::scatter_gradient<op::scatter<false>>>::template at<T, Access>(c, k) : T(0);

@@ -16,6 +16,7 @@
 #include <onto/backend/cuda/group_sums.hpp>
 #include <onto/backend/cuda/integer_sums.hpp>
 #include <onto/backend/cuda/matmul_plan.hpp>
+#include <onto/backend/cuda/private_sums.hpp>
 #include <onto/backend/cuda/row_operands.hpp>
 
 using namespace calls;
@@ -89,6 +90,19 @@ std::string sums_of_groups() {
           const group_sums g = arrange_sums(numbers, groups, groups * inner, inner, along);
           f.add(numbers, groups, inner, along, g.of_element.width, g.of_element.depth, g.of_piece.width,
                 g.of_piece.depth, g.piece_bits, g.pieces);
+        }
+  return f.text();
+}
+
+std::string private_sums_of_threads() {
+  family f("sums of few groups: numbers, groups, columns, bytes; width, depth, blocks, tiles; depth of an element");
+  for (const std::int64_t numbers : counts)
+    for (const std::int64_t groups : {1, 4, 16, 46})
+      for (const std::int64_t columns : counts)
+        for (const std::int64_t bytes : {8, 16}) {
+          const private_sums g = arrange_private_sums(numbers, groups, groups * columns, columns, bytes);
+          f.add(numbers, groups, columns, bytes, g.of_block.width, g.of_block.depth, g.blocks, g.tiles,
+                g.of_element.depth);
         }
   return f.text();
 }
@@ -368,5 +382,5 @@ std::string reductions() {
 
 TEST_CASE("grids are those of the table", "[golden]") {
   golden("cuda/grids", folds() + rows() + row_layouts() + maps() + transposed_copies() + products() + reductions() +
-                           sums_of_groups() + sums_of_integers());
+                           sums_of_groups() + private_sums_of_threads() + sums_of_integers());
 }

@@ -5,6 +5,7 @@
 #include <onto/backend/cuda/map.hpp>
 #include <onto/backend/cuda/reduce.hpp>
 #include <onto/backend/cuda/row.hpp>
+#include <onto/indexing.hpp>
 #include <onto/ops/arithmetic.hpp>
 
 #include <map>
@@ -183,4 +184,30 @@ TEST_CASE("rows over the first axis are read once, in whole sectors, by as many 
   CHECK(c.load_sectors == count * columns / 8);
   CHECK(c.store_sectors == count * columns / 8);
   CHECK(c.bank_conflicts == 0);
+}
+
+TEST_CASE("rows that are summed up by number are read in whole sectors, once", "[traffic]") {
+  constexpr auto u = placeholder<"u", float, dyn, dyn>;
+  constexpr auto i = placeholder<"i", int, dyn>;
+  constexpr int count = 1000, columns = 64;
+  const tensor<float, dyn, dyn> rows({count, columns});
+  session sess;
+  const auto sectors_of = [&](const auto& sums, const char* kernel) {
+    tensor<int, dyn> N({count});
+    for (int k = 0; k < count; ++k) N(k) = k * 7 % 50;
+    cuda_emulation::count_accesses(true);
+    sess.run(on<gpu<0>>(sums), u = rows, i = N);
+    cuda_emulation::count_accesses(false);
+    std::int64_t sectors = 0;
+    for (const auto& [name, counts] : cuda_emulation::take_counts())
+      if (name.find(kernel) != std::string::npos) sectors += counts.load_sectors;
+    return sectors;
+  };
+  // For each 32 elements of a row, which are 4 sectors, a warp reads a number, which is in one, and where groups begin.
+  constexpr std::int64_t whole = count * columns * 4 / 32;
+  for (const std::int64_t sectors : {sectors_of(segment_sum<50>(u, i), "group_sums_kernel"),
+                                     sectors_of(segment_sum<40>(u, i), "private_sums_kernel")}) {
+    CHECK(sectors >= whole / 2);
+    CHECK(sectors <= whole * 3 / 2);
+  }
 }

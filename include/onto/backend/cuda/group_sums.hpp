@@ -22,14 +22,34 @@
 
 namespace onto::detail {
 
+/// Where the elements of one group, its columns, are in the result.
+struct group_columns {
+  index_divisor all;    // of a group
+  index_divisor inner;  // those of them that are side by side
+  index_divisor outer;  // such elements of all groups
+
+  constexpr group_columns() = default;
+  constexpr group_columns(std::int64_t size, std::int64_t groups, std::int64_t side_by_side)
+      : all(size / groups), inner(side_by_side), outer(groups * side_by_side) {}
+
+  ONTO_HD constexpr std::int64_t count() const { return all.divisor; }
+  /// The element of a column that is of the first group; that of the next group is `inner` further.
+  ONTO_HD std::int64_t first_element(std::int64_t column) const {
+    return column + inner.divide(column) * (outer.divisor - inner.divisor);
+  }
+  /// The column of an element.
+  ONTO_HD std::int64_t of(std::int64_t k) const {
+    return outer.divide(k) * inner.divisor + (k - inner.divide(k) * inner.divisor);
+  }
+};
+
 /// How sums of groups are spread over threads. A piece is as many sorted numbers as `piece_bits` says.
 struct group_sums {
   thread_grid of_element, of_piece;  // threads on an element of the result, and on one of a piece
   std::int64_t groups;
   int piece_bits;
-  std::int64_t pieces;         // 0: none are summed up first
-  index_divisor columns;       // elements of a group
-  index_divisor inner, outer;  // those of them that are side by side; of all groups, such elements
+  std::int64_t pieces;  // 0: none are summed up first
+  group_columns columns;
 };
 
 /// Threads on each of so many sums of at most `longest` terms; `least` where there are enough sums.
@@ -51,13 +71,11 @@ constexpr group_sums arrange_sums(std::int64_t count, std::int64_t groups, std::
   g.piece_bits = static_cast<int>(greatest(logarithm_from(count) - most_pieces_bits, along ? 8 : 6));
   const std::int64_t piece = std::int64_t{1} << g.piece_bits;
   g.pieces = count > 4 * piece ? count >> g.piece_bits : 0;
-  g.columns = index_divisor(size / groups);
-  g.inner = index_divisor(inner);
-  g.outer = index_divisor(groups * inner);
+  g.columns = group_columns(size, groups, inner);
   const std::int64_t longest = g.pieces > 0 ? 2 * piece + g.pieces : count;
   const std::int64_t lanes = along ? power_of_two_from(least(divide_up(count / groups, 4), 32)) : 1;
   g.of_element = threads_on_sums(size, longest, along, greatest(lanes, 1));
-  g.of_piece = threads_on_sums(g.pieces * g.columns.divisor, piece, along, along ? 32 : 1);
+  g.of_piece = threads_on_sums(g.pieces * g.columns.count(), piece, along, along ? 32 : 1);
   return g;
 }
 
@@ -118,21 +136,20 @@ __global__ void __launch_bounds__(block_threads)
   const thread_grid& grid = g.of_piece;
   auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t size = g.pieces * g.columns.divisor, piece = std::int64_t{1} << g.piece_bits;
+  const std::int64_t size = g.pieces * g.columns.count(), piece = std::int64_t{1} << g.piece_bits;
   for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < size;
        first += std::int64_t{gridDim.x} * grid.width) {
     const std::int64_t sum = first + grid.column(thread);
     state_of_group<Op, T> s = rule::none();
     bool whole = sum < size;
     if (whole) {
-      const std::int64_t at = g.columns.divide(sum), begin = at << g.piece_bits;
+      const std::int64_t at = g.columns.all.divide(sum), begin = at << g.piece_bits;
       const std::int64_t group = device_load(sorted.groups + begin);
       whole = group < g.groups && device_load(sorted.groups + begin + piece - 1) == group;
       if (whole) {
-        const std::int64_t column = sum - at * g.columns.divisor, row = g.inner.divide(column);
-        const std::int64_t in_first_group = column + row * (g.outer.divisor - g.inner.divisor);
-        add_updates<Op, T>(s, c, sorted, groups::element(c, in_first_group).offset, begin, begin + piece,
-                           grid.row(thread), grid.depth);
+        const std::int64_t k = g.columns.first_element(sum - at * g.columns.count());
+        add_updates<Op, T>(s, c, sorted, groups::element(c, k).offset, begin, begin + piece, grid.row(thread),
+                           grid.depth);
       }
     }
     s = fold_block<rule>(s, slots, grid, thread);
@@ -168,8 +185,7 @@ __global__ void __launch_bounds__(block_threads)
       for (int part = 0; part < 2; ++part)
         add_updates<Op, T>(s, c, sorted, e.offset, part == 0 ? begin : tail, part == 0 ? head : end, row, grid.depth);
       if (pieces > 0) {
-        const std::int64_t columns = g.columns.divisor, inner = g.inner.divisor;
-        const std::int64_t column = g.outer.divide(k) * inner + (k - g.inner.divide(k) * inner);
+        const std::int64_t columns = g.columns.count(), column = g.columns.of(k);
         for (std::int64_t p = row; p < pieces; p += grid.depth)
           rule::merge(s, device_load(sums + (next + p) * columns + column));
       }
@@ -183,7 +199,7 @@ __global__ void __launch_bounds__(block_threads)
 /// Bytes of device memory for the sums of pieces, a multiple of 256.
 template <class Op, class T>
 std::size_t group_sums_workspace(const group_sums& g) {
-  const std::int64_t bytes = g.pieces * g.columns.divisor * static_cast<std::int64_t>(sizeof(state_of_group<Op, T>));
+  const std::int64_t bytes = g.pieces * g.columns.count() * static_cast<std::int64_t>(sizeof(state_of_group<Op, T>));
   return static_cast<std::size_t>(divide_up(bytes, 256) * 256);
 }
 
@@ -195,7 +211,7 @@ void launch_group_sums(cudaStream_t stream, const char* what, const indexed_call
     return launch_shape{grid_blocks(divide_up(size, grid.width))};
   };
   if (g.pieces > 0)
-    launch(stream, what, &piece_sums_kernel<Op, T>, blocks(g.pieces * g.columns.divisor, g.of_piece), c, g, sorted,
+    launch(stream, what, &piece_sums_kernel<Op, T>, blocks(g.pieces * g.columns.count(), g.of_piece), c, g, sorted,
            sums);
   launch(stream, what, &group_sums_kernel<Op, T, Result>, blocks(c.size, g.of_element), c, g, sorted, sums, out);
 }

@@ -16,6 +16,7 @@
 #include <onto/backend/cuda/integer_sums.hpp>
 #include <onto/backend/cuda/launch.hpp>
 #include <onto/backend/cuda/number_sort.hpp>
+#include <onto/backend/cuda/private_sums.hpp>
 #include <onto/kernel/number_groups.hpp>
 #include <onto/runtime/kernel.hpp>
 
@@ -45,30 +46,39 @@ number_sort number_sort_of(const indexed_call& c) {
   return {number_groups<Op, T>::count(c), number_groups<Op, T>::groups(c)};
 }
 
+/// Which way sums go: by numbers as they come, each thread with sums of its own, where groups are few; else by sorted
+/// ones.
+template <class Op, class T>
+inline constexpr bool may_sort = known_groups<Op><0 || known_groups<Op>> most_private_groups<state_of_group<Op, T>>;
+template <class Op, class T>
+bool sums_privately(const indexed_call& c) {
+  return !may_sort<Op, T> || number_groups<Op, T>::groups(c) <= most_private_groups<state_of_group<Op, T>>;
+}
+
 /// Bytes of device memory that `cuda_grouped` needs for the call on the device that is current.
 template <class Op, class T>
 std::size_t cuda_grouped_workspace(const kernel_call& call) {
+  using groups = number_groups<Op, T>;
   if (call.shapes[call.inputs].size() <= 0) return 0;
   const indexed_call c = grouped_call_of<Op, T>(call);
   const number_sort sort = number_sort_of<Op, T>(c);
+  if (sort.few()) return 0;
+  if constexpr (!groups::rule::replaces)
+    if (sums_privately<Op, T>(c)) return private_sums_workspace<Op, T>(private_sums_of<Op, T>(c));
+  if (!sort.sorts()) return 0;
   std::size_t bytes = sort.workspace();
-  if constexpr (!number_groups<Op, T>::rule::replaces)
-    if (sort.sorts()) bytes += group_sums_workspace<Op, T>(group_sums_of<Op, T>(c));
+  if constexpr (!groups::rule::replaces) bytes += group_sums_workspace<Op, T>(group_sums_of<Op, T>(c));
   return bytes;
 }
 
-/// The operation by numbers that are sorted into groups, where there are more than a few.
+/// The operation by numbers that are sorted into groups.
 /// *Throws* `internal_error` where CUB cannot launch its kernels.
 template <class Op, class T, class Result>
 void cuda_sorted_groups(gpu_context& context, const kernel_call& call, const indexed_call& c, const char* what,
                         Result* out) {
   using groups = number_groups<Op, T>;
   const number_sort sort = number_sort_of<Op, T>(c);
-  if (!sort.sorts())
-    return launch(context.stream, what, &grouped_kernel<Op, T, unsorted_numbers, Result>, blocks_for(c.size), c,
-                  unsorted_numbers{}, out);
   auto* const room = static_cast<char*>(call.workspace);
-  if (!room) throw internal_error("[onto.cuda] a scatter was launched without its workspace");
   const auto sorted_in = [&](char* sort_room) {
     launch(context.stream, what, &group_kernel<groups>, blocks_for(groups::count(c)), c, sort.groups(sort_room),
            sort.numbers(sort_room));
@@ -98,7 +108,18 @@ void cuda_grouped(gpu_context& context, const kernel_call& call) {
     launch(context.stream, what, &grouped_kernel<Op, T, no_numbers, result>, blocks_for(c.size), c, no_numbers{}, out);
     return add_integers<Op, T>(context.stream, what, c, out);
   } else {
-    cuda_sorted_groups<Op, T>(context, call, c, what, out);
+    using groups = number_groups<Op, T>;
+    const number_sort sort = number_sort_of<Op, T>(c);
+    bool privately = false;
+    if constexpr (!groups::rule::replaces) privately = !sort.few() && sums_privately<Op, T>(c);
+    if (!privately && !sort.sorts())
+      return launch(context.stream, what, &grouped_kernel<Op, T, unsorted_numbers, result>, blocks_for(c.size), c,
+                    unsorted_numbers{}, out);
+    if (!call.workspace) throw internal_error("[onto.cuda] a scatter was launched without its workspace");
+    if constexpr (!groups::rule::replaces)
+      if (privately)
+        return launch_private_sums<Op, T>(context.stream, what, c, private_sums_of<Op, T>(c), call.workspace, out);
+    if constexpr (groups::rule::replaces || may_sort<Op, T>) cuda_sorted_groups<Op, T>(context, call, c, what, out);
   }
 }
 

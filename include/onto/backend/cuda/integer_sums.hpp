@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(block_threads)
       device_store(counters + k, std::uint32_t{0});
     __syncthreads();
   }
-  const std::int64_t rows = groups::groups(c), threads = std::int64_t{gridDim.x} * block_threads;
+  const std::int64_t threads = std::int64_t{gridDim.x} * block_threads;
   const std::int64_t first = std::int64_t{blockIdx.x} * block_threads + threadIdx.x;
   const std::int64_t first_number = g.columns.divide(first);
   for (std::int64_t column = first - first_number * columns; column < columns; column += threads) {
@@ -112,22 +112,15 @@ __global__ void __launch_bounds__(block_threads)
     };
     const std::int64_t end = first_number < g.numbers_at_once ? g.count : 0;
     for (std::int64_t number = first_number; number < end; number += together * g.numbers_at_once) {
-      // So many loads are under way at once. What is behind the last number is of no row.
+      // So many loads are under way at once.
       std::int64_t row[together];
       Word update[together];
       for (int k = 0; k < together; ++k) {
         const std::int64_t at = number + k * g.numbers_at_once;
         update[k] = at < end ? static_cast<Word>(device_load(updates + groups::offset(c, at))) : 0;
       }
-      with_integer(c.in[0].type, [&](auto zero) {
-        for (int k = 0; k < together; ++k) {
-          const std::int64_t at = number + k * g.numbers_at_once;
-          row[k] =
-              at < end ? count_of(element_at<decltype(zero), device_access>(c.in[0], at * c.in[0].stride[0])) : rows;
-        }
-      });
+      groups_of<groups, device_access>(c, number, g.numbers_at_once, end, row);
       for (int k = 0; k < together; ++k) {
-        row[k] = row_of(row[k], rows, groups::rule::wraps);
         if (row[k] < 0) continue;
         if (row[k] != to) {
           add();

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(block_threads)
     group_kernel(const __grid_constant__ indexed_call c, std::uint32_t* groups, std::uint32_t* numbers) {
   const std::int64_t count = Groups::count(c), threads = std::int64_t{gridDim.x} * block_threads;
   for (std::int64_t k = std::int64_t{blockIdx.x} * block_threads + threadIdx.x; k < count; k += threads) {
-    const std::int64_t group = Groups::template group<device_access>(c, k);
+    const std::int64_t group = group_of<Groups, device_access>(c, k);
     device_store(groups + k, static_cast<std::uint32_t>(group < 0 ? Groups::groups(c) : group));
     device_store(numbers + k, static_cast<std::uint32_t>(k));
   }
@@ -54,13 +54,15 @@ __global__ void __launch_bounds__(block_threads)
 /// Sorts the numbers of an operation into its groups.
 class number_sort {
  public:
-  static constexpr std::int64_t few = 64;  // numbers of which each element looks at all
-  static constexpr std::int64_t most = std::int64_t{0xffffffff};
-
   number_sort(std::int64_t count, std::int64_t groups) : count_(count), groups_(groups) {}
 
+  /// Whether numbers are so few that each element of the result looks at all of them.
+  bool few() const { return count_ <= 64; }
   /// Whether sorting pays, and can be done.
-  bool sorts() const { return count_ > few && count_ <= most && groups_ < most; }
+  bool sorts() const {
+    constexpr std::int64_t most = 0xffffffff;
+    return !few() && count_ <= most && groups_ < most;
+  }
 
   /// Bytes of device memory, a multiple of 256. *Effects* asks CUB, for the device that is current.
   std::size_t workspace() const {

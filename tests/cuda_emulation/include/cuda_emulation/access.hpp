@@ -12,8 +12,8 @@ const void* readable(const void* p, std::size_t bytes, std::size_t alignment);
 /// The same for bytes that are written.
 void* writable(void* p, std::size_t bytes, std::size_t alignment);
 
-/// The same for bytes that a thread reads and writes in one, of 4 or 8 bytes: threads that do only that at an address do
-/// not race with each other.
+/// The same for bytes that a thread reads and writes in one, of 4 or 8 bytes: threads that do only that at an address
+/// do not race with each other.
 void* atomic(void* p, std::size_t bytes, std::size_t alignment);
 
 /// A block's array of static shared memory; `name` is one address for each array of a kernel.
