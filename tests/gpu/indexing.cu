@@ -347,6 +347,22 @@ TEST_CASE("a prepared operation by number runs again and again", "[gpu]") {
   }
 }
 
+TEST_CASE("prepared sums by number begin anew in each run", "[gpu][indexing]") {
+  session sess;
+  const auto all =
+      fetches(on<gpu<0>>(bincount<16>(i<int>)), on<gpu<0>>(bincount<5000>(i<int>)),
+              on<gpu<0>>(segment_sum<16>(u<float>, i<int>)), on<gpu<0>>(segment_sum<60>(u<float>, i<int>)));
+  const auto here =
+      fetches(on<cpu<0>>(bincount<16>(i<int>)), on<cpu<0>>(bincount<5000>(i<int>)),
+              on<cpu<0>>(segment_sum<16>(u<float>, i<int>)), on<cpu<0>>(segment_sum<60>(u<float>, i<int>)));
+  auto step = sess.prepare(all);
+  for (const spread how : {spread::evenly, spread::one, spread::outside, spread::mostly_one}) {
+    const auto N = spread_numbers(16, 300, how);
+    const auto U = whole_numbers<float>(300, 9);
+    CHECK(step(i<int> = N, u<float> = U) == sess.run(here, i<int> = N, u<float> = U));
+  }
+}
+
 TEST_CASE("by no numbers there is nothing, and nothing is launched", "[gpu][indexing]") {
   session sess;
   const tensor<std::int32_t, dyn> none({0});

@@ -220,12 +220,12 @@ struct scatter_sum {
     term kept;
   };
   struct sum_and_error {
-    term kept, lost = 0;
+    term kept, lost;
   };
   using state = std::conditional_t<rule::compensated, sum_and_error, plain_sum>;
   ONTO_HD static term term_of(T x) { return static_cast<term>(static_cast<computed_of<T>>(x)); }
-  ONTO_HD static state none() { return {rule::empty()}; }
-  ONTO_HD static state first(T x) { return {term_of(x)}; }
+  ONTO_HD static state none() { return beginning_with(rule::empty()); }
+  ONTO_HD static state first(T x) { return beginning_with(term_of(x)); }
   ONTO_HD static void add(state& s, T x) {
     term none{};
     rule::add(s.kept, lost_of(s, none), term_of(x));
@@ -241,6 +241,11 @@ struct scatter_sum {
   }
 
  private:
+  ONTO_HD static state beginning_with(term x) {
+    state s{};
+    s.kept = x;
+    return s;
+  }
   /// What rounding has taken from a sum; `none` where that is not kept.
   template <class State, class Term>
   ONTO_HD static Term& lost_of([[maybe_unused]] State& s, [[maybe_unused]] Term& none) {
