@@ -2,6 +2,9 @@
 // Programs whose kernels gate.py looks at: one of each way through memory. They are compiled for the GPU and never run.
 #include <onto/onto.hpp>
 
+#include <onto/backend/cuda/select_rows.hpp>
+#include <onto/backend/cuda/sort_rows.hpp>
+
 namespace {
 
 using onto::dyn;
@@ -24,6 +27,14 @@ const void* kernels_of(const E&) {
   return &onto::detail::typed_run<E>::program();
 }
 
+/// Sorts and selections without what CUB has of them.
+template <class Kernel>
+const void* kernel(Kernel* k) {
+  return reinterpret_cast<const void*>(k);
+}
+using sorted = onto::detail::sorting<false, false>;
+using greatest = onto::detail::sorting<true, true>;
+
 }  // namespace
 
 // The operands' strides choose between the kernels of a map when it runs: a bias, a transposed operand and a slice are
@@ -43,4 +54,9 @@ const void* const onto_kernels[] = {
     kernels_of(onto::sum<-1>(onto::square(x - b<float>))),
     kernels_of(onto::softmax(x)),
     kernels_of(centred* onto::rsqrt(onto::mean<-1>(onto::square(centred), onto::keep_extents) + 1e-5f) * scale + shift),
+    kernel(&onto::detail::sort_rows_kernel<sorted, float, onto::detail::few_items>),
+    kernel(&onto::detail::sort_rows_kernel<sorted, float, onto::detail::many_items>),
+    kernel(&onto::detail::sort_rows_kernel<greatest, float, onto::detail::many_items>),
+    kernel(&onto::detail::select_kernel<onto::detail::row_elements<greatest, float>>),
+    kernel(&onto::detail::select_kernel<onto::detail::row_candidates>),
 };

@@ -97,7 +97,7 @@ std::string sums_of_groups() {
 std::string private_sums_of_threads() {
   family f("sums of few groups: numbers, groups, columns, bytes; width, depth, blocks, tiles; depth of an element");
   for (const std::int64_t numbers : counts)
-    for (const std::int64_t groups : {1, 4, 16, 46})
+    for (const std::int64_t groups : {1, 4, 16, 45})
       for (const std::int64_t columns : counts)
         for (const std::int64_t bytes : {8, 16}) {
           const private_sums g = arrange_private_sums(numbers, groups, groups * columns, columns, bytes);

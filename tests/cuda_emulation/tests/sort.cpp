@@ -94,3 +94,18 @@ TEST_CASE("a selection works on each GPU, and each launch of it fails once, and 
                                      {"cudaLaunchKernelExC"});
   CHECK(cuda_emulation::take_violations().empty());
 }
+
+TEST_CASE("the parts of rows are all of them, and no longer than threads count", "[gpu]") {
+  for (const std::int64_t rows : {1, 3, 263, 264, 5000})
+    for (const std::int64_t n :
+         {std::int64_t{4097}, std::int64_t{8193}, std::int64_t{10'000'000}, (std::int64_t{1} << 32) - 1})
+      for (const std::int64_t count : {1, 10, 256}) {
+        const row_parts g = parts_of_rows(rows, n, count), rest = rest_of_rows(g);
+        CAPTURE(rows, n, count, g.part);
+        CHECK((g.parts.divisor - 1) * g.part < n);
+        CHECK(g.parts.divisor * g.part >= n);
+        CHECK((g.part % block_looks == 0 && g.part <= longest_piece));
+        CHECK((g.parts.divisor == 1 || g.part >= block_looks));
+        CHECK((rest.parts.divisor == 1 && rest.length == g.parts.divisor * count && rest.length <= 1 << 16));
+      }
+}

@@ -24,10 +24,13 @@ namespace onto::detail {
 
 inline constexpr int private_sum_threads = 128;
 
-/// The most groups that threads have sums of their own for: beside what the block folds through.
+/// The most groups that threads have sums of their own for: beside what the block folds through, and a KiB that GPUs
+/// of compute capability 9.0 keep of each block's.
 template <class State>
-inline constexpr std::int64_t most_private_groups = static_cast<std::int64_t>(
-    (usual_shared_bytes - private_sum_threads * bytes_of_state) / (private_sum_threads * sizeof(State)));
+inline constexpr std::int64_t most_private_groups = (static_cast<std::int64_t>(usual_shared_bytes) -
+                                                     private_sum_threads * bytes_of_state - 1024) /
+                                                    (private_sum_threads * static_cast<std::int64_t>(sizeof(State)));
+static_assert(most_private_groups<std::int64_t> == 45);
 
 /// How numbers and columns are spread over threads: a block has `width` columns, and every `depth * blocks`-th number.
 struct private_sums {
