@@ -16,7 +16,14 @@
 #include <onto/ops/scan.hpp>
 #include <onto/runtime/kernel.hpp>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // g++ 12 takes it so in CUB's dispatch
+#endif
 #include <cub/device/device_scan.cuh>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 #include <cuda/std/functional>
 
 #include <cstddef>
