@@ -13,6 +13,7 @@ ONTO_BEGIN_HEADER
 #include <onto/backend/cuda/grouped.hpp>
 #include <onto/backend/cuda/indexing.hpp>
 #include <onto/backend/cuda/take.hpp>
+#include <onto/ops/histogram.hpp>
 #include <onto/ops/indexing.hpp>
 #include <onto/ops/indexing_braces.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Bins go upwards.
 // FAIL: \[onto\.number\] histogram: bins go from a number to one that is no less, both finite
-#include <onto/ops/indexing.hpp>
+#include <onto/ops/histogram.hpp>
 
 using namespace onto;
 

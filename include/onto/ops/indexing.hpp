@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Elements by number: read (take, take_along_axis, dynamic_slice), written (scatter, update_slice), brought together
-// (segment_sum, bincount, histogram), found (searchsorted), and an extent as a value. Programs say them with
+// (segment_sum, bincount), found (searchsorted), and an extent as a value. Programs say them with
 // <onto/indexing.hpp>, which brings the kernels too. A number below 0 counts from the end; what then lies outside is
 // the nearest there is where elements are read, and nothing where they are written: no program has undefined behaviour.
 #pragma once
@@ -308,67 +308,6 @@ constexpr auto searchsorted(const S& sorted, const E& x, right_side_t) {
   return make<op::searchsorted<true>>(sorted, x);
 }
 
-namespace detail {
-
-template <class First, class Last>
-struct bins_have_no_range : mistake {
-  static constexpr bool ok = sizeof(First) > 99;
-  static_assert(ok, "[onto.number] histogram: bins go from a number to one that is no less, both finite");
-};
-
-template <class E>
-struct bins_are_counted : mistake {
-  static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.shape] histogram: the number of bins is known to the compiler: histogram<10>(x, 0, 1)");
-};
-
-/// By how much NumPy moves the edges of bins: apart where they are one, else not; or -1 where they are no range.
-constexpr double bins_moved(double first, double last) {
-  if (!(last - first >= 0 && last - first <= std::numeric_limits<double>::max())) return -1;
-  return first == last ? 0.5 : 0;
-}
-[[noreturn]] ONTO_COLD inline void throw_bins_have_no_range() {
-  fail<invalid_argument_error>(
-      message("[onto.number] histogram: bins go from a number to one that is no less, both finite"));
-}
-
-template <int N, class E, class L, class R>
-constexpr auto count_in_bins(const E& x, const L& first, const R& last) {
-  using T = typename E::element_type;
-  const auto values = flattened(x);
-  const auto edges = linspace<T, N + 1>(first, last);
-  const auto bin = searchsorted(edges, values, right_side) - c<1>;
-  return bincount<N>(where(values == lift<E>(last), c<N - 1>, bin));
-}
-
-}  // namespace detail
-
-/// How many elements are in each of `N` bins of equal width from `first` to `last`, as int64; a bin has its lower edge,
-/// the last one both. What lies outside, and NaN, is left out. Where the two are one they go half to each side of it.
-/// *Mandates* a floating-point type, and, of numbers in the type, `first` no greater than `last`, both finite.
-/// *Throws* `invalid_argument_error` for others that are not.
-template <int N, expression E, detail::number_argument L, detail::number_argument R>
-constexpr auto histogram(const E& x, const L& first, const R& last) {
-  if constexpr (N < 0) {
-    return typename detail::bins_are_counted<E>::result{};
-  } else if constexpr (detail::number_in_type<L> && detail::number_in_type<R>) {
-    constexpr double by = detail::bins_moved(static_cast<double>(L{}), static_cast<double>(R{}));
-    if constexpr (by < 0)
-      return typename detail::bins_have_no_range<L, R>::result{};
-    else if constexpr (by > 0)
-      return detail::count_in_bins<N>(x, first - c<by>, last + c<by>);
-    else
-      return detail::count_in_bins<N>(x, first, last);
-  } else if constexpr (!is_floating(E::facts.type) || std::is_same_v<L, bool> || std::is_same_v<R, bool>) {
-    return detail::count_in_bins<N>(x, first, last);
-  } else {
-    const double from = static_cast<double>(first), to = static_cast<double>(last);
-    const double by = detail::bins_moved(from, to);
-    if (by < 0) detail::throw_bins_have_no_range();
-    return detail::count_in_bins<N>(x, from - by, to + by);
-  }
-}
-
 /// The extent of an axis as a value, int64: a constant where it is in the type, so that `x` need not run.
 template <int Axis, expression E>
 constexpr auto extent(const E& x) {
@@ -390,7 +329,6 @@ ONTO_TAKES_DATA(auto, scatter)
 ONTO_TAKES_DATA(auto, scatter_add)
 ONTO_TAKES_DATA(auto, segment_sum)
 ONTO_TAKES_DATA(auto, bincount)
-ONTO_TAKES_DATA_ALONE(auto, histogram)
 ONTO_TAKES_DATA(auto, searchsorted)
 
 }  // namespace onto

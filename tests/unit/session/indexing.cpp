@@ -280,6 +280,56 @@ TEST_CASE("values are searched for among numbers at even distances, or almost", 
   }
 }
 
+namespace {
+
+/// Elements at the edges of bins, beside them and anywhere, against the edges as `linspace` has them.
+template <int N, class T>
+void check_bins(session& sess, double first, double last) {
+  constexpr auto fed = placeholder<"fed", T, dyn>;
+  const tensor<T, N + 1> edges = sess.run(linspace<T, N + 1>(static_cast<float>(first), static_cast<float>(last)));
+  using bits = detail::unsigned_of<static_cast<int>(sizeof(T))>;
+  std::vector<T> values{static_cast<T>(NAN), static_cast<T>(INFINITY), static_cast<T>(-INFINITY), T(0.f)};
+  for (const T& e : edges) {
+    values.push_back(e);
+    for (const int by : {-1, 1})
+      values.push_back(__builtin_bit_cast(T, static_cast<bits>(__builtin_bit_cast(bits, e) + static_cast<bits>(by))));
+  }
+  std::uint64_t seed = 7;
+  for (int k = 0; k < 3000; ++k) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    values.push_back(static_cast<T>(
+        static_cast<float>(first + (last - first) * (static_cast<double>(seed >> 11) * 0x1p-53 * 1.2 - 0.1))));
+  }
+  std::vector<std::int64_t> wanted(N);
+  const auto number = [](T v) { return static_cast<double>(static_cast<computed_of<T>>(v)); };
+  for (const T v : values) {
+    const double x = number(v);
+    if (!(x >= number(edges(0)) && x <= number(edges(N)))) continue;
+    std::size_t bin = 0;
+    while (bin + 1 < N && x >= number(edges(static_cast<int>(bin) + 1))) ++bin;
+    ++wanted[bin];
+  }
+  const auto got = sess.run(histogram<N>(fed, static_cast<float>(first), static_cast<float>(last)), fed = values);
+  INFO(name_of(element_of<T>) << ", " << N << " bins from " << first << " to " << last);
+  CHECK(std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()));
+}
+
+}  // namespace
+
+TEST_CASE("an element is in the bin whose edges it is between", "[session]") {
+  session sess{{.cpu_threads = 1}};
+  check_bins<1, float>(sess, -1, 1);
+  check_bins<10, float>(sess, 0, 1);
+  check_bins<10, float>(sess, 1000, 1001);      // edges are rounded
+  check_bins<1000, float>(sess, 1e6, 1e6 + 8);  // and several are one
+  check_bins<7, float>(sess, -3e38, 3e38);      // wider than a float
+  check_bins<3, float>(sess, 0, 1e-44);
+  check_bins<100, double>(sess, -2, 5);
+  check_bins<10, onto::half>(sess, 0, 1);
+  check_bins<100, onto::half>(sess, -1, 1);
+  check_bins<10, bfloat16>(sess, 0, 3);
+}
+
 TEST_CASE("bins go upwards, or half to each side of one number, as NumPy's", "[session]") {
   session sess;
   constexpr auto fed = placeholder<"fed", float, dyn>;

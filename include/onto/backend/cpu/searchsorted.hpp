@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Binary search for many values in a sorted vector: searchsorted, and with it histogram.
+// Binary search for many values in a sorted vector: searchsorted.
 #pragma once
 
 #include <onto/backend/cpu/indexing.hpp>
