@@ -166,7 +166,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="record the results in docs/measurements")
     parser.add_argument("--quick", action="store_true", help="few rounds")
     parser.add_argument("--rounds", type=int, default=25)
-    parser.add_argument("--gpu", type=Path, metavar="PROGRAM", help="on a GPU: PROGRAM is the target bench_training_gpu of a tree for nvcc")
+    parser.add_argument("--gpu", type=Path, metavar="PROGRAM", help="on a GPU, which ./run bench training --gpu builds PROGRAM for: the target bench_training_gpu of a tree for nvcc")
     parser.add_argument("--peers", default="torch,torch.compile,jax", help="on a GPU: what to measure beside")
     parser.add_argument("--to", type=Path, default=OUT, help="on a GPU: where to record")
     arguments = parser.parse_args()

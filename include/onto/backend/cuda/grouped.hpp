@@ -49,7 +49,12 @@ number_sort number_sort_of(const indexed_call& c) {
 /// Which way sums go: by numbers as they come, each thread with sums of its own, where groups are few; else by sorted
 /// ones.
 template <class Op, class T>
-inline constexpr bool may_sort = known_groups<Op><0 || known_groups<Op>> most_private_groups<state_of_group<Op, T>>;
+constexpr bool find_may_sort() {
+  const std::int64_t known = known_groups<Op>, most = most_private_groups<state_of_group<Op, T>>;
+  return known < 0 || known > most;
+}
+template <class Op, class T>
+inline constexpr bool may_sort = find_may_sort<Op, T>();
 template <class Op, class T>
 bool sums_privately(const indexed_call& c) {
   return !may_sort<Op, T> || number_groups<Op, T>::groups(c) <= most_private_groups<state_of_group<Op, T>>;
