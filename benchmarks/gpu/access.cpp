@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // How the kernels of the GPU benchmarks' rows go through memory, counted on an emulated GPU: a line of JSON for each
 // kernel of each row, and one for the runtime calls of a replayed run. benchmarks/gpu/access.py makes a table of it.
+#include <onto/indexing.hpp>
+#include <onto/sort.hpp>
+
 #include "access.hpp"
 
 namespace {
@@ -13,6 +16,7 @@ constexpr auto b = placeholder<"b", float, dyn, dyn>;
 constexpr auto cube = placeholder<"cube", float, dyn, dyn, dyn>;
 constexpr auto across = placeholder<"across", float, dyn>;
 constexpr auto down = placeholder<"down", float, dyn, 1>;
+constexpr auto numbers = placeholder<"numbers", std::int64_t, dyn>;
 constexpr auto h = placeholder<"h", onto::half, dyn, dyn>;
 constexpr auto k = placeholder<"k", onto::half, dyn, dyn>;
 
@@ -102,6 +106,21 @@ void rows(int n) {
   rows_of("layer normalization over the first axis", normalized<0>(), n, n);
 }
 
+/// What an H100 showed to be slow because no row counted it.
+void words(int n) {
+  constexpr int columns = 256, groups = 100;
+  const matrix x = filled<float>(n, columns);
+  tensor<std::int64_t, dyn> at({n});
+  for (int i = 0; i < n; ++i) at(i) = std::int64_t{i} * 7919 % n;
+  const double one = 4.0 * n * columns, read = 8.0 * n;
+  row("rows taken", by(n, columns), 2 * one + read, take<0>(a, numbers), a = x, numbers = at);
+  for (std::int64_t& i : at) i %= groups;
+  row("sums of rows by number", by(n, columns), one + read + 4.0 * groups * columns, segment_sum<groups>(a, numbers),
+      a = x, numbers = at);
+  row("sums of short rows", by(64 * n, 3), 16.0 * 64 * n, sum<1>(a), a = filled<float>(64 * n, 3));
+  row("sorted rows", by(n, 1024), 8.0 * 1024 * n, sort(a), a = filled<float>(n, 1024));
+}
+
 }  // namespace
 
 /// usage: access [n]: matrices of n x n, 4096 by default
@@ -110,6 +129,7 @@ int main(int argc, char** argv) {
   maps(n);
   reductions(n);
   rows(n);
+  words(n);
   const matrix tiny{{1, 2}, {3, 4}};
   access_counts::print_calls("a + 1, 2x2", on<gpu<0>>(a + 1.0f), a = tiny);
   access_counts::print_calls("a + 1, 512x512", on<gpu<0>>(a + 1.0f), a = filled<float>(512, 512));
