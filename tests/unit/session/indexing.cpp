@@ -288,28 +288,28 @@ void check_bins(session& sess, double first, double last) {
   constexpr auto fed = placeholder<"fed", T, dyn>;
   const tensor<T, N + 1> edges = sess.run(linspace<T, N + 1>(static_cast<float>(first), static_cast<float>(last)));
   using bits = detail::unsigned_of<static_cast<int>(sizeof(T))>;
-  std::vector<T> values{static_cast<T>(NAN), static_cast<T>(INFINITY), static_cast<T>(-INFINITY), T(0.f)};
+  std::vector<T> elements{static_cast<T>(NAN), static_cast<T>(INFINITY), static_cast<T>(-INFINITY), T(0.f)};
   for (const T& e : edges) {
-    values.push_back(e);
+    elements.push_back(e);
     for (const int by : {-1, 1})
-      values.push_back(__builtin_bit_cast(T, static_cast<bits>(__builtin_bit_cast(bits, e) + static_cast<bits>(by))));
+      elements.push_back(__builtin_bit_cast(T, static_cast<bits>(__builtin_bit_cast(bits, e) + static_cast<bits>(by))));
   }
   std::uint64_t seed = 7;
   for (int k = 0; k < 3000; ++k) {
     seed = seed * 6364136223846793005u + 1442695040888963407u;
-    values.push_back(static_cast<T>(
+    elements.push_back(static_cast<T>(
         static_cast<float>(first + (last - first) * (static_cast<double>(seed >> 11) * 0x1p-53 * 1.2 - 0.1))));
   }
   std::vector<std::int64_t> wanted(N);
   const auto number = [](T v) { return static_cast<double>(static_cast<computed_of<T>>(v)); };
-  for (const T v : values) {
+  for (const T v : elements) {
     const double x = number(v);
     if (!(x >= number(edges(0)) && x <= number(edges(N)))) continue;
     std::size_t bin = 0;
     while (bin + 1 < N && x >= number(edges(static_cast<int>(bin) + 1))) ++bin;
     ++wanted[bin];
   }
-  const auto got = sess.run(histogram<N>(fed, static_cast<float>(first), static_cast<float>(last)), fed = values);
+  const auto got = sess.run(histogram<N>(fed, static_cast<float>(first), static_cast<float>(last)), fed = elements);
   INFO(name_of(element_of<T>) << ", " << N << " bins from " << first << " to " << last);
   CHECK(std::equal(wanted.begin(), wanted.end(), got.begin(), got.end()));
 }
