@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The elements of what a mistake gives are not complained of again.
-// FAIL: \[onto\.shape\] concat: the operands differ in rank or in an extent other than the joined axis
+// FAIL: \[onto\.shape\] concat, stack: the operands differ in rank or in an extent other than the joined axis
 #include <onto/onto.hpp>
 
 constexpr auto x = onto::placeholder<"x", float, 2, 3>;

@@ -79,7 +79,8 @@ struct slice_out_of_range : mistake {
 template <class Op, class... Shapes>
 struct concat_extents_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] concat: the operands differ in rank or in an extent other than the joined axis");
+  static_assert(ok,
+                "[onto.shape] concat, stack: the operands differ in rank or in an extent other than the joined axis");
 };
 template <class Op, class... Shapes>
 struct nothing_to_reduce : mistake {
