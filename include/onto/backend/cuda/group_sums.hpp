@@ -158,42 +158,49 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
+/// Makes the elements of the result, each by the threads of `grid` that are on it: of what it begins with, and of what
+/// `add(state, k, row)` adds to element `k` for the thread `row` of them.
+template <class Op, class T, class Result, class Add>
+__device__ ONTO_INLINE void make_sums(const indexed_call& c, const thread_grid& grid, Result* out, const Add& add) {
+  using groups = number_groups<Op, T>;
+  using rule = typename groups::rule;
+  auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
+  const int thread = static_cast<int>(threadIdx.x), row = grid.row(thread);
+  for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < c.size;
+       first += std::int64_t{gridDim.x} * grid.width) {
+    const std::int64_t k = first + grid.column(thread);
+    state_of_group<Op, T> s = rule::none();
+    if (k < c.size) {
+      if (row == 0) s = groups::template first<device_access>(c, k);
+      add(s, k, row);
+    }
+    s = fold_block<rule>(s, slots, grid, thread);
+    if (k < c.size && row == 0) device_store(out + k, rule::finish(s));
+    __syncthreads();
+  }
+}
+
 /// The elements of the result: numbers before the first piece that is all of the group, such pieces, numbers behind.
 template <class Op, class T, class Result>
 __global__ void __launch_bounds__(block_threads)
     group_sums_kernel(const __grid_constant__ indexed_call c, const __grid_constant__ group_sums g,
                       const __grid_constant__ sorted_numbers sorted, const state_of_group<Op, T>* sums, Result* out) {
   using groups = number_groups<Op, T>;
-  using rule = typename groups::rule;
-  const thread_grid& grid = g.of_element;
-  auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
-  const int thread = static_cast<int>(threadIdx.x), row = grid.row(thread);
-  for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < c.size;
-       first += std::int64_t{gridDim.x} * grid.width) {
-    const std::int64_t k = first + grid.column(thread);
-    const bool in_range = k < c.size;
-    state_of_group<Op, T> s = rule::none();
-    if (in_range) {
-      const grouped_element e = groups::element(c, k);
-      const std::int64_t begin = device_load(sorted.start + e.group), end = device_load(sorted.start + e.group + 1);
-      if (row == 0) s = groups::template first<device_access>(c, k);
-      const std::int64_t next = (begin + (std::int64_t{1} << g.piece_bits) - 1) >> g.piece_bits;
-      const std::int64_t pieces = g.pieces > 0 ? (end >> g.piece_bits) - next : 0;
-      const std::int64_t head = pieces > 0 ? next << g.piece_bits : end;
-      const std::int64_t tail = pieces > 0 ? (next + pieces) << g.piece_bits : end;
-      ONTO_NO_UNROLL
-      for (int part = 0; part < 2; ++part)
-        add_updates<Op, T>(s, c, sorted, e.offset, part == 0 ? begin : tail, part == 0 ? head : end, row, grid.depth);
-      if (pieces > 0) {
-        const std::int64_t columns = g.columns.count(), column = g.columns.of(k);
-        for (std::int64_t p = row; p < pieces; p += grid.depth)
-          rule::merge(s, device_load(sums + (next + p) * columns + column));
-      }
-    }
-    s = fold_block<rule>(s, slots, grid, thread);
-    if (in_range && row == 0) device_store(out + k, rule::finish(s));
-    __syncthreads();
-  }
+  const int depth = g.of_element.depth;
+  make_sums<Op, T>(c, g.of_element, out, [&](state_of_group<Op, T>& s, std::int64_t k, int row) {
+    const grouped_element e = groups::element(c, k);
+    const std::int64_t begin = device_load(sorted.start + e.group), end = device_load(sorted.start + e.group + 1);
+    const std::int64_t next = (begin + (std::int64_t{1} << g.piece_bits) - 1) >> g.piece_bits;
+    const std::int64_t pieces = g.pieces > 0 ? (end >> g.piece_bits) - next : 0;
+    const std::int64_t head = pieces > 0 ? next << g.piece_bits : end;
+    const std::int64_t tail = pieces > 0 ? (next + pieces) << g.piece_bits : end;
+    ONTO_NO_UNROLL
+    for (int part = 0; part < 2; ++part)
+      add_updates<Op, T>(s, c, sorted, e.offset, part == 0 ? begin : tail, part == 0 ? head : end, row, depth);
+    const std::int64_t columns = g.columns.count(), column = g.columns.of(k);
+    for (std::int64_t p = row; p < pieces; p += depth)
+      groups::rule::merge(s, device_load(sums + (next + p) * columns + column));
+  });
 }
 
 /// Bytes of device memory for the sums of pieces, a multiple of 256.

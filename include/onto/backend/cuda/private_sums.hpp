@@ -119,23 +119,11 @@ __global__ void __launch_bounds__(block_threads)
     sums_of_blocks_kernel(const __grid_constant__ indexed_call c, const __grid_constant__ private_sums g,
                           const state_of_group<Op, T>* sums, Result* out) {
   using groups = number_groups<Op, T>;
-  using rule = typename groups::rule;
-  const thread_grid& grid = g.of_element;
-  auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
-  const int thread = static_cast<int>(threadIdx.x), row = grid.row(thread);
-  for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < c.size;
-       first += std::int64_t{gridDim.x} * grid.width) {
-    const std::int64_t k = first + grid.column(thread);
-    state_of_group<Op, T> s = rule::none();
-    if (k < c.size) {
-      if (row == 0) s = groups::template first<device_access>(c, k);
-      const std::int64_t at = groups::element(c, k).group * g.columns.count() + g.columns.of(k);
-      for (std::int64_t b = row; b < g.blocks; b += grid.depth) rule::merge(s, device_load(sums + b * c.size + at));
-    }
-    s = fold_block<rule>(s, slots, grid, thread);
-    if (k < c.size && row == 0) device_store(out + k, rule::finish(s));
-    __syncthreads();
-  }
+  make_sums<Op, T>(c, g.of_element, out, [&](state_of_group<Op, T>& s, std::int64_t k, int row) {
+    const std::int64_t at = groups::element(c, k).group * g.columns.count() + g.columns.of(k);
+    for (std::int64_t b = row; b < g.blocks; b += g.of_element.depth)
+      groups::rule::merge(s, device_load(sums + b * c.size + at));
+  });
 }
 
 /// Bytes of device memory for the blocks' sums.
