@@ -216,44 +216,14 @@ struct scatter_sum {
   using result = Result;
   static constexpr bool replaces = false;
   using term = typename rule::term;
-  struct plain_sum {
-    term kept;
-  };
-  struct sum_and_error {
-    term kept, lost;
-  };
-  using state = std::conditional_t<rule::compensated, sum_and_error, plain_sum>;
+  using kept = scan_state<rule>;
+  using state = typename kept::type;
   ONTO_HD static term term_of(T x) { return static_cast<term>(static_cast<computed_of<T>>(x)); }
-  ONTO_HD static state none() { return beginning_with(rule::empty()); }
-  ONTO_HD static state first(T x) { return beginning_with(term_of(x)); }
-  ONTO_HD static void add(state& s, T x) {
-    term none{};
-    rule::add(s.kept, lost_of(s, none), term_of(x));
-  }
-  ONTO_HD static void merge(state& s, const state& next) {
-    term none{};
-    const term no_more{};
-    rule::merge(s.kept, lost_of(s, none), next.kept, lost_of(next, no_more));
-  }
-  ONTO_HD static Result finish(const state& s) {
-    const term none{};
-    return static_cast<Result>(rule::finish(s.kept, lost_of(s, none)));
-  }
-
- private:
-  ONTO_HD static state beginning_with(term x) {
-    state s{};
-    s.kept = x;
-    return s;
-  }
-  /// What rounding has taken from a sum; `none` where that is not kept.
-  template <class State, class Term>
-  ONTO_HD static Term& lost_of([[maybe_unused]] State& s, [[maybe_unused]] Term& none) {
-    if constexpr (rule::compensated)
-      return s.lost;
-    else
-      return none;
-  }
+  ONTO_HD static state none() { return kept::of(rule::empty()); }
+  ONTO_HD static state first(T x) { return kept::of(term_of(x)); }
+  ONTO_HD static void add(state& s, T x) { kept::add(s, term_of(x)); }
+  ONTO_HD static void merge(state& s, const state& next) { kept::append(s, next); }
+  ONTO_HD static Result finish(const state& s) { return static_cast<Result>(kept::finish(s)); }
 };
 template <class T>
 struct scatter_rule<op::scatter<true>, T> : scatter_sum<T, T> {

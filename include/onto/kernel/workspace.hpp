@@ -6,6 +6,7 @@
 #include <onto/core/config.hpp>
 #include <onto/shape/extents.hpp>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace onto::detail {
@@ -14,6 +15,12 @@ constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) { return n / b
 
 ONTO_HD constexpr std::int64_t least(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 ONTO_HD constexpr std::int64_t greatest(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
+
+/// Bytes of so many elements in a workspace: what follows them begins as allocations of CUDA's do, at a multiple of
+/// 256.
+constexpr std::size_t aligned_bytes(std::int64_t elements, std::size_t size = 1) {
+  return (static_cast<std::size_t>(elements) * size + 255) / 256 * 256;
+}
 
 /// Blocks that keep GPUs of today busy: four on each of an H100's 132 multiprocessors. Not asked of the GPU, so that
 /// the order of additions, and with it the result, is the same on every one.

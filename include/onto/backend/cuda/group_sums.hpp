@@ -206,8 +206,7 @@ __global__ void __launch_bounds__(block_threads)
 /// Bytes of device memory for the sums of pieces, a multiple of 256.
 template <class Op, class T>
 std::size_t group_sums_workspace(const group_sums& g) {
-  const std::int64_t bytes = g.pieces * g.columns.count() * static_cast<std::int64_t>(sizeof(state_of_group<Op, T>));
-  return static_cast<std::size_t>(divide_up(bytes, 256) * 256);
+  return aligned_bytes(g.pieces * g.columns.count(), sizeof(state_of_group<Op, T>));
 }
 
 template <class Op, class T, class Result>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/kernel/matmul_plan.hpp>
+#include <onto/kernel/workspace.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -16,10 +17,6 @@ constexpr matmul_plan plan_matmul(const kernel_call& call) {
   const bool adds = call.form.beta != 0;
   return plan_matmul(call.space, call.inner, call.in[0].stride, call.in[1].stride, adds ? call.in[2].stride : nullptr,
                      call.form.beta == 1);
-}
-
-constexpr std::size_t aligned_bytes(std::int64_t elements, std::size_t size) {
-  return (static_cast<std::size_t>(elements) * size + 255) / 256 * 256;
 }
 
 /// A product of one matrix with another in blocks whose operands and result are copied to memory that is aligned as a

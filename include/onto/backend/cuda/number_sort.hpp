@@ -69,7 +69,7 @@ class number_sort {
     if (!sorts()) return 0;
     std::size_t bytes = 0;
     ask(nullptr, nullptr, bytes, nullptr);
-    return own_bytes() + padded_bytes(bytes);
+    return own_bytes() + aligned_bytes(static_cast<std::int64_t>(bytes));
   }
 
   std::uint32_t* groups(char* room) const { return part(room, 0); }
@@ -85,10 +85,7 @@ class number_sort {
   }
 
  private:
-  static std::size_t padded_bytes(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
-  static std::size_t padded(std::int64_t numbers) {
-    return padded_bytes(static_cast<std::size_t>(numbers) * sizeof(std::uint32_t));
-  }
+  static std::size_t padded(std::int64_t numbers) { return aligned_bytes(numbers, sizeof(std::uint32_t)); }
   /// Groups and numbers, the same sorted, and where groups begin.
   std::uint32_t* part(char* room, std::size_t which) const {
     return room ? reinterpret_cast<std::uint32_t*>(room + which * padded(count_)) : nullptr;

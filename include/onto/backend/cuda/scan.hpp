@@ -33,29 +33,6 @@
 
 namespace onto::detail {
 
-/// What a scan keeps of some neighbours in a row, as CUB's tiles hand it on: a number alone where it is all, as CUB has
-/// a short way for those.
-template <class Rule, bool Compensated = Rule::compensated>
-struct scan_state {
-  using term = typename Rule::term;
-  struct type {
-    term kept, lost;
-  };
-  ONTO_HD static type of(term x) { return {x, term(0)}; }
-  ONTO_HD static void append(type& s, const type& next) { Rule::merge(s.kept, s.lost, next.kept, next.lost); }
-  ONTO_HD static typename Rule::result finish(const type& s) { return Rule::finish(s.kept, s.lost); }
-};
-template <class Rule>
-struct scan_state<Rule, false> {
-  using type = typename Rule::term;
-  ONTO_HD static type of(type x) { return x; }
-  ONTO_HD static void append(type& s, type next) {
-    type none{};
-    Rule::merge(s, none, next, none);
-  }
-  ONTO_HD static typename Rule::result finish(type s) { return Rule::finish(s, {}); }
-};
-
 template <class Rule>
 struct append_state {
   using type = typename scan_state<Rule>::type;

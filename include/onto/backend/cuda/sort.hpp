@@ -110,11 +110,8 @@ class cub_sort {
   }
 
  private:
-  static std::size_t padded(std::int64_t bytes) { return static_cast<std::size_t>(divide_up(bytes, 256) * 256); }
-  std::size_t keys_bytes() const { return padded(s_.size() * static_cast<std::int64_t>(sizeof(key))); }
-  std::size_t numbers_bytes() const {
-    return numbered ? padded(s_.size() * static_cast<std::int64_t>(sizeof(std::uint32_t))) : 0;
-  }
+  std::size_t keys_bytes() const { return aligned_bytes(s_.size(), sizeof(key)); }
+  std::size_t numbers_bytes() const { return numbered ? aligned_bytes(s_.size(), sizeof(std::uint32_t)) : 0; }
   /// Before (0) and after (1).
   key* keys(char* room, std::size_t which) const { return reinterpret_cast<key*>(room + which * keys_bytes()); }
   std::uint32_t* numbers(char* room, std::size_t which) const {

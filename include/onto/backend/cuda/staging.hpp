@@ -6,6 +6,7 @@
 #include <onto/backend/cuda/check.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/core/ref.hpp>
+#include <onto/kernel/workspace.hpp>
 #include <onto/runtime/work.hpp>
 
 #include <cstdint>
@@ -78,7 +79,7 @@ class pinned_arena {
   ~pinned_arena() { close(); }
 
   void* take(std::int64_t bytes) {
-    const std::int64_t size = (bytes + 255) / 256 * 256;
+    const auto size = static_cast<std::int64_t>(aligned_bytes(bytes));
     if (!blocks_ || size > left_) {
       const std::int64_t whole = size > block_bytes ? size : block_bytes;
       auto* b = new block;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cuda/cudnn/form.hpp>
+#include <onto/kernel/workspace.hpp>
 #include <onto/runtime/kernel.hpp>
 
 #include <cstddef>
@@ -53,7 +54,7 @@ struct cudnn_operands {
   constexpr void make_room(cudnn_view& v) {
     v.copied = true;
     v.at = copies;
-    copies += (static_cast<std::size_t>(v.space.size() * size_of(v.as_given.type)) + 255) / 256 * 256;
+    copies += aligned_bytes(v.space.size(), static_cast<std::size_t>(size_of(v.as_given.type)));
   }
   constexpr cudnn_view& computed(convolution_part part) {
     return part == convolution_part::forward ? result : part == convolution_part::image_gradient ? image : filter;
