@@ -340,6 +340,29 @@ class copying {
   std::vector<buffer<float>> from_, to_;
 };
 
+/// A call of CUB's, with its memory: `call(storage, bytes, stream, set)`.
+class cub_call {
+ public:
+  template <class Call>
+  explicit cub_call(Call call) : call_(call) {
+    std::size_t bytes = 0;
+    check(call_(nullptr, bytes, nullptr, 0), "CUB");
+    storage_.emplace_back(static_cast<std::int64_t>(bytes) + 1);
+  }
+  contestant as_contestant(std::function<double()> error) {
+    return {"cub",
+            [this](cudaStream_t s, int set) {
+              std::size_t bytes = storage_[0].bytes();
+              check(call_(storage_[0].data(), bytes, s, set), "CUB");
+            },
+            std::move(error)};
+  }
+
+ private:
+  std::function<cudaError_t(void*, std::size_t&, cudaStream_t, int)> call_;
+  std::vector<buffer<char>> storage_;
+};
+
 /// The main of every program here: says why not where there is no GPU (exit status 77). An argument is a part of the
 /// rows to run: `measure_rows "softmax 4096x1024"`, which is what a profiler is given.
 inline int on_gpu(int argc, char** argv, void (*run)()) {

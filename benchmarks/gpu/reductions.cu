@@ -126,23 +126,6 @@ struct operands {
   }
 };
 
-/// CUB's call, with its memory: `call(storage, bytes, stream, set)`.
-template <class Call>
-contestant by_cub(buffer<char>& storage, const Call& call, std::function<double()> error) {
-  return {"cub",
-          [&storage, call](cudaStream_t s, int set) {
-            std::size_t bytes = storage.bytes();
-            check(call(storage.data(), bytes, s, static_cast<std::size_t>(set)), "CUB");
-          },
-          std::move(error)};
-}
-template <class Call>
-buffer<char> storage_for(const Call& call) {
-  std::size_t bytes = 0;
-  check(call(nullptr, bytes, cudaStream_t{}, std::size_t{0}), "CUB");
-  return buffer<char>(static_cast<std::int64_t>(bytes) + 1);
-}
-
 void squares(grid_shape g) {
   operands o("sum of (a - b)^2", g, 2);
   attempt(o.r, [&] {
@@ -153,18 +136,18 @@ void squares(grid_shape g) {
     double expected = 0;
     check(cudaMemcpy(&expected, total.data(), sizeof expected, cudaMemcpyDeviceToHost), "the reference");
     const buffer<float> out(1);
-    const auto call = [&](void* storage, std::size_t& bytes, cudaStream_t s, std::size_t set) {
+    cub_call by_cub([&](void* storage, std::size_t& bytes, cudaStream_t s, int number) {
+      const auto set = static_cast<std::size_t>(number);
       const auto values = thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0),
                                                           squared_difference{o.x[set].data(), o.y[set].data()});
       return cub::DeviceReduce::Sum(storage, bytes, values, out.data(), o.n, s);
-    };
-    buffer<char> storage = storage_for(call);
+    });
     const program_sets program(onto::on<onto::gpu<0>>(onto::sum(onto::square(a - b))), o.r.sets,
                                [&](machine& m, int k) { o.set(m, k, g); });
     const copying copy(o.r.bytes, o.r.sets);
     std::vector<contestant> all{
         program.as_contestant([&] { return error_of_number(program.result<float>(), expected); }),
-        by_cub(storage, call, [&] { return error_of_number(out.data(), expected); }), copy.as_contestant()};
+        by_cub.as_contestant([&] { return error_of_number(out.data(), expected); }), copy.as_contestant()};
     (void)measure(o.r, all);
   });
 }
@@ -187,29 +170,29 @@ void greatest(grid_shape g) {
     const buffer<std::int64_t> index(1);
     const copying copy(o.r.bytes, o.r.sets);
     {
-      const auto call = [&](void* storage, std::size_t& bytes, cudaStream_t s, std::size_t set) {
+      cub_call by_cub([&](void* storage, std::size_t& bytes, cudaStream_t s, int number) {
+        const auto set = static_cast<std::size_t>(number);
         return cub::DeviceReduce::Max(storage, bytes, static_cast<const float*>(o.x[set].data()), out.data(), o.n, s);
-      };
-      buffer<char> storage = storage_for(call);
+      });
       const program_sets program(onto::on<onto::gpu<0>>(onto::max(a)), o.r.sets,
                                  [&](machine& m, int k) { o.set(m, k, g); });
       std::vector<contestant> all{
           program.as_contestant([&] { return error_of_number(program.result<float>(), value); }),
-          by_cub(storage, call, [&] { return error_of_number(out.data(), value); }), copy.as_contestant()};
+          by_cub.as_contestant([&] { return error_of_number(out.data(), value); }), copy.as_contestant()};
       (void)measure(o.r, all);
     }
     o.r.name = "argmax";
     o.r.tolerance = 1e-12;
-    const auto call = [&](void* storage, std::size_t& bytes, cudaStream_t s, std::size_t set) {
+    cub_call by_cub([&](void* storage, std::size_t& bytes, cudaStream_t s, int number) {
+      const auto set = static_cast<std::size_t>(number);
       return cub::DeviceReduce::ArgMax(storage, bytes, static_cast<const float*>(o.x[set].data()), out.data(),
                                        index.data(), o.n, s);
-    };
-    buffer<char> storage = storage_for(call);
+    });
     const program_sets program(onto::on<onto::gpu<0>>(onto::argmax(a)), o.r.sets,
                                [&](machine& m, int k) { o.set(m, k, g); });
     std::vector<contestant> all{
         program.as_contestant([&] { return error_of_number(program.result<std::int64_t>(), position); }),
-        by_cub(storage, call, [&] { return error_of_number(index.data(), position); }), copy.as_contestant()};
+        by_cub.as_contestant([&] { return error_of_number(index.data(), position); }), copy.as_contestant()};
     (void)measure(o.r, all);
   });
 }

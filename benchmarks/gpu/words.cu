@@ -80,29 +80,6 @@ struct sets_of_floats {
   const buffer<float>& operator[](int k) const { return x[static_cast<std::size_t>(k)]; }
 };
 
-/// A call of CUB's, with its memory: `call(storage, bytes, stream, set)`.
-class cub_call {
- public:
-  template <class Call>
-  explicit cub_call(Call call) : call_(call) {
-    std::size_t bytes = 0;
-    check(call_(nullptr, bytes, nullptr, 0), "CUB");
-    storage_.emplace_back(static_cast<std::int64_t>(bytes) + 1);
-  }
-  contestant as_contestant(std::function<double()> error) {
-    return {"cub",
-            [this](cudaStream_t s, int set) {
-              std::size_t bytes = storage_[0].bytes();
-              check(call_(storage_[0].data(), bytes, s, set), "CUB");
-            },
-            std::move(error)};
-  }
-
- private:
-  std::function<cudaError_t(void*, std::size_t&, cudaStream_t, int)> call_;
-  std::vector<buffer<char>> storage_;
-};
-
 struct as_double {
   __host__ __device__ double operator()(float a) const { return static_cast<double>(a); }
 };
