@@ -247,11 +247,23 @@ ONTO_HD ONTO_INLINE std::int64_t row_of(const indexed_operand& numbers, std::int
   return row_of(number_at<Access>(numbers, k * numbers.stride[0]), rows, wraps);
 }
 
-/// From the first element of an operand's row to the one that belongs to a place of the result.
-ONTO_HD ONTO_INLINE std::int64_t offset_in_row(const indexed_operand& o, const indexed_place& p, int rank) {
-  std::int64_t offset = 0;
-  for (int d = 1; d < max_rank && d < rank; ++d) offset += p.at[d] * o.stride[d];
-  return offset;
+/// The group of an element of a result, and how far from the first update of one of its numbers the element's lies.
+struct grouped_element {
+  std::int64_t group;
+  std::int64_t offset;
+};
+
+/// The row of an element of a result, and how far from the first element of an operand's row the element's lies.
+// Without an array of places, which would be in a thread's local memory.
+ONTO_HD ONTO_INLINE grouped_element element_in_row(const indexed_call& c, const indexed_operand& o, std::int64_t k) {
+  grouped_element e{k, 0};
+  ONTO_NO_UNROLL
+  for (int d = c.rank - 1; d > 0; --d) {
+    const std::int64_t above = c.extent[d].divide(e.group);
+    e.offset += (e.group - above * c.extent[d].divisor) * o.stride[d];
+    e.group = above;
+  }
+  return e;
 }
 
 /// The row that a number's update came to; whether another replaced it there is not asked.
@@ -260,10 +272,9 @@ struct indexed_element<op::scatter_gradient<Write>> {
   template <class T, class Access>
   ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
     const indexed_operand &numbers = c.in[0], &gradient = c.in[1];
-    const indexed_place p = place_of(c, k);
-    const std::int64_t row = row_of<Access>(numbers, p.at[0], gradient.shape.dims[0], scatter_rule<Write, T>::wraps);
-    if (row < 0) return T(0);
-    return element_at<T, Access>(gradient, row * gradient.stride[0] + offset_in_row(gradient, p, c.rank));
+    const grouped_element e = element_in_row(c, gradient, k);
+    const std::int64_t row = row_of<Access>(numbers, e.group, gradient.shape.dims[0], scatter_rule<Write, T>::wraps);
+    return row < 0 ? T(0) : element_at<T, Access>(gradient, row * gradient.stride[0] + e.offset);
   }
 };
 

@@ -48,12 +48,6 @@ inline constexpr std::int64_t known_groups = -1;
 template <int N>
 inline constexpr std::int64_t known_groups<op::segment_sum<N>> = N;
 
-/// The group of an element of a result, and how far from the first update of one of its numbers the element's lies.
-struct grouped_element {
-  std::int64_t group;
-  std::int64_t offset;
-};
-
 /// Of an operation over operands of type `T`: how many numbers and groups there are, the group of a number (-1: none)
 /// or where it lies among the numbers (`place`) and what group its value says (`group_of`), the group of an element,
 /// where a number's updates begin, and how updates come together (`rule`, as in scatters). Of sums, how many elements
@@ -84,19 +78,6 @@ ONTO_HD ONTO_INLINE std::int64_t group_of(const indexed_call& c, std::int64_t nu
   std::int64_t group[1];
   groups_of<Groups, Access>(c, number, 1, number + 1, group);
   return group[0];
-}
-
-/// The row of an element of a result, and how far from the first element of an operand's row the element's lies.
-// Without an array of places, which would be in a thread's local memory.
-ONTO_HD ONTO_INLINE grouped_element element_in_row(const indexed_call& c, const indexed_operand& o, std::int64_t k) {
-  grouped_element e{k, 0};
-  ONTO_NO_UNROLL
-  for (int d = c.rank - 1; d > 0; --d) {
-    const std::int64_t above = c.extent[d].divide(e.group);
-    e.offset += (e.group - above * c.extent[d].divisor) * o.stride[d];
-    e.group = above;
-  }
-  return e;
 }
 
 /// The number of a row is its group.

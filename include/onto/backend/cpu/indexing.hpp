@@ -32,6 +32,17 @@ inline indexed_call indexed_call_of(const kernel_call& call) {
   return c;
 }
 
+/// Elements of the rows that a take along `axis` copies whole; 0 where they lie apart, or the numbers do unevenly.
+inline std::int64_t whole_rows_taken(const kernel_call& call, int axis) {
+  const extents &numbers = call.shapes[0], &x = call.shapes[1];
+  std::int64_t inner = 1;
+  for (int d = x.rank - 1; d > axis; --d) {
+    if (x[d] != 1 && call.in[1].stride[d] != inner) return 0;
+    inner *= x[d];
+  }
+  return numbers.rank == 1 || is_contiguous(numbers, call.in[0].stride) ? inner : 0;
+}
+
 struct host_access {
   template <class T>
   ONTO_HD ONTO_INLINE static T load(const T* p) {
@@ -78,15 +89,8 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
   const extents &numbers = call.shapes[0], &x = call.shapes[1];
   if (call.shapes[2].size() <= 0) return;
   constexpr int axis = Axis;
-  std::int64_t inner = 1;
-  bool whole = true;
-  for (int d = x.rank - 1; d > axis; --d) {
-    whole = whole && (x[d] == 1 || call.in[1].stride[d] == inner);
-    inner *= x[d];
-  }
-  const std::int64_t count = numbers.size();
-  whole = whole && (numbers.rank == 1 || is_contiguous(numbers, call.in[0].stride));
-  if (!whole) return cpu_indexed<op::take<Axis>, T>(pool, call);
+  const std::int64_t inner = whole_rows_taken(call, axis), count = numbers.size();
+  if (inner == 0) return cpu_indexed<op::take<Axis>, T>(pool, call);
 
   const indexed_call c = indexed_call_of(call);
   const indexed_operand& of = c.in[1];
@@ -131,8 +135,8 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
       row_state& s = states[static_cast<std::size_t>(lo)];
       if constexpr (rule::base >= 0) {
         const indexed_operand& x = c.in[rule::base];
-        const indexed_place p = place_of(c, lo);
-        s = rule::first(element_at<T, host_access>(x, p.at[0] * x.stride[0] + offset_in_row(x, p, c.rank)));
+        const grouped_element e = element_in_row(c, x, lo);
+        s = rule::first(element_at<T, host_access>(x, e.group * x.stride[0] + e.offset));
       } else {
         s = rule::none();
       }
@@ -143,7 +147,7 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
   auto columns = [&](std::int64_t lo, std::int64_t hi) {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(hi - lo));
     for (std::int64_t j = lo; j < hi; ++j)
-      offsets[static_cast<std::size_t>(j - lo)] = offset_in_row(updates, place_of(c, j), c.rank);
+      offsets[static_cast<std::size_t>(j - lo)] = element_in_row(c, updates, j).offset;
     std::int64_t at[block_of_numbers];
     for (std::int64_t first = 0, n = 0; first < numbers.shape[0]; first += n) {
       n = least(numbers.shape[0] - first, block_of_numbers);
@@ -253,8 +257,8 @@ void cpu_scatter_gradient(thread_pool& pool, const kernel_call& call) {
       const std::int64_t from = row[static_cast<std::size_t>(lo)];
       const bool there = from >= 0 && (last.empty() || last[static_cast<std::size_t>(from)] == lo);
       for (std::int64_t j = lo * inner; j < (lo + 1) * inner; ++j)
-        out[j] = there ? element_at<T, host_access>(
-                             gradient, from * gradient.stride[0] + offset_in_row(gradient, place_of(c, j), c.rank))
+        out[j] = there ? element_at<T, host_access>(gradient,
+                                                    from * gradient.stride[0] + element_in_row(c, gradient, j).offset)
                        : T(0);
     }
   };

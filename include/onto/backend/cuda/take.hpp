@@ -7,6 +7,7 @@
 
 #if ONTO_CUDA
 
+#include <onto/backend/cpu/indexing.hpp>
 #include <onto/backend/cuda/access.hpp>
 #include <onto/backend/cuda/context.hpp>
 #include <onto/backend/cuda/index.hpp>
@@ -45,12 +46,8 @@ template <int Axis>
 ONTO_COLD bool rows_of_take(const kernel_call& call, std::int64_t element_bytes, std::int64_t word, taken_rows& rows) {
   const extents &numbers = call.shapes[0], &x = call.shapes[1];
   const operand_view& of = call.in[1];
-  std::int64_t inner = 1;
-  for (int d = x.rank - 1; d > Axis; --d) {
-    if (x[d] != 1 && of.stride[d] != inner) return false;
-    inner *= x[d];
-  }
-  if (numbers.rank != 1 && !is_contiguous(numbers, call.in[0].stride)) return false;
+  const std::int64_t inner = whole_rows_taken(call, Axis);
+  if (inner == 0) return false;
   const auto in_words = [&](std::int64_t elements) { return elements * element_bytes / word; };
   bool whole = inner * element_bytes % word == 0 && of.stride[Axis] * element_bytes % word == 0 &&
                (reinterpret_cast<std::uintptr_t>(of.data) | reinterpret_cast<std::uintptr_t>(call.out.data)) %
