@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Elements by numbers that have fractions.
-// FAIL: \[onto\.element\] the operation has no kernel
+// FAIL: \[onto\.element\] numbers of elements, and where slices begin, are integers
 #include <onto/ops/indexing.hpp>
 
 using namespace onto;

@@ -137,6 +137,13 @@ struct element_type_not_supported : mistake {
   static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
 };
 template <class Op, class... Elements>
+struct numbers_are_integers : mistake {
+  static constexpr bool ok = sizeof...(Elements) > 99;
+  static_assert(ok,
+                "[onto.element] numbers of elements, and where slices begin, are integers: take<0>(x, numbers), "
+                "segment_sum<10>(rows, numbers), dynamic_slice<2>(x, starts); convert with cast<int>(numbers)");
+};
+template <class Op, class... Elements>
 struct text_is_no_number : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok,
@@ -207,7 +214,7 @@ constexpr shape_fault fault_of(const inferred& r, element type) {
 }
 
 /// How an operation takes its operands' element types.
-enum class element_check : unsigned char { fine, differ, unsupported };
+enum class element_check : unsigned char { fine, differ, unsupported, numbers };
 
 template <class First, class... More>
 struct first_expression {
@@ -247,6 +254,8 @@ constexpr auto make(const X&... x) {
       return typename detail::element_types_differ<Op, typename X::element_type...>::result{};
     } else if constexpr (detail::takes_for_number<Op, X...>(elements)) {
       return typename detail::text_is_no_number<Op, typename X::element_type...>::result{};
+    } else if constexpr (elements == detail::element_check::numbers) {
+      return typename detail::numbers_are_integers<Op, typename X::element_type...>::result{};
     } else if constexpr (elements == detail::element_check::unsupported) {
       return typename detail::element_type_not_supported<Op, typename X::element_type...>::result{};
     } else {

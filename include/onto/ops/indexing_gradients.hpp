@@ -20,8 +20,7 @@ struct by_number {
 
   template <class... E>
   static constexpr element_check check(element number, E... operands) {
-    return (integer_elements & element_bit(number)) == 0 ? element_check::unsupported
-                                                         : check_same(Accepted, operands...);
+    return (integer_elements & element_bit(number)) == 0 ? element_check::numbers : check_same(Accepted, operands...);
   }
   template <class... E>
   static constexpr element result(element, element x, E...) {
