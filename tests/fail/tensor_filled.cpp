@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A tensor of a shape is zeros.
-// FAIL: \[onto\.tensor\] a tensor of a shape is zeros, t\(\{2, 3\}\); fill it then
+// FAIL: \[onto\.tensor\] a tensor of a shape is zeros, t\(\{2, 3\}\), filled then
 #include <onto/onto.hpp>
 
 using namespace onto;

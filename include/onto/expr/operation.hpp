@@ -47,6 +47,10 @@ enum class shape_fault : std::uint8_t {
   channels,   ///< convolutions: the filter is for another number of channels than the image has
   groups,     ///< convolutions: channels that the groups do not share equally
   window,     ///< convolutions and pooling: no window fits into the image
+  value,      ///< assign: the value does not broadcast to the variable
+  addends,    ///< add_n: operands of more than one shape
+  updates,    ///< scatter, segment_sum: other extents than the numbers and a row have
+  along,      ///< take_along_axis: other extents than the operand's beside the axis
 };
 
 /// The shape of a result, or why there is none.

@@ -6,6 +6,7 @@
 #include <onto/expr/derived_value.hpp>
 
 #include <initializer_list>
+#include <string_view>
 #include <utility>
 
 namespace onto {
@@ -33,36 +34,64 @@ struct stray_argument {
   constexpr stray_argument(const X&...) {}
   constexpr stray_argument(std::initializer_list<stray_argument>) {}
 };
+
+// The sentences of shapes that do not fit, said by the compiler where it knows the extents, and else by a run.
+#define ONTO_SAYS_BROADCAST                                                                                          \
+  "the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or keep a reduced axis: " \
+  "sum<1>(x, keep_extents)"
+#define ONTO_SAYS_INNER "columns of the left and rows of the right differ; transpose one with transpose(x)"
+#define ONTO_SAYS_RANK "an operand has too few dimensions, or too many; reshape it, or give a number for each axis"
+#define ONTO_SAYS_AXIS "an axis is out of range or named twice; axes are -rank to rank - 1"
+#define ONTO_SAYS_SIZE "the numbers of elements differ; one extent may be dyn to be computed"
+#define ONTO_SAYS_RANGE "a step above 0 leads to to_end, one below 0 to to_begin, 0 nowhere"
+#define ONTO_SAYS_CONCAT "the operands differ in rank or in an extent other than the joined axis"
+#define ONTO_SAYS_EMPTY "a minimum or maximum over no elements has no value; give the axis an extent above 0"
+#define ONTO_SAYS_BYTES "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents"
+#define ONTO_SAYS_FEW "the axis has fewer elements than are asked for; ask for fewer"
+#define ONTO_SAYS_CHANNELS                                                                                            \
+  "the filter is not for the image's channels; conv2d takes images (batch, height, width, in) and a filter (height, " \
+  "width, in / groups, out), with nchw (batch, in, height, width) and (out, in / groups, height, width)"
+#define ONTO_SAYS_GROUPS "the groups do not share the filter's results equally; take a divisor of their number"
+#define ONTO_SAYS_WINDOW \
+  "no window fits into the image; pad the image (same, or padding<1>), or take a window that is smaller"
+#define ONTO_SAYS_VALUE \
+  "the value does not broadcast to the variable, which keeps its extents; assign one of that shape"
+#define ONTO_SAYS_ADDENDS "add_n adds operands of one shape; x + y + z broadcasts them"
+#define ONTO_SAYS_UPDATES                                                                                             \
+  "updates have the extents of the numbers, and then those of a row of x: scatter(x, numbers, updates); so have the " \
+  "rows of segment_sum<3>(rows, numbers), and the weights of bincount"
+#define ONTO_SAYS_ALONG "the numbers have the extents of x, but along the axis; rows are taken with take<0>(x, numbers)"
+constexpr std::string_view shape_sentences[] = {
+    "the shapes fit", ONTO_SAYS_BROADCAST, ONTO_SAYS_INNER, ONTO_SAYS_RANK,    ONTO_SAYS_AXIS,    ONTO_SAYS_SIZE,
+    ONTO_SAYS_RANGE,  ONTO_SAYS_CONCAT,    ONTO_SAYS_EMPTY, ONTO_SAYS_BYTES,   ONTO_SAYS_FEW,     ONTO_SAYS_CHANNELS,
+    ONTO_SAYS_GROUPS, ONTO_SAYS_WINDOW,    ONTO_SAYS_VALUE, ONTO_SAYS_ADDENDS, ONTO_SAYS_UPDATES, ONTO_SAYS_ALONG,
+};
+
 // One struct a mistake: its name and arguments are what the compiler prints.
 template <class Op, class... Shapes>
 struct shapes_do_not_broadcast : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(
-      ok,
-      "[onto.shape] the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or "
-      "keep a reduced axis: sum<1>(x, keep_extents)");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_BROADCAST);
 };
 template <class Op, class... Shapes>
 struct inner_extents_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(
-      ok, "[onto.shape] matmul: columns of the left and rows of the right differ; transpose one with transpose(x)");
+  static_assert(ok, "[onto.shape] matmul: " ONTO_SAYS_INNER);
 };
 template <class Op, class... Shapes>
 struct too_few_dimensions : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(
-      ok, "[onto.shape] an operand has too few dimensions, or too many; reshape it, or give a number for each axis");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_RANK);
 };
 template <class Op, class... Shapes>
 struct no_such_axis : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.axis] an axis is out of range or named twice; axes are -rank to rank - 1");
+  static_assert(ok, "[onto.axis] " ONTO_SAYS_AXIS);
 };
 template <class Op, class... Shapes>
 struct number_of_elements_differs : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] reshape: the numbers of elements differ; one extent may be dyn to be computed");
+  static_assert(ok, "[onto.shape] reshape: " ONTO_SAYS_SIZE);
 };
 template <class Op, class... Shapes>
 struct squeezed_extent_is_not_one : mistake {
@@ -74,58 +103,80 @@ struct squeezed_extent_is_not_one : mistake {
 template <class Op, class... Shapes>
 struct slice_out_of_range : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] slice: a step above 0 leads to to_end, one below 0 to to_begin, 0 nowhere");
+  static_assert(ok, "[onto.shape] slice: " ONTO_SAYS_RANGE);
 };
 template <class Op, class... Shapes>
 struct concat_extents_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
-                "[onto.shape] concat, stack: the operands differ in rank or in an extent other than the joined axis");
+  static_assert(ok, "[onto.shape] concat, stack: " ONTO_SAYS_CONCAT);
 };
 template <class Op, class... Shapes>
 struct nothing_to_reduce : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] a minimum or maximum over no elements has no value; give the axis an extent above 0");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_EMPTY);
 };
 template <class Op, class... Shapes>
 struct result_is_too_large : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_BYTES);
 };
 template <class Op, class... Shapes>
 struct too_few_elements : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] the axis has fewer elements than are asked for; ask for fewer");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_FEW);
 };
 template <class Op, class... Shapes>
 struct channels_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(
-      ok,
-      "[onto.shape] the filter is not for the image's channels; conv2d takes images (batch, height, width, in) "
-      "and a filter (height, width, in / groups, out), with nchw (batch, in, height, width) and (out, in / "
-      "groups, height, width)");
-};
-template <class Op, class... Shapes>
-struct value_does_not_fit : mistake {
-  static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
-                "[onto.shape] the value does not broadcast to the variable, which keeps its extents; assign one of "
-                "that shape");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_CHANNELS);
 };
 template <class Op, class... Shapes>
 struct groups_do_not_divide : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
-                "[onto.shape] the groups do not share the filter's results equally; take a divisor of their number");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_GROUPS);
 };
 template <class Op, class... Shapes>
 struct no_window_fits : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
-                "[onto.shape] no window fits into the image; pad the image (same, or padding<1>), or take a window "
-                "that is smaller");
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_WINDOW);
 };
+template <class Op, class... Shapes>
+struct value_does_not_fit : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_VALUE);
+};
+template <class Op, class... Shapes>
+struct addends_differ : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_ADDENDS);
+};
+template <class Op, class... Shapes>
+struct updates_do_not_fit : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] " ONTO_SAYS_UPDATES);
+};
+template <class Op, class... Shapes>
+struct numbers_do_not_fit : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok, "[onto.shape] take_along_axis: " ONTO_SAYS_ALONG);
+};
+#undef ONTO_SAYS_BROADCAST
+#undef ONTO_SAYS_INNER
+#undef ONTO_SAYS_RANK
+#undef ONTO_SAYS_AXIS
+#undef ONTO_SAYS_SIZE
+#undef ONTO_SAYS_RANGE
+#undef ONTO_SAYS_CONCAT
+#undef ONTO_SAYS_EMPTY
+#undef ONTO_SAYS_BYTES
+#undef ONTO_SAYS_FEW
+#undef ONTO_SAYS_CHANNELS
+#undef ONTO_SAYS_GROUPS
+#undef ONTO_SAYS_WINDOW
+#undef ONTO_SAYS_VALUE
+#undef ONTO_SAYS_ADDENDS
+#undef ONTO_SAYS_UPDATES
+#undef ONTO_SAYS_ALONG
 template <class Op, class... Elements>
 struct element_types_differ : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
@@ -153,13 +204,10 @@ struct text_is_no_number : mistake {
 
 // The struct that reports a fault.
 template <shape_fault Fault, class Op, class... Shapes>
-struct shape_mistake {
-  using type = nothing_to_reduce<Op, Shapes...>;
-};
+struct shape_mistake;
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::broadcast, Op, Shapes...> {
-  using type = std::conditional_t<Op::kind == op_kind::assign, value_does_not_fit<Op, Shapes...>,
-                                  shapes_do_not_broadcast<Op, Shapes...>>;
+  using type = shapes_do_not_broadcast<Op, Shapes...>;
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::inner, Op, Shapes...> {
@@ -186,15 +234,17 @@ struct shape_mistake<shape_fault::concat, Op, Shapes...> {
   using type = concat_extents_differ<Op, Shapes...>;
 };
 template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::empty, Op, Shapes...> {
+  using type = nothing_to_reduce<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::bytes, Op, Shapes...> {
   using type = result_is_too_large<Op, Shapes...>;
 };
-
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::few, Op, Shapes...> {
   using type = too_few_elements<Op, Shapes...>;
 };
-
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::channels, Op, Shapes...> {
   using type = channels_differ<Op, Shapes...>;
@@ -206,6 +256,22 @@ struct shape_mistake<shape_fault::groups, Op, Shapes...> {
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::window, Op, Shapes...> {
   using type = no_window_fits<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::value, Op, Shapes...> {
+  using type = value_does_not_fit<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::addends, Op, Shapes...> {
+  using type = addends_differ<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::updates, Op, Shapes...> {
+  using type = updates_do_not_fit<Op, Shapes...>;
+};
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::along, Op, Shapes...> {
+  using type = numbers_do_not_fit<Op, Shapes...>;
 };
 
 /// What is wrong with a result of a known element type.

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <onto/expr/constant.hpp>
+#include <onto/expr/feed_mistake.hpp>
 #include <onto/expr/number.hpp>
 #include <onto/expr/shape_check.hpp>
+#include <onto/shape/broadcast.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <initializer_list>
@@ -96,76 +98,7 @@ constexpr node_facts variable_facts(std::string_view name, element type, const e
 }  // namespace detail
 
 namespace detail {
-// One struct a mistake: its name and arguments are what the compiler prints.
-template <class Data, class Tensor>
-struct is_no_feed {
-  using reported = void;
-  static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok,
-                "[onto.feed] the data has another element type or rank than the placeholder, or no shape of its own; "
-                "feed a tensor, or tensor_ref<...>(data, {rows, columns})");
-};
-template <class Matrix, class Tensor>
-struct matrix_is_not_row_major {
-  using reported = void;
-  static constexpr bool ok = sizeof(Matrix) == 0;
-  static_assert(
-      ok,
-      "[onto.feed] the matrix does not lie row by row without gaps; feed a row-major one; or row_major(m), with "
-      "<onto/strided.hpp>, which copies; or tensor_ref<...>(m.data(), {columns, rows}) and take transpose(x)");
-};
-template <class Array, class Tensor>
-struct array_may_not_be_row_major {
-  using reported = void;
-  static constexpr bool ok = sizeof(Array) == 0;
-  static_assert(
-      ok,
-      "[onto.feed] an array with strides need not lie row by row; feed row_major(a), with <onto/strided.hpp>, of "
-      "an mdspan or a strided_ref, or tensor_ref<...>(pointer, {rows, columns})");
-};
-template <class Data, class Tensor>
-struct nested_is_not_fed {
-  using reported = void;
-  static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok, "[onto.feed] ranges in a range do not lie in one piece; copy their elements into a tensor");
-};
-template <class Number, class Tensor>
-struct fraction_is_not_fed {
-  using reported = void;
-  static constexpr bool ok = sizeof(Number) == 0;
-  static_assert(
-      ok, "[onto.feed] a fraction is no integer; feed n = static_cast<int>(value), or make the placeholder float");
-};
-template <class Data, class Tensor>
-struct elements_have_another_name {
-  using reported = void;
-  static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok,
-                "[onto.feed] the data's elements, as long long or char, are none of onto's types; write std::int64_t, "
-                "std::uint64_t, std::int8_t, std::uint8_t, which have the same values");
-};
-/// What is wrong with data that cannot be fed.
-template <class Data, class Tensor>
-constexpr auto feed_mistake() {
-  if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
-    return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
-  else if constexpr (text_like<Data>)
-    return std::type_identity<is_no_feed<Data, Tensor>>{};
-  else if constexpr (laid_out<Data> &&
-                     requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
-    return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};
-  else if constexpr (own_axes<Data> || requires(const Data& d) { d.stride(0); })
-    return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
-  else if constexpr (requires(const Data& d) { d[0][0]; })
-    return std::type_identity<nested_is_not_fed<Data, Tensor>>{};
-  else if constexpr (requires(const Data& d) {
-                       requires std::is_integral_v<std::remove_cvref_t<decltype(*std::data(d))>>;
-                       requires !tensor_element<std::remove_cvref_t<decltype(*std::data(d))>>;
-                     })
-    return std::type_identity<elements_have_another_name<Data, Tensor>>{};
-  else
-    return std::type_identity<is_no_feed<Data, Tensor>>{};
-}
+// One struct a mistake, as in feed_mistake.hpp.
 template <class Data>
 struct variable_is_not_fed {
   using reported = void;
@@ -261,6 +194,10 @@ struct placeholder_node : detail::stateless_expression {
     requires(sizeof...(Dims) != 2 && std::is_arithmetic_v<V>)
   feed<placeholder_node>
   operator=(std::initializer_list<std::initializer_list<V>> list) const { return refuse(list); }
+  /// A list of rows that are ranges.
+  template <class Row, std::size_t N>
+    requires requires(const Row& row) { std::data(row); }
+  feed<placeholder_node> operator=(const Row (&rows)[N]) const { return refuse(rows); }
 
   /// Feeds a temporary of these, and keeps it.
   template <class Data>
@@ -344,7 +281,10 @@ struct variable_node : detail::stateful_expression {
   constexpr auto operator()(const E& e) const {
     static_assert(E::facts.type == type,
                   "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
-    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
+    if constexpr (!broadcasts_into(facts.shape, E::facts.shape))
+      return typename detail::value_does_not_fit<symbol, detail::shape_of_t<E>>::result{};
+    else
+      return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   // Compilers show the first line of what no constant expression calls.

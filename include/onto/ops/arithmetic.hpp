@@ -197,12 +197,12 @@ struct add_n : detail::packed_elementwise<> {
     inferred r;
     r.shape = operands[0];
     for (int n = 1; n < count; ++n) {
-      if (operands[n].rank != r.shape.rank) return {r.shape, shape_fault::broadcast};
+      if (operands[n].rank != r.shape.rank) return {r.shape, shape_fault::addends};
       for (int k = 0; k < r.shape.rank; ++k) {
         if (r.shape[k] == dyn) {
           r.shape[k] = operands[n][k];
         } else if (operands[n][k] != dyn && operands[n][k] != r.shape[k]) {
-          return {r.shape, shape_fault::broadcast};
+          return {r.shape, shape_fault::addends};
         }
       }
     }

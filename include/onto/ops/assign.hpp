@@ -24,18 +24,9 @@ struct writes_variable : detail::keeps_element<Accepted> {
 
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
-    inferred r;
-    r.shape = operands[0];
-    const extents& value = operands[1];
-    if (value.rank > r.shape.rank) return {r.shape, shape_fault::broadcast};
-    for (int k = 1; k <= value.rank; ++k) {
-      int& mine = r.shape[r.shape.rank - k];
-      const int theirs = value[value.rank - k];
-      if (theirs == dyn || theirs == 1 || theirs == mine) continue;
-      if (mine != dyn) return {r.shape, shape_fault::broadcast};
-      mine = theirs;
-    }
-    return r;
+    bool ok = true;
+    const extents held = broadcast_into(operands[0], operands[1], ok);
+    return {held, ok ? shape_fault::none : shape_fault::value};
   }
   ONTO_END_RUNS_ONCE
 };

@@ -50,23 +50,23 @@ constexpr inferred taken(int axis, const extents& numbers, const extents& x) {
 constexpr inferred taken_along(int axis, const extents& numbers, const extents& x) {
   axis = normalize_axis(axis, x.rank);
   if (axis < 0) return {x, shape_fault::axis};
-  if (numbers.rank != x.rank) return {x, shape_fault::broadcast};
+  if (numbers.rank != x.rank) return {x, shape_fault::along};
   bool ok = true;
   extents a = numbers, b = x;
   a[axis] = b[axis] = 1;
   inferred r{broadcast(a, b, ok)};
   r.shape[axis] = numbers[axis];
-  if (!ok) r.fault = shape_fault::broadcast;
+  if (!ok) r.fault = shape_fault::along;
   if (x[axis] == 0 && numbers[axis] != 0) r.fault = shape_fault::few;
   return r;
 }
 
 /// Numbers, one for each of the first elements of `updates`, whose other extents are those of `x`.
 constexpr shape_fault scattered(const extents& numbers, const extents& x, const extents& updates) {
-  if (numbers.rank != 1 || x.rank < 1 || updates.rank != x.rank) return shape_fault::rank;
+  if (numbers.rank != 1 || x.rank < 1 || updates.rank != x.rank) return shape_fault::updates;
   bool fits = may_be_equal(numbers[0], updates[0]);
   for (int k = 1; k < x.rank; ++k) fits = fits && may_be_equal(x[k], updates[k]);
-  return fits ? shape_fault::none : shape_fault::broadcast;
+  return fits ? shape_fault::none : shape_fault::updates;
 }
 
 /// A place for a box of extents in `x`, one number an axis.

@@ -41,6 +41,15 @@ struct labels_do_not_fit : mistake {
       "axis, or shares of the scores' shape and element type");
 };
 
+/// Whether the labels' extents may be those of the first axes of the scores.
+template <class Scores, class Labels>
+constexpr bool labels_fit() {
+  const extents s = Scores::facts.shape, l = Labels::facts.shape;
+  bool fit = true;
+  for (int k = 0; k < l.rank; ++k) fit = fit && (s[k] == l[k] || s[k] == dyn || l[k] == dyn || l[k] == 1);
+  return fit;
+}
+
 /// Where the last axis has the class that its label names.
 template <class Scores, class Labels>
 constexpr auto is_class(const Scores& scores, const Labels& labels) {
@@ -61,10 +70,12 @@ template <reduction R = reduction::mean, expression Scores, expression Labels>
 constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels) {
   if constexpr (detail::any_ill_formed<Scores, Labels>) {
     return ill_formed{};
-  } else if constexpr (is_floating(Labels::facts.type) && Labels::facts.shape.rank == Scores::facts.shape.rank) {
+  } else if constexpr (is_floating(Labels::facts.type) && Labels::facts.shape.rank == Scores::facts.shape.rank &&
+                       detail::labels_fit<Scores, Labels>()) {
     return detail::reduce_losses<R>(-sum<-1>(labels * log_softmax(scores)));
   } else if constexpr (!is_floating(Labels::facts.type) && Labels::facts.type != element::boolean &&
-                       Labels::facts.shape.rank + 1 == Scores::facts.shape.rank) {
+                       Labels::facts.shape.rank + 1 == Scores::facts.shape.rank &&
+                       detail::labels_fit<Scores, Labels>()) {
     return detail::reduce_losses<R>(-sum<-1>(where(detail::is_class(scores, labels), log_softmax(scores),
                                                    detail::number_of<0, detail::number_kind::integer>::value)));
   } else {

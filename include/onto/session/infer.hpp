@@ -9,26 +9,13 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
-  constexpr std::string_view sentences[] = {
-      "the shapes do not fit",
-      "the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or keep a reduced axis: "
-      "sum<1>(x, keep_extents)",
-      "columns of the left and rows of the right differ; transpose one with transpose(x)",
-      "an operand has too few dimensions, or too many; reshape it, or give a number for each axis",
-      "an axis is out of range or named twice; axes are -rank to rank - 1",
-      "the numbers of elements differ; one extent may be dyn to be computed",
-      "begin, end or step do not fit the operand's extent",
-      "the operands differ in rank or in an extent other than the joined axis",
-      "a minimum or maximum over no elements has no value; give the axis an extent above 0",
-      "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents",
-      "the axis has fewer elements than are asked for; ask for fewer",
-      "the filter is not for the image's channels; conv2d takes a filter (height, width, in / groups, out), with nchw "
-      "(out, in / groups, height, width)",
-      "the groups do not share the filter's results equally; take a divisor of their number",
-      "no window fits into the image; pad the image (same, or padding<1>), or take a window that is smaller",
-  };
-  return sentences[static_cast<int>(f)];
+/// A matrix of one row or column names the vector that it was made of: what the program wrote in the product.
+ONTO_COLD inline int vector_of(const graph_view& g, const extents* shapes, int n) {
+  if (g[n].kind() != op_kind::view) return n;
+  const int below = g.operand(n, 0);
+  const extents &matrix = shapes[n], &vector = shapes[below];
+  if (matrix.rank != 2 || vector.rank != 1) return n;
+  return matrix[0] == 1 || matrix[1] == 1 ? below : n;
 }
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n,
@@ -37,12 +24,9 @@ ONTO_COLD inline std::string_view describe_fault(shape_fault f) {
   message m("[onto.shape] ");
   write_name(m, g, n);
   m << " (" << g[n].op->name << "): ";
-  if (g[n].kind() == op_kind::assign && f == shape_fault::broadcast)
-    m << "the value does not broadcast to the variable, which keeps its extents; assign one of that shape";
-  else
-    m << describe_fault(f);
+  m << shape_sentences[static_cast<int>(f)];
   for (int k = 0; k < g[n].count; ++k) {
-    const int o = g.operand(n, k);
+    const int o = f == shape_fault::inner ? vector_of(g, shapes, g.operand(n, k)) : g.operand(n, k);
     m << (k ? ", " : "; operands: ");
     if (g[o].kind() == op_kind::scalar)
       m << "scalar";

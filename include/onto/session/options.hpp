@@ -37,10 +37,12 @@ class log_sink {
  public:
   /// Standard error.
   log_sink() = default;
-  /// A stream; it must live as long as the session. Null: no log.
+  /// A stream, or a pointer to one; it must live as long as the session. Null: no log.
   template <class Traits>
   log_sink(std::basic_ostream<char, Traits>* stream)
       : target_(stream), write_(stream ? &write_stream<Traits> : &write_nothing) {}
+  template <class Traits>
+  log_sink(std::basic_ostream<char, Traits>& stream) : log_sink(&stream) {}
   log_sink(std::nullptr_t) : write_(&write_nothing) {}
   template <detail::takes_lines F>
   log_sink(F callback) : write_(&write_callback<F>), callback_(new holder<F>(static_cast<F&&>(callback))) {}

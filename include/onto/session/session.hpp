@@ -142,6 +142,9 @@ class session {
     boost::hana::unpack(i.expressions, [&](const E&... e) { (initialize(e), ...); });
   }
 
+  /// `initialize` without variables: its function tells.
+  void run(initializer<> (*)()) {}
+
   /// Sets every variable under `e` to its initial value, on the device where the program has it.
   /// *Mandates* one initial value for each name. *Throws* `failed_precondition_error` where one has none.
   template <expression E>

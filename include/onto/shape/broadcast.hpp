@@ -35,6 +35,26 @@ constexpr extents broadcast(const extents& a, const extents& b, bool& ok) {
   return r;
 }
 
+/// The shape of a variable of the shape `variable` that holds `value`, which stretches to it and decides extents that
+/// are not known. *Effects* `ok` becomes false where it cannot.
+ONTO_INLINE constexpr extents broadcast_into(extents variable, const extents& value, bool& ok) {
+  if (value.rank > variable.rank) ok = false;
+  for (int k = 1; k <= value.rank && ok; ++k) {
+    int& mine = variable[variable.rank - k];
+    const int theirs = value[value.rank - k];
+    if (theirs == dyn || theirs == 1 || theirs == mine) continue;
+    ok = mine == dyn;
+    mine = theirs;
+  }
+  return variable;
+}
+
+constexpr bool broadcasts_into(const extents& variable, const extents& value) {
+  bool ok = true;
+  static_cast<void>(broadcast_into(variable, value, ok));
+  return ok;
+}
+
 /// The axis `axis` of a tensor of `rank` dimensions, negative ones counted from the end; -1 where there is none such.
 ONTO_INLINE constexpr int normalize_axis(int axis, int rank) {
   const int a = axis < 0 ? axis + rank : axis;

@@ -33,6 +33,18 @@ concept range_of_strings = !text_like<Range> && requires(const Range& r) {
   requires !std::is_same_v<std::remove_cvref_t<decltype(*std::begin(r))>, text>;
 };
 
+/// What a pair of it says from where to where values lie: an iterator, but no text.
+template <class X>
+concept position = !text_like<X> && requires(X & x) {
+  *x;
+  ++x;
+};
+/// What looks like the values of a tensor, or like an extent.
+template <class X>
+concept values_or_number = is_number<X> || requires(const X& x) {
+  std::data(x);
+};
+
 /// What a value of a tensor of `T` is written as: a float for half and bfloat16, so that numbers can be written as they
 /// are.
 template <class T>

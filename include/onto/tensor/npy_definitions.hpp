@@ -144,7 +144,7 @@ class npy_dictionary {
 ONTO_COLD ONTO_RUNTIME npy_header parse_npy_header(std::span<const std::byte> bytes, std::string_view name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (text.substr(0, 4) == "PK\3\4")
-    throw_npy(name, "this is an .npz archive; unpack it and load the .npy files in it");
+    throw_npy(name, "this is an .npz archive; with #include <onto/npz.hpp> it is load_npz<T, ...>(path, name)");
   if (text.substr(0, 6) != "\x93NUMPY") throw_npy(name, "this is not an .npy file: it does not begin with \\x93NUMPY");
   if (text.size() < 10) throw_npy(name, "the file is cut off in its header");
   const int major = static_cast<int>(bytes[6]), minor = static_cast<int>(bytes[7]);

@@ -34,13 +34,6 @@ concept number_or_element = is_number<Row> || tensor_element<Row>;
 
 struct other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop;
 
-/// What a pair of it says from where to where values lie: an iterator, but no text.
-template <class X>
-concept position = !text_like<X> && requires(X & x) {
-  *x;
-  ++x;
-};
-
 /// A tensor whose extents a run compares with those of another type.
 template <class From, class T, class Shape>
 inline constexpr bool checked_by_a_run = false;
@@ -193,11 +186,11 @@ class tensor {
                   "[onto.tensor] vectors in a vector do not lie in one piece; make the tensor with its shape, t({2, "
                   "3}), and copy each row");
   }
-  template <std::size_t N, class Value>
-    requires(detail::is_number<Value>)
-  tensor(const detail::any_integer (&)[N], Value) : tensor() {
-    static_assert(sizeof(Value) == 0,
-                  "[onto.tensor] a tensor of a shape is zeros, t({2, 3}); fill it then: for (float& v : t) v = 1");
+  template <std::size_t N, class Values>
+  tensor(const detail::any_integer (&)[N], const Values&) : tensor() {
+    static_assert(sizeof(Values) == 0,
+                  "[onto.tensor] a tensor of a shape is zeros, t({2, 3}), filled then: for (float& v : t) v = 1; or it "
+                  "has its values first, t(values, {2, 3})");
   }
 
   // What looks like a value or a conversion and is none: deleted, so that compilers show its line, not a list.
@@ -219,6 +212,9 @@ class tensor {
   template <class Allocator>
     requires(sizeof...(Dims) != 1 && !extents(onto::shape<Dims...>{}).is_static())
   explicit tensor(const std::vector<T, Allocator>&) = delete;  // [onto.tensor] a vector has no shape: t(v, {2, 3})
+  template <class... X>
+    requires(sizeof...(X) > 1 && (detail::values_or_number<X> && ...) && !(detail::is_number<X> && ...))
+  explicit tensor(const X&...) = delete;  // [onto.tensor] extents stand in braces, behind the values: t(v, {2, 3})
   template <detail::position Begin>
   tensor(Begin, Begin) = delete;  // [onto.tensor] values are a vector or a span: t(v), t(std::span(begin, end), {2, 3})
   template <class P, std::size_t N>

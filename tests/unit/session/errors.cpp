@@ -56,6 +56,9 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
           "operands: a [4, 3]; asked for: [?, 5]");
     CHECK(of(std::get<0>(split<2, 1>(a)) + sum(b), matrix({4, 3}), matrix({2, 4})).find("asked for: [4, 2, ?]") !=
           std::string::npos);
+    CHECK(of(matmul(std::get<0>(split<2, 0>(reshape<dyn>(a))), reshape<dyn>(b)), matrix({2, 3}), matrix({1, 5})) ==
+          "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with "
+          "transpose(x); operands: Reshape_2 [3], Reshape_4 [5]");
     CHECK(sess.statistics(cpu<0>{}).kernels == 0);
     // And it goes on.
     CHECK(sess.run(sum(matmul(a, b)), a = matrix{{1, 2}}, b = matrix{{3}, {4}}) == 11.0f);

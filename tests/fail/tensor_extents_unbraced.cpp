@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSL-1.0
+// Extents behind the values, as arguments.
+// FAIL: deleted
+// FAIL(g++): \[onto\.tensor\] extents stand in braces, behind the values: t\(v, \{2, 3\}\)
+// FAIL(clang++): \[onto\.tensor\] extents stand in braces, behind the values: t\(v, \{2, 3\}\)
+#include <onto/onto.hpp>
+
+using namespace onto;
+
+#ifdef ONTO_TWIN
+tensor<float, dyn, dyn> make(const std::vector<float>& v) { return tensor<float, dyn, dyn>(v, {2, 3}); }
+#else
+tensor<float, dyn, dyn> make(const std::vector<float>& v) { return tensor<float, dyn, dyn>(v, 2, 3); }
+#endif
