@@ -16,6 +16,7 @@ ONTO_BEGIN_HEADER
 #include <onto/expr/shape_check.hpp>
 
 #include <onto/expr/constant.hpp>
+#include <onto/expr/feed_mistake.hpp>
 #include <onto/expr/not_a_feed.hpp>
 
 #include <onto/expr/named.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Extents behind the values, as arguments.
 // FAIL: deleted
-// FAIL(g++): \[onto\.tensor\] extents stand in braces, behind the values: t\(v, \{2, 3\}\)
-// FAIL(clang++): \[onto\.tensor\] extents stand in braces, behind the values: t\(v, \{2, 3\}\)
+// FAIL(g++): \[onto\.tensor\] extents and rows are in braces: t\(\{2, 3\}\), t\(v, \{2, 3\}\)
+// FAIL(clang++): \[onto\.tensor\] extents and rows are in braces: t\(\{2, 3\}\), t\(v, \{2, 3\}\)
 #include <onto/onto.hpp>
 
 using namespace onto;

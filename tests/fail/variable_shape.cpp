@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // An initial value of other extents.
-// FAIL: \[onto\.shape\] the value does not broadcast to the variable
+// FAIL: \[onto\.shape\] the initial value does not broadcast to the extents of the variable
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -5,7 +5,6 @@
 #include <onto/expr/constant.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
-#include <iterator>
 #include <type_traits>
 
 namespace onto::detail {

@@ -281,10 +281,9 @@ struct variable_node : detail::stateful_expression {
   constexpr auto operator()(const E& e) const {
     static_assert(E::facts.type == type,
                   "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
-    if constexpr (!broadcasts_into(facts.shape, E::facts.shape))
-      return typename detail::value_does_not_fit<symbol, detail::shape_of_t<E>>::result{};
-    else
-      return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
+    static_assert(broadcasts_into(extents(shape<Dims...>{}), E::facts.shape),
+                  "[onto.shape] the initial value does not broadcast to the extents of the variable, which keeps them");
+    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   // Compilers show the first line of what no constant expression calls.

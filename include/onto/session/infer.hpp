@@ -9,15 +9,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A matrix of one row or column names the vector that it was made of: what the program wrote in the product.
-ONTO_COLD inline int vector_of(const graph_view& g, const extents* shapes, int n) {
-  if (g[n].kind() != op_kind::view) return n;
-  const int below = g.operand(n, 0);
-  const extents &matrix = shapes[n], &vector = shapes[below];
-  if (matrix.rank != 2 || vector.rank != 1) return n;
-  return matrix[0] == 1 || matrix[1] == 1 ? below : n;
-}
-
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n,
                                                                    const inferred& found) {
   const shape_fault f = found.fault;
@@ -26,7 +17,11 @@ ONTO_COLD inline int vector_of(const graph_view& g, const extents* shapes, int n
   m << " (" << g[n].op->name << "): ";
   m << shape_sentences[static_cast<int>(f)];
   for (int k = 0; k < g[n].count; ++k) {
-    const int o = f == shape_fault::inner ? vector_of(g, shapes, g.operand(n, k)) : g.operand(n, k);
+    int o = g.operand(n, k);
+    // A matrix of one row or column that was made of a vector has the vector's name.
+    if (f == shape_fault::inner && g[o].kind() == op_kind::view && shapes[o].rank == 2 &&
+        shapes[g.operand(o, 0)].rank == 1)
+      o = g.operand(o, 0);
     m << (k ? ", " : "; operands: ");
     if (g[o].kind() == op_kind::scalar)
       m << "scalar";

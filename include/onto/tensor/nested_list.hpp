@@ -39,12 +39,6 @@ concept position = !text_like<X> && requires(X & x) {
   *x;
   ++x;
 };
-/// What looks like the values of a tensor, or like an extent.
-template <class X>
-concept values_or_number = is_number<X> || requires(const X& x) {
-  std::data(x);
-};
-
 /// What a value of a tensor of `T` is written as: a float for half and bfloat16, so that numbers can be written as they
 /// are.
 template <class T>

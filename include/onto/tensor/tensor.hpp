@@ -196,9 +196,10 @@ class tensor {
   // What looks like a value or a conversion and is none: deleted, so that compilers show its line, not a list.
   // clang-format off
   template <class... Value>
-    requires(sizeof...(Dims) > 0 && sizeof...(Value) > 0 && (detail::is_number<Value> && ...) &&
-             !(sizeof...(Dims) == 1 && (std::is_integral_v<T> || (detail::list_value<Value, T> && ...))))
-  explicit tensor(Value...) = delete;  // values are nested as deep as there are axes, and numbers are no texts
+    requires(sizeof...(Dims) > 0 && (detail::is_number<Value> || ...) &&
+             !(sizeof...(Dims) == 1 && (detail::is_number<Value> && ...) &&
+               (std::is_integral_v<T> || (detail::list_value<Value, T> && ...))))
+  explicit tensor(Value...) = delete;  // [onto.tensor] extents and rows are in braces: t({2, 3}), t(v, {2, 3}), t{{1}, {2}}
   template <class... Value>
     requires(sizeof...(Dims) == 1 && std::is_integral_v<T> && (std::is_floating_point_v<Value> || ...) &&
              (detail::is_number<Value> && ...))
@@ -212,9 +213,6 @@ class tensor {
   template <class Allocator>
     requires(sizeof...(Dims) != 1 && !extents(onto::shape<Dims...>{}).is_static())
   explicit tensor(const std::vector<T, Allocator>&) = delete;  // [onto.tensor] a vector has no shape: t(v, {2, 3})
-  template <class... X>
-    requires(sizeof...(X) > 1 && (detail::values_or_number<X> && ...) && !(detail::is_number<X> && ...))
-  explicit tensor(const X&...) = delete;  // [onto.tensor] extents stand in braces, behind the values: t(v, {2, 3})
   template <detail::position Begin>
   tensor(Begin, Begin) = delete;  // [onto.tensor] values are a vector or a span: t(v), t(std::span(begin, end), {2, 3})
   template <class P, std::size_t N>
