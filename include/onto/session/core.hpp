@@ -195,7 +195,7 @@ class session_core final : public session_runtime {
         leaves.variable[n] = nullptr;
       }
       b->scalars = m.state.values;
-      staged_results results(r, {g, b->shapes, b->leaf, b->results, b->variable, b->absent});
+      staged_results results(r, {g, b->shapes, b->leaf, b->leaves, b->leaf_count, b->results, b->variable, b->absent});
       begin(b->progress);
       // What is staged is not delivered yet when the updates run, and a trace is of all that runs.
       b->deferred = group_ || trace_ || results.any() ? 0 : b->counts.in_place;

@@ -57,11 +57,14 @@ struct inline_leaves {
   host_slot* data;
   const state** values;  // per node
   extents* shapes;
+  int* list;  // placeholders and constants
+  int count = 0;
 
   inline_leaves(const graph_view& g, arena& memory)
       : data(memory.make<host_slot>(g.count)),
         values(memory.make<const state*>(g.count)),
-        shapes(memory.make<extents>(g.count)) {}
+        shapes(memory.make<extents>(g.count)),
+        list(memory.make<int>(g.count)) {}
 
   /// *Returns* whether each node is one.
   bool find_states(const graph_view& g, const state* const* fetched, arena& memory) {
@@ -76,9 +79,11 @@ struct inline_leaves {
       shapes[n] = g[n].shape;
       if (g[n].kind() == op_kind::placeholder) {
         data[n].data = const_cast<void*>(feed_for(g[n], r).data);
+        list[count++] = n;
       } else if (g[n].kind() == op_kind::constant) {
         if (!(shape_of(*values[n]) == g[n].shape)) throw_moved_from();
         data[n].data = const_cast<void*>(values_of(*values[n]));
+        list[count++] = n;
       }
     }
   }
@@ -138,7 +143,7 @@ ONTO_RUNTIME bool run_inline(const inline_program& p, const run_request& r) {
   for (int k = 0; k < g.fetch_count; ++k) any = any || r.states[k];
   if (any && !leaves.find_states(g, r.states, memory) && p.values_decide) return false;
   leaves.find_data(g, r);
-  const host_memory m{g, leaves.shapes, leaves.data, memory.make<host_slot>(g.fetch_count)};
+  const host_memory m{g, leaves.shapes, leaves.data, leaves.list, leaves.count, memory.make<host_slot>(g.fetch_count)};
   staged_results results(r, m);
   if (p.block_bytes <= on_stack) {
     alignas(64) char block[on_stack];

@@ -17,8 +17,10 @@ namespace onto::detail {
 /// What a run reads and writes in the caller's memory.
 struct host_memory {
   const graph_view& g;
-  const extents* shapes;                          // per node
-  const host_slot* leaf;                          // per node
+  const extents* shapes;  // per node
+  const host_slot* leaf;  // per node
+  const int* leaves;      // the nodes that a run gives data to
+  int leaf_count;
   host_slot* results;                             // per fetch
   const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
   const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
@@ -105,9 +107,10 @@ class staged_results {
       if (overlap(out, bytes, s->target, s->bytes)) throw_shared_outputs();
     const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
     bool is_read = are_texts;
-    for (int n = 0; n < g_.count && !is_read; ++n)
-      is_read =
-          g_[n].is_leaf() && !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
+    for (int k = 0; k < b_.leaf_count && !is_read; ++k) {
+      const int n = b_.leaves[k];
+      is_read = !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
+    }
     if (!is_read) return;
     void* const memory = std::aligned_alloc(64, (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64);
     if (!memory) throw std::bad_alloc();
