@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // What is by number has a header of its own.
-// FAIL: \[onto\.include\] with #include <onto/indexing\.hpp> it is written take<0>\(x, i\)
+// FAIL: \[onto\.include\] with #include <onto/indexing\.hpp> it is written extent<0>\(x\)
 #ifdef ONTO_TWIN
 #include <onto/indexing.hpp>
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The mistake lies deep in an expression: it is reported once, not by everything above it.
-// FAIL: shapes_do_not_broadcast<.*onto::op::maximum.*onto::shape<5>.*onto::shape<2>
+// FAIL: shape_mistake<.*broadcast.*onto::op::maximum.*onto::shape<5>.*onto::shape<2>
 #include <onto/ops/all.hpp>
 
 #ifdef ONTO_TWIN

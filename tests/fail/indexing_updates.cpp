@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Updates of another number than there are places for.
-// FAIL: \[onto\.shape\] the operands. extents differ
+// FAIL: \[onto\.shape\] updates have the extents of the numbers
 #include <onto/ops/indexing.hpp>
 
 using namespace onto;

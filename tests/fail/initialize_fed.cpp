@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A feed beside what initializes variables.
-// FAIL: \[onto\.variable\] initialize takes no feeds
+// FAIL: \[onto\.variable\] initialize is a run of its own and takes no feeds
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A batched matrix product whose leading dimensions do not broadcast.
-// FAIL: shapes_do_not_broadcast<.*onto::op::matmul.*onto::shape<6, 2, 3>.*onto::shape<7, 3, 2>
+// FAIL: shape_mistake<.*broadcast.*onto::op::matmul.*onto::shape<6, 2, 3>.*onto::shape<7, 3, 2>
 #include <onto/ops/matmul.hpp>
 
 #ifdef ONTO_TWIN

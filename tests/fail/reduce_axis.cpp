@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // An axis the operand does not have.
-// FAIL: no_such_axis<.*onto::op::reduce<.*2>.*onto::shape<4, 5>
+// FAIL: shape_mistake<.*axis.*onto::op::reduce<.*2>.*onto::shape<4, 5>
 // FAIL: \[onto\.axis\] an axis is out of range or named twice
 #include <onto/ops/reduce.hpp>
 

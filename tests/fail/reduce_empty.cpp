@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The maximum of nothing.
-// FAIL: nothing_to_reduce<.*onto::op::reduce<.*0>.*onto::shape<0, 5>
+// FAIL: shape_mistake<.*empty.*onto::op::reduce<.*0>.*onto::shape<0, 5>
 // FAIL: \[onto\.shape\] a minimum or maximum over no elements has no value
 #include <onto/ops/reduce.hpp>
 

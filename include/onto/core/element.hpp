@@ -106,7 +106,7 @@ std::type_identity<T> type_in(const stored_as<E, T>&);
 
 // Compilers print the name where another type is written: long long is std::int64_t.
 template <class T>
-inline constexpr bool elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t =
+inline constexpr bool elements_are_float_double_half_bfloat16_bool_text_std_int8_t_to_uint64_t_no_complex =
     requires(const element_types& table) {
   row_of<T>(table);
 };
@@ -118,7 +118,7 @@ inline constexpr int element_count = sizeof detail::element_table::rows / sizeof
 /// The types a tensor can hold: float, double, half, bfloat16, integers of 8 to 64 bits with and without a sign, bool,
 /// text.
 template <class T>
-concept tensor_element = detail::elements_are_float_double_half_bfloat16_bool_text_and_std_int8_t_to_std_uint64_t<T>;
+concept tensor_element = detail::elements_are_float_double_half_bfloat16_bool_text_std_int8_t_to_uint64_t_no_complex<T>;
 
 /// The value of an element type: `element_of<float> == element::float32`.
 template <tensor_element T>

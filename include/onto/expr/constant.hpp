@@ -231,6 +231,12 @@ constexpr scalar_node<T> scalar_beside(S value) {
   return scalar_node<T>{static_cast<T>(value)};
 }
 
+/// Refuses a number in a constexpr expression before it is deep in one.
+template <class S>
+constexpr void expect_no_constant(const S& value) {
+  if constexpr (scalar_value<S>) static_cast<void>(scalar_beside<double>(value));
+}
+
 }  // namespace detail
 
 }  // namespace onto

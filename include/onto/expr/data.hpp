@@ -155,27 +155,28 @@ constexpr ill_formed leaf_of(X&&) {
   return ill_formed{};
 }
 
-/// One of two is data, and the other may stand beside it.
+/// Data that is an operand without others.
+template <class X>
+concept data_alone = data<X> && !is_number_tensor<X>;
+
+/// One of two is data, and the other may stand beside it. A result that is one number is data beside others alone.
 template <class L, class R>
 concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
-                         ((data<L> && (data<R> || expression<R> || scalar_value<R> || number_in_type<R>)) ||
-                          (data<R> && (expression<L> || scalar_value<L> || number_in_type<L>)));
+                         ((data<L> && (data_alone<R> || expression<R>)) ||
+                          (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) ||
+                          (data<R> && expression<L>) || (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
 
 /// The same of other data, of which it is said that it may not.
 template <class L, class R>
 concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || scalar_value<R> || number_in_type<R>)) ||
                                (other_data<R> && (expression<L> || data<L> || scalar_value<L> || number_in_type<L>));
 
-/// Data that is an operand without others.
-template <class X>
-concept data_alone = data<X> && !is_number_tensor<X>;
-
 /// Arguments of a word with data among them: a number among numbers is none.
 template <class... X>
 concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
-concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
+concept own_type = expression<X> || is_tensor<X>;
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>

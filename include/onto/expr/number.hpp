@@ -274,8 +274,8 @@ struct fraction_beside_integers {
   using result = ill_formed;
   static constexpr bool ok = sizeof(Element) > 99;
   static_assert(ok,
-                "[onto.element] a floating number beside a tensor of integers; convert the tensor with cast<float>(x), "
-                "or write an integer");
+                "[onto.element] a floating number beside a tensor of integers; convert the tensor with cast<float>(x) "
+                "or cast<double>(x), or write an integer");
 };
 
 /// The number as an element of `T`.

@@ -68,28 +68,30 @@ constexpr std::string_view shape_sentences[] = {
 };
 
 // One struct a mistake: its name and arguments are what the compiler prints.
+template <shape_fault Fault, class Op, class... Shapes>
+struct shape_mistake;
 template <class Op, class... Shapes>
-struct shapes_do_not_broadcast : mistake {
+struct shape_mistake<shape_fault::broadcast, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_BROADCAST);
 };
 template <class Op, class... Shapes>
-struct inner_extents_differ : mistake {
+struct shape_mistake<shape_fault::inner, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] matmul: " ONTO_SAYS_INNER);
 };
 template <class Op, class... Shapes>
-struct too_few_dimensions : mistake {
+struct shape_mistake<shape_fault::rank, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_RANK);
 };
 template <class Op, class... Shapes>
-struct no_such_axis : mistake {
+struct shape_mistake<shape_fault::axis, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.axis] " ONTO_SAYS_AXIS);
 };
 template <class Op, class... Shapes>
-struct number_of_elements_differs : mistake {
+struct shape_mistake<shape_fault::size, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] reshape: " ONTO_SAYS_SIZE);
 };
@@ -101,62 +103,62 @@ struct squeezed_extent_is_not_one : mistake {
                 "squeeze<0>(slice<0, 1>(x))");
 };
 template <class Op, class... Shapes>
-struct slice_out_of_range : mistake {
+struct shape_mistake<shape_fault::range, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] slice: " ONTO_SAYS_RANGE);
 };
 template <class Op, class... Shapes>
-struct concat_extents_differ : mistake {
+struct shape_mistake<shape_fault::concat, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] concat, stack: " ONTO_SAYS_CONCAT);
 };
 template <class Op, class... Shapes>
-struct nothing_to_reduce : mistake {
+struct shape_mistake<shape_fault::empty, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_EMPTY);
 };
 template <class Op, class... Shapes>
-struct result_is_too_large : mistake {
+struct shape_mistake<shape_fault::bytes, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_BYTES);
 };
 template <class Op, class... Shapes>
-struct too_few_elements : mistake {
+struct shape_mistake<shape_fault::few, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_FEW);
 };
 template <class Op, class... Shapes>
-struct channels_differ : mistake {
+struct shape_mistake<shape_fault::channels, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_CHANNELS);
 };
 template <class Op, class... Shapes>
-struct groups_do_not_divide : mistake {
+struct shape_mistake<shape_fault::groups, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_GROUPS);
 };
 template <class Op, class... Shapes>
-struct no_window_fits : mistake {
+struct shape_mistake<shape_fault::window, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_WINDOW);
 };
 template <class Op, class... Shapes>
-struct value_does_not_fit : mistake {
+struct shape_mistake<shape_fault::value, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_VALUE);
 };
 template <class Op, class... Shapes>
-struct addends_differ : mistake {
+struct shape_mistake<shape_fault::addends, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_ADDENDS);
 };
 template <class Op, class... Shapes>
-struct updates_do_not_fit : mistake {
+struct shape_mistake<shape_fault::updates, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] " ONTO_SAYS_UPDATES);
 };
 template <class Op, class... Shapes>
-struct numbers_do_not_fit : mistake {
+struct shape_mistake<shape_fault::along, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok, "[onto.shape] take_along_axis: " ONTO_SAYS_ALONG);
 };
@@ -200,78 +202,6 @@ struct text_is_no_number : mistake {
   static_assert(ok,
                 "[onto.text] text is no number: it is compared with == and !=, chosen with where, and put in other "
                 "places; count and compute with tensors of numbers");
-};
-
-// The struct that reports a fault.
-template <shape_fault Fault, class Op, class... Shapes>
-struct shape_mistake;
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::broadcast, Op, Shapes...> {
-  using type = shapes_do_not_broadcast<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::inner, Op, Shapes...> {
-  using type = inner_extents_differ<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::rank, Op, Shapes...> {
-  using type = too_few_dimensions<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::axis, Op, Shapes...> {
-  using type = no_such_axis<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::size, Op, Shapes...> {
-  using type = number_of_elements_differs<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::range, Op, Shapes...> {
-  using type = slice_out_of_range<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::concat, Op, Shapes...> {
-  using type = concat_extents_differ<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::empty, Op, Shapes...> {
-  using type = nothing_to_reduce<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::bytes, Op, Shapes...> {
-  using type = result_is_too_large<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::few, Op, Shapes...> {
-  using type = too_few_elements<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::channels, Op, Shapes...> {
-  using type = channels_differ<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::groups, Op, Shapes...> {
-  using type = groups_do_not_divide<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::window, Op, Shapes...> {
-  using type = no_window_fits<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::value, Op, Shapes...> {
-  using type = value_does_not_fit<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::addends, Op, Shapes...> {
-  using type = addends_differ<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::updates, Op, Shapes...> {
-  using type = updates_do_not_fit<Op, Shapes...>;
-};
-template <class Op, class... Shapes>
-struct shape_mistake<shape_fault::along, Op, Shapes...> {
-  using type = numbers_do_not_fit<Op, Shapes...>;
 };
 
 /// What is wrong with a result of a known element type.
@@ -329,7 +259,7 @@ constexpr auto make(const X&... x) {
       constexpr shape_fault fault =
           detail::fault_of(Op::infer(shapes, static_cast<int>(sizeof...(X))), Op::result(X::facts.type...));
       if constexpr (fault != shape_fault::none) {
-        return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::type::result{};
+        return typename detail::shape_mistake<fault, Op, detail::shape_of_t<X>...>::result{};
       } else {
         using node = typename decltype(detail::applied_to<Op>(detail::spelled_as<X>()...))::type;
         return node{detail::join_states(x.state.get()...)};

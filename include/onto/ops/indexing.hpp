@@ -199,8 +199,9 @@ template <class Numbers, class E>
 constexpr auto join_first(const E& x) {
   constexpr int rest = E::facts.shape.rank - Numbers::facts.shape.rank;
   if constexpr (rest < 0)
-    return typename unless_told<too_few_dimensions<op::segment_sum<0>, shape_of_t<Numbers>, shape_of_t<E>>, Numbers,
-                                E>::result{};
+    return
+        typename unless_told<shape_mistake<shape_fault::rank, op::segment_sum<0>, shape_of_t<Numbers>, shape_of_t<E>>,
+                             Numbers, E>::result{};
   else
     return join_first<Numbers>(x, std::make_integer_sequence<int, rest>{});
 }

@@ -77,6 +77,7 @@ struct rate_is_not_one_number : mistake {
 /// `minimize(sgd{.momentum = 0.9}, learning_rate(lr), loss)`.
 template <detail::operand X>
 constexpr auto learning_rate(const X& rate) {
+  detail::expect_no_constant(rate);
   if constexpr (!expression<X>) {
     return detail::given_rate<X>(rate);
   } else if constexpr (detail::any_ill_formed<X>) {

@@ -171,7 +171,10 @@ constexpr auto minimize_by(const Rule&, const Settings&) {
 /// Among what `minimize` is told: the gradients of all variables, as one long vector, are at most so long.
 template <class Most>
   requires(detail::scalar_value<Most> || detail::number_in_type<Most>)
-constexpr auto clip_by_global_norm(const Most& most) { return detail::most_norm<Most>{most}; }
+constexpr auto clip_by_global_norm(const Most& most) {
+  detail::expect_no_constant(most);
+  return detail::most_norm<Most>{most};
+}
 
 /// The same of gradients that are at hand: a tuple of them, each times `min(1, most / norm)`.
 template <class Most, expression First, expression... More>
@@ -187,7 +190,10 @@ constexpr auto clip_by_global_norm(const Most& most, const First& first, const M
 /// value: after step t it has moved by `1 - min(decay, (1 + t) / (10 + t))` of the way to the new one.
 template <class Decay>
   requires(detail::scalar_value<Decay> || detail::number_in_type<Decay>)
-constexpr auto moving_average(const Decay& decay) { return detail::averaging<Decay>{decay}; }
+constexpr auto moving_average(const Decay& decay) {
+  detail::expect_no_constant(decay);
+  return detail::averaging<Decay>{decay};
+}
 
 /// The average of a variable that `moving_average` keeps.
 template <expression W>
@@ -206,11 +212,14 @@ constexpr auto average_of(const W& w) {
 template <class Optimizer, class... X>
   requires(!expression<Optimizer>)
 constexpr auto minimize(const Optimizer& optimizer, const X&... x) {
-  if constexpr (!detail::is_optimizer<Optimizer>)
+  if constexpr (!detail::is_optimizer<Optimizer>) {
     return typename detail::not_an_optimizer<Optimizer>::result{};
-  else
+  } else {
+    if (std::is_constant_evaluated())
+      detail::must_not_be_constexpr("[onto.number] a constexpr step: minimize<adam{.rate = 0.1}>(loss); or const auto");
     return detail::minimize_by(detail::rule_of(optimizer), detail::step_settings<double>{detail::real(optimizer.rate)},
                                x...);
+  }
 }
 
 /// The same with options that are part of the type: the step stays a constant, and what an option leaves out (a

@@ -42,13 +42,62 @@ struct sorts_have_a_header : mistake {
   static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
-#define ONTO_WORDS                                                                                       \
-  "take<0>(x, i), gather<0>(x, i), take_along_axis<1>(x, i), scatter(x, i, updates), scatter(x, i, 0), " \
-  "scatter_add(x, i, updates), segment_sum<3>(v, i), bincount<10>(i), bincount<10>(i, weights), "        \
-  "histogram<10>(x, 0, 1), searchsorted(s, x), searchsorted(s, x, right_side), dynamic_slice<2, 2>(x, "  \
-  "starts), update_slice(x, update, starts), extent<0>(x)"
+#define ONTO_WORDS "take<0>(x, i), take<1>(x, 0), gather<0>(x, i), embedding(table, i), take_along_axis<1>(x, i)"
 template <class... X>
-struct indexing_has_a_header : mistake {
+struct elements_are_taken_by_number : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS                                                                                                   \
+  "dynamic_slice<2, 2>(x, starts), update_slice(x, update, starts), where starts are {0, 2}, or with an expression " \
+  "among "                                                                                                           \
+  "them stack(0, k, 0)"
+template <class... X>
+struct slices_begin_at_numbers : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS "scatter(x, i, updates), scatter(x, i, 0), scatter_add(x, i, updates)"
+template <class... X>
+struct updates_are_scattered : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS "segment_sum<3>(rows, i), bincount<10>(i), bincount<10>(i, weights)"
+template <class... X>
+struct segments_are_counted_in_the_type : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS                                                                                            \
+  "histogram<10>(x, 0, 1), with the number of bins in the type and the bounds as numbers; those of data are " \
+  "evaluate(min(x)) and evaluate(max(x))"
+template <class... X>
+struct bins_are_between_numbers : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS "searchsorted(s, x), searchsorted(s, x, right_side)"
+template <class... X>
+struct searched_is_what_is_sorted : mistake {
+  static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
+  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+};
+#undef ONTO_WORDS
+#define ONTO_WORDS "extent<0>(x)"
+template <class... X>
+struct extent_is_of_an_axis : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
   static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
   static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
@@ -97,19 +146,19 @@ ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
 ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
 ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
 ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
-ONTO_HAS_A_HEADER(take, indexing_has_a_header)
-ONTO_HAS_A_HEADER(gather, indexing_has_a_header)
-ONTO_HAS_A_HEADER(embedding, indexing_has_a_header)
-ONTO_HAS_A_HEADER(take_along_axis, indexing_has_a_header)
-ONTO_HAS_A_HEADER(dynamic_slice, indexing_has_a_header)
-ONTO_HAS_A_HEADER(update_slice, indexing_has_a_header)
-ONTO_HAS_A_HEADER(scatter, indexing_has_a_header)
-ONTO_HAS_A_HEADER(scatter_add, indexing_has_a_header)
-ONTO_HAS_A_HEADER(segment_sum, indexing_has_a_header)
-ONTO_HAS_A_HEADER(bincount, indexing_has_a_header)
-ONTO_HAS_A_HEADER(histogram, indexing_has_a_header)
-ONTO_HAS_A_HEADER(searchsorted, indexing_has_a_header)
-ONTO_HAS_A_HEADER(extent, indexing_has_a_header)
+ONTO_HAS_A_HEADER(take, elements_are_taken_by_number)
+ONTO_HAS_A_HEADER(gather, elements_are_taken_by_number)
+ONTO_HAS_A_HEADER(embedding, elements_are_taken_by_number)
+ONTO_HAS_A_HEADER(take_along_axis, elements_are_taken_by_number)
+ONTO_HAS_A_HEADER(dynamic_slice, slices_begin_at_numbers)
+ONTO_HAS_A_HEADER(update_slice, slices_begin_at_numbers)
+ONTO_HAS_A_HEADER(scatter, updates_are_scattered)
+ONTO_HAS_A_HEADER(scatter_add, updates_are_scattered)
+ONTO_HAS_A_HEADER(segment_sum, segments_are_counted_in_the_type)
+ONTO_HAS_A_HEADER(bincount, segments_are_counted_in_the_type)
+ONTO_HAS_A_HEADER(histogram, bins_are_between_numbers)
+ONTO_HAS_A_HEADER(searchsorted, searched_is_what_is_sorted)
+ONTO_HAS_A_HEADER(extent, extent_is_of_an_axis)
 ONTO_HAS_A_HEADER(conv2d, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(conv1d, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(depthwise_conv2d, convolutions_have_a_header)
@@ -117,6 +166,15 @@ ONTO_HAS_A_HEADER(conv2d_transpose, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(max_pool2d, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(avg_pool2d, convolutions_have_a_header)
 #undef ONTO_HAS_A_HEADER
+// Numbers and expressions in one list, whose types are not known.
+template <int... Sizes, class X, std::size_t N>
+constexpr auto dynamic_slice(const X&, const detail::stray_argument (&)[N]) {
+  return typename detail::slices_begin_at_numbers<X>::result{};
+}
+template <class X, class U, std::size_t N>
+constexpr auto update_slice(const X&, const U&, const detail::stray_argument (&)[N]) {
+  return typename detail::slices_begin_at_numbers<X, U>::result{};
+}
 // Whatever takes operands as they are comes first.
 template <fixed_string Letters>
 constexpr auto einsum(detail::stray_argument, detail::stray_argument = {}, detail::stray_argument = {},

@@ -69,7 +69,7 @@ template <class... Paddings, expression E, detail::number_argument S>
   requires(sizeof...(Paddings) > 0)
 constexpr auto pad(const E& x, const S& value) {
   if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
-    using too_few = detail::too_few_dimensions<op::concat<0>, detail::shape_of_t<E>>;
+    using too_few = detail::shape_mistake<shape_fault::rank, op::concat<0>, detail::shape_of_t<E>>;
     return typename detail::unless_told<too_few, E>::result{};
   } else {
     return detail::pad_axes<0, Paddings...>(x, detail::lift<E>(value));

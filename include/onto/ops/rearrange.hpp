@@ -301,6 +301,17 @@ constexpr auto roll(const E& x) {
   }
 }
 
+namespace detail {
+/// `x`, or a number as a tensor of rank 0 of the elements beside it.
+template <class Beside, class X>
+constexpr auto value_beside(const X& x) {
+  if constexpr (expression<X> || any_ill_formed<Beside>)
+    return lift<Beside>(x);
+  else
+    return make<op::add>(make<op::zeros<typename Beside::element_type>>(), x);
+}
+}  // namespace detail
+
 /// Tensors of one shape side by side along a new axis: `stack(x, y)`, `stack<-1>(x, y)`.
 /// *Mandates* 1 to 64 operands of one element type and shape, and an axis from -rank - 1 to rank.
 template <int Axis = 0, expression First, expression... More>
@@ -309,12 +320,20 @@ constexpr auto stack(const First& first, const More&... more) {
   if constexpr (axis < 0) {
     return typename detail::no_axis_of<op::concat<Axis>, First>::result{};
   } else if constexpr (((More::facts.shape.rank != First::facts.shape.rank) || ...)) {
-    using differ =
-        detail::concat_extents_differ<op::concat<axis>, detail::shape_of_t<First>, detail::shape_of_t<More>...>;
+    using differ = detail::shape_mistake<shape_fault::concat, op::concat<axis>, detail::shape_of_t<First>,
+                                         detail::shape_of_t<More>...>;
     return typename detail::unless_told<differ, First, More...>::result{};
   } else {
     return concat<axis>(expand_dims<axis>(first), expand_dims<axis>(more)...);
   }
+}
+
+/// The same with numbers beside expressions of rank 0: `stack(0, k, 0)`, where a slice begins.
+template <class... X>
+  requires((detail::operand<X> && ...) && !(expression<X> && ...) && (expression<X> || ...) &&
+           detail::first_expression<X...>::type::facts.shape.rank == 0)
+constexpr auto stack(const X&... x) {
+  return stack(detail::value_beside<typename detail::first_expression<X...>::type>(x)...);
 }
 
 /// The operand cut into `N` parts of equal extents along an axis, the first unless another is named:

@@ -12,6 +12,8 @@ enum class fold : int { sum, prod, min, max, mean, any, all, argmin, argmax };
 
 struct keep_extents_t {
   explicit keep_extents_t() = default;
+  template <class Switch>
+  void operator=(Switch) const = delete;  // [onto.axis] the word alone is enough: mean<0>(x, keep_extents)
 };
 
 /// Folded axes stay, with an extent of 1: `sum<0>(x, keep_extents)`.

@@ -170,7 +170,7 @@ constexpr auto unique(const E& x) {
   const auto start = slice<0, room>(first);
   const auto found = sum(begins) + any;
   const auto never_none = [&] {  // a 0 after them, which is taken where there is nothing
-    if constexpr (size > 0)
+    if constexpr (size > 0 || detail::any_ill_formed<std::remove_const_t<decltype(sorted)>>)
       return sorted;
     else
       return concat<0>(sorted, zeros<typename E::element_type, 1>());

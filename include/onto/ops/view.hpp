@@ -30,7 +30,7 @@ namespace detail {
 /// The mistake of an axis that is not there. Its result is named where it is used: an alias for it is a line more in
 /// the message.
 template <class Op, class E>
-using no_axis_of = unless_told<no_such_axis<Op, shape_of_t<E>>, E>;
+using no_axis_of = unless_told<shape_mistake<shape_fault::axis, Op, shape_of_t<E>>, E>;
 
 /// What a range selects of an axis: the first index and how many.
 struct selection {

@@ -290,6 +290,7 @@ class session_core final : public session_runtime {
             out.shapes[n] = v.shape;
           } else if (is_read(g, n)) {
             unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
+            if (g[n].name == "step") unset << " (the count of training steps, which dropout and schedules read)";
           }
         }
       }

@@ -115,6 +115,10 @@ ONTO_RUNTIME memory_info session_runtime::memory(const device_name& name) const 
 }
 
 ONTO_RUNTIME void session_runtime::save(const std::string& path, const graph_view* const* graphs, int count) {
+  if (path.ends_with(".npz") || path.ends_with(".npy"))
+    fail<invalid_argument_error>(message("[onto.checkpoint] ")
+                                 << path << ": a checkpoint is a safetensors file; name it so, or write results with "
+                                 << "save_npz(path, {{\"w\", w}})");
   if (simulated) return simulated->save(*this, path, graphs, count);
   checkpoint::with(core_of(*this), {graphs, count}, [&](checkpoint& c) { c.save(path); });
 }

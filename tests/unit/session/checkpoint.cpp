@@ -222,6 +222,10 @@ TEST_CASE("what cannot be saved is said", "[session][checkpoint]") {
   CHECK(words_of<failed_precondition_error>([&] { sess.save(here / "m", w, step); }) ==
         "[onto.checkpoint] " + (here / "m") + ": variable 'w', 'step' has no value yet; initialize it first");
   fill(sess);
+  CHECK(words_of<invalid_argument_error>([&] {
+          sess.save(here / "m.npz");
+        }).find("a checkpoint is a safetensors file") != std::string::npos);
+  CHECK(!fs::exists(here / "m.npz"));
   constexpr auto other = variable<"w", double, 2>;
   sess.run(assign(other, 1.));
   const std::string said = words_of<invalid_argument_error>([&] { sess.save(here / "m"); });

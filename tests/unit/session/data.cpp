@@ -231,6 +231,16 @@ struct scaled : elementwise<> {
   }
 };
 
+TEST_CASE("results of rank 0 stand beside the standard's own types", "[data]") {
+  const std::vector<float> v{1, 2, 3};
+  const auto m = evaluate(mean(v));
+  CHECK(evaluate(v * m) == tensor<float, dyn>{2, 4, 6});
+  CHECK(evaluate((m - v) / 2.0f) == tensor<float, dyn>{0.5f, 0, -0.5f});
+  CHECK(evaluate(v == m) == tensor<bool, dyn>{false, true, false});
+  const float twice = m * m / 2.0f + m;  // and two of them are numbers
+  CHECK(twice == 4.0f);
+}
+
 TEST_CASE("a tensor of rank 0 stands where a word takes a number", "[data]") {
   session sess;
   const tensor<float> two(2.f);

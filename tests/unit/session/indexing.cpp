@@ -103,6 +103,16 @@ TEST_CASE("numbers outside read the nearest element and write nothing", "[sessio
         tensor<float, 1, 2>{{5, 6}});
 }
 
+TEST_CASE("a slice begins at numbers and expressions, stacked", "[session]") {
+  session sess;
+  const auto k = placeholder<"k", int>;
+  constexpr auto written = update_slice(m, zeros<float, 1, 2>(), stack(placeholder<"k", int>, 1_c));
+  CHECK(sess.run(dynamic_slice<1, 2>(m, stack(k, 0)), m = values, k = 1) == tensor<float, 1, 2>{{4, 5}});
+  CHECK(sess.run(stack(k, 5, k), k = 2) == tensor<int, 3>{2, 5, 2});
+  CHECK(sess.run(stack(4.5, placeholder<"q", float>), placeholder<"q", float> = 2.0f) == tensor<float, 2>{4.5f, 2});
+  CHECK(sess.run(sum(written), m = values, k = 0) == 21.0f - 5.0f);
+}
+
 TEST_CASE("numbers in braces are a constant", "[session]") {
   session sess;
   CHECK(sess.run(take<1>(m, {2, 0}), m = values) == tensor<float, 2, 2>{{3, 1}, {6, 4}});
