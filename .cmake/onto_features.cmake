@@ -64,6 +64,11 @@ endfunction()
 
 # Each part is for the machine that builds, so none of it is written into the exported target.
 macro(onto_link_features target)
+  # Plans are computed while compiling, those of some hundred operations beyond the number of steps compilers allow.
+  target_compile_options(
+    ${target} INTERFACE
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=2000000000;-fconstexpr-loop-limit=1000000>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fconstexpr-steps=1000000000>")
   find_package(Threads REQUIRED)
   target_link_libraries(${target} INTERFACE "$<BUILD_INTERFACE:Threads::Threads>")
 
