@@ -9,6 +9,7 @@
 ONTO_BEGIN_HEADER
 
 #include <onto/backend/cpu/indexing.hpp>
+#include <onto/backend/cpu/scatter.hpp>
 #include <onto/backend/cpu/searchsorted.hpp>
 #include <onto/backend/cuda/grouped.hpp>
 #include <onto/backend/cuda/indexing.hpp>
