@@ -36,13 +36,13 @@ struct bucketize : elementwise<floating_elements> {
     // elements is computed on every path, so that compilers move it out of loops.
     constexpr T rounded = T(4) / static_cast<T>(std::int64_t{1} << (std::numeric_limits<Element>::digits - 1));
     const T scale = T(N) / (last - first), margin = (T(N) + (math::abs(first) + math::abs(last)) * scale) * rounded;
-    if (!(x >= first && x <= last)) return -1;
-    const T at = (x - first) * scale;
-    if (at > margin && at < T(N) - margin) {
+    const T at = (x - first) * scale, below_last = T(N) - margin, below_next = T(1) - margin;
+    if (at > margin && at < below_last) {  // so x is in a bin
       const auto k = static_cast<std::int64_t>(at);
       const T above = at - static_cast<T>(k);
-      if (above > margin && above < T(1) - margin) return k;
+      if (above > margin && above < below_next) return k;
     }
+    if (!(x >= first && x <= last)) return -1;
     return search(x, first, last);
   }
 
