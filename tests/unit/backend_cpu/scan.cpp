@@ -208,6 +208,45 @@ TEST_CASE("sums of doubles keep what rounding takes from them") {
   CHECK(out[4095] == std::numeric_limits<double>::infinity());
 }
 
+TEST_CASE("a long sum of doubles is right to the last place, from either end") {
+  rng r(47);
+  for (int n : {255, 256, 300, 2048, 2049, 4400, 8192, 8700, 20000}) {
+    const extents space = shape_value({n});
+    view<double> x = make_view<double>(space, memory::contiguous, r);
+    std::uniform_real_distribution<double> between(-1, 1);
+    for (int k = 0; k < n; ++k) x.data()[k] = between(r);
+    for (const bool backwards : {false, true})
+      for (const int threads : {1, 2}) {
+        INFO(n << " elements, " << threads << " threads");
+        thread_pool pool(threads);
+        result<double> out(n);
+        run<fold::sum, double>(pool, space, 0, backwards, x, out);
+        long double sum = 0;
+        bool good = true;
+        for (int k = 0; k < n; ++k) {
+          const int at = backwards ? n - 1 - k : k;
+          sum += x.data()[at];
+          good = good &&
+                 std::abs(static_cast<double>(out[at] - sum)) <= 0x1p-52 * std::abs(static_cast<double>(sum)) + 1e-17;
+        }
+        CHECK(good);
+      }
+  }
+}
+
+TEST_CASE("a long sum is infinite from the first infinite element on") {
+  thread_pool pool(2);
+  rng r(48);
+  const extents space = shape_value({9000});
+  view<double> x = make_view<double>(space, memory::contiguous, r);
+  for (int k = 0; k < 9000; ++k) x.data()[k] = k == 3000 ? std::numeric_limits<double>::infinity() : 0.5;
+  result<double> out(9000);
+  run<fold::sum, double>(pool, space, 0, false, x, out);
+  bool good = true;
+  for (int k = 0; k < 9000; ++k) good = good && out[k] == (k < 3000 ? 0.5 * (k + 1) : x.data()[3000]);
+  CHECK(good);
+}
+
 TEST_CASE("an extreme is NaN from the first NaN on") {
   thread_pool pool(1);
   rng r(45);

@@ -81,8 +81,8 @@ TEST_CASE("taking and adding at indices is the same for any number of threads", 
 }
 
 TEST_CASE("updates by number are what loops make of them, for any number of threads", "[session][threads]") {
-  check_updates<float, int>(500, 3000, 16);         // each thread has rows
-  check_updates<double, int>(5, 600, 70);   // or columns
+  check_updates<float, int>(500, 3000, 16);  // each thread has rows
+  check_updates<double, int>(5, 600, 70);    // or columns
   check_updates<float, int>(3000, 40, 600);  // few rows have updates
   check_updates<double, int>(400, 30, 3);
   check_updates<float, std::int8_t>(20, 20000, 1);  // elements: in parts

@@ -5,6 +5,7 @@
 
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/kernels.hpp>
+#include <onto/backend/cpu/scan_lanes.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/kernel/scan.hpp>
 #include <onto/ops/scan.hpp>
@@ -78,6 +79,33 @@ struct scan_pass {
   static constexpr bool stores = Stores, totals = Totals;
 };
 
+/// The next `Count` elements of a column: sums of them from the first on, which do not wait for those before, join what
+/// is kept.
+template <class Rule, int Count, class Pass, class In, class Out, class Term = typename Rule::term>
+ONTO_INLINE void scan_group(const scan_tile<In, Out>& t, const In* in, Out* out, Term& kept, Term& lost, Term& all,
+                            Term& lost_of_all) {
+  Term group[Count], lost_of_group[Count];
+  group[0] = static_cast<Term>(in[0]);
+  lost_of_group[0] = 0;
+#pragma GCC unroll 4
+  for (int k = 1; k < Count; ++k) {
+    group[k] = group[k - 1];
+    lost_of_group[k] = lost_of_group[k - 1];
+    Rule::add(group[k], lost_of_group[k], static_cast<Term>(in[k * t.in_row]));
+  }
+  if constexpr (Pass::stores) {
+    const Term kept_before = kept, lost_before = lost;
+#pragma GCC unroll 4
+    for (int k = 0; k < Count; ++k) {
+      kept = kept_before;
+      lost = lost_before;
+      Rule::merge(kept, lost, group[k], lost_of_group[k]);
+      out[k * t.out_row] = Rule::finish(kept, lost);
+    }
+  }
+  if constexpr (Pass::totals) Rule::merge(all, lost_of_all, group[Count - 1], lost_of_group[Count - 1]);
+}
+
 /// A tile of one column, four elements at a time: of the additions one in four waits for the one before it.
 template <class Rule, class Pass, class In, class Out>
 void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::term>& before,
@@ -86,29 +114,18 @@ void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::te
   term kept = before.kept[0], lost = before.lost[0], all = Rule::empty(), lost_of_all = 0;
   const In* in = t.in;
   Out* out = t.out;
-  for (std::int64_t left = t.rows; left > 0;) {
-    const std::int64_t some = left < 4 ? left : 4;
-    term group[4], lost_of_group[4] = {};
-    for (std::int64_t k = 0; k < some; ++k, in += t.in_row) {
-      group[k] = static_cast<term>(*in);
-      if (k == 0) continue;
-      lost_of_group[k] = lost_of_group[k - 1];
-      const term x = group[k];
-      group[k] = group[k - 1];
-      Rule::add(group[k], lost_of_group[k], x);
-    }
-    if constexpr (Pass::stores) {
-      const term kept_before = kept, lost_before = lost;
-      for (std::int64_t k = 0; k < some; ++k, out += t.out_row) {
-        kept = kept_before;
-        lost = lost_before;
-        Rule::merge(kept, lost, group[k], lost_of_group[k]);
-        *out = Rule::finish(kept, lost);
-      }
-    }
-    if constexpr (Pass::totals) Rule::merge(all, lost_of_all, group[some - 1], lost_of_group[some - 1]);
-    left -= some;
+  std::int64_t left = t.rows;
+  if constexpr (Rule::compensated) {
+    const std::int64_t done = scan_by_lanes<Rule, Pass>(t, kept, lost, all, lost_of_all);
+    left -= done;
+    in += done * t.in_row;
+    out += done * t.out_row;
   }
+  for (; left >= 4; left -= 4, in += 4 * t.in_row, out += 4 * t.out_row)
+    scan_group<Rule, 4, Pass>(t, in, out, kept, lost, all, lost_of_all);
+  if (left == 3) scan_group<Rule, 3, Pass>(t, in, out, kept, lost, all, lost_of_all);
+  if (left == 2) scan_group<Rule, 2, Pass>(t, in, out, kept, lost, all, lost_of_all);
+  if (left == 1) scan_group<Rule, 1, Pass>(t, in, out, kept, lost, all, lost_of_all);
   if constexpr (Pass::totals) {
     total.kept[0] = all;
     total.lost[0] = lost_of_all;
@@ -360,7 +377,7 @@ void cpu_scan(thread_pool& pool, const kernel_call& call) {
   if (call.space.size() <= 0) return;
   const scan_space space(call);
   const cpu_scanner<F, T> s(call, space);
-  if (space.blocks > 1 && 2 * space.lines < pool.size())
+  if (space.blocks > 1 && 2 * space.lines <= pool.size())
     s.run_blocks(pool);
   else
     s.run_lines(pool);
