@@ -12,6 +12,7 @@
 #include <onto/runtime/kernel.hpp>
 
 #include <cstdint>
+#include <utility>
 
 namespace onto::detail {
 
@@ -79,31 +80,31 @@ struct scan_pass {
   static constexpr bool stores = Stores, totals = Totals;
 };
 
-/// The next `Count` elements of a column: sums of them from the first on, which do not wait for those before, join what
-/// is kept.
-template <class Rule, int Count, class Pass, class In, class Out, class Term = typename Rule::term>
-ONTO_INLINE void scan_group(const scan_tile<In, Out>& t, const In* in, Out* out, Term& kept, Term& lost, Term& all,
-                            Term& lost_of_all) {
-  Term group[Count], lost_of_group[Count];
-  group[0] = static_cast<Term>(in[0]);
-  lost_of_group[0] = 0;
-#pragma GCC unroll 4
-  for (int k = 1; k < Count; ++k) {
+/// The next elements of a column, `K` being 1, 2, ...: sums of them from the first on, which do not wait for those
+/// before, join what is kept.
+// Not loops, so that the sums stay in registers: -O2 does not unroll.
+template <class Rule, class Pass, class In, class Out, class Term, int... K>
+ONTO_INLINE void scan_group(const scan_tile<In, Out>& t, const In* in, Out* out, const kept_terms<Term>& kept,
+                            const kept_terms<Term>& all, std::integer_sequence<int, K...>) {
+  constexpr int last = static_cast<int>(sizeof...(K));
+  Term group[last + 1] = {static_cast<Term>(in[0])}, lost[last + 1] = {};
+  [[maybe_unused]] const auto add = [&](int k) {
     group[k] = group[k - 1];
-    lost_of_group[k] = lost_of_group[k - 1];
-    Rule::add(group[k], lost_of_group[k], static_cast<Term>(in[k * t.in_row]));
-  }
-  if constexpr (Pass::stores) {
-    const Term kept_before = kept, lost_before = lost;
-#pragma GCC unroll 4
-    for (int k = 0; k < Count; ++k) {
-      kept = kept_before;
-      lost = lost_before;
-      Rule::merge(kept, lost, group[k], lost_of_group[k]);
-      out[k * t.out_row] = Rule::finish(kept, lost);
-    }
-  }
-  if constexpr (Pass::totals) Rule::merge(all, lost_of_all, group[Count - 1], lost_of_group[Count - 1]);
+    lost[k] = lost[k - 1];
+    Rule::add(group[k], lost[k], static_cast<Term>(in[k * t.in_row]));
+  };
+  (add(K), ...);
+  if constexpr (Pass::totals) Rule::merge(*all.kept, *all.lost, group[last], lost[last]);
+  if constexpr (!Pass::stores) return;
+  const Term kept_before = *kept.kept, lost_before = *kept.lost;
+  const auto store = [&](int k) {
+    *kept.kept = kept_before;
+    *kept.lost = lost_before;
+    Rule::merge(*kept.kept, *kept.lost, group[k], lost[k]);
+    out[k * t.out_row] = Rule::finish(*kept.kept, *kept.lost);
+  };
+  store(0);
+  (store(K), ...);
 }
 
 /// A tile of one column, four elements at a time: of the additions one in four waits for the one before it.
@@ -121,11 +122,12 @@ void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::te
     in += done * t.in_row;
     out += done * t.out_row;
   }
-  for (; left >= 4; left -= 4, in += 4 * t.in_row, out += 4 * t.out_row)
-    scan_group<Rule, 4, Pass>(t, in, out, kept, lost, all, lost_of_all);
-  if (left == 3) scan_group<Rule, 3, Pass>(t, in, out, kept, lost, all, lost_of_all);
-  if (left == 2) scan_group<Rule, 2, Pass>(t, in, out, kept, lost, all, lost_of_all);
-  if (left == 1) scan_group<Rule, 1, Pass>(t, in, out, kept, lost, all, lost_of_all);
+  const kept_terms<term> kept_here{&kept, &lost}, all_here{&all, &lost_of_all};
+  const auto scan = [&](auto more) { scan_group<Rule, Pass>(t, in, out, kept_here, all_here, more); };
+  for (; left >= 4; left -= 4, in += 4 * t.in_row, out += 4 * t.out_row) scan(std::integer_sequence<int, 1, 2, 3>{});
+  if (left == 3) scan(std::integer_sequence<int, 1, 2>{});
+  if (left == 2) scan(std::integer_sequence<int, 1>{});
+  if (left == 1) scan(std::integer_sequence<int>{});
   if constexpr (Pass::totals) {
     total.kept[0] = all;
     total.lost[0] = lost_of_all;
