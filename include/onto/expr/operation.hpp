@@ -143,6 +143,9 @@ concept pack_operation = requires {
   requires Op::packs;
 };
 
+/// The base of operations whose packs may be of integers too, those that stand beside floats.
+struct integer_packs {};
+
 template <class Op>
 concept works_in_memory = requires(const extents* operands) {
   Op::workspace(operands, 1);

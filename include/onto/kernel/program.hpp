@@ -29,13 +29,78 @@ struct instruction {
   static constexpr element type = Type;
 };
 
-/// Whether an instruction can be evaluated on packs of `Lane`s, with booleans as masks.
-template <element Lane, class Op, element Type, int... Arguments>
-constexpr bool runs_on_packs(instruction<Op, Type, Arguments...>) {
+/// What an instruction asks of packs, as a value.
+struct pack_line {
+  element_set type;
+  bool moves;  // loads or stores
+  bool made;   // a number in the program
+  bool packs;
+  bool integers;   // on those of integers too
+  bool generates;  // from the element's index
+  int arguments;   // registers
+  int argument[4];
+};
+template <class Op, element Type, int... Arguments>
+constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
   if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar> || std::is_same_v<Op, store_result>)
-    return Type == Lane;
+    return {element_bit(Type), true, false, true, true, false, 0, {}};
   else
-    return (Type == Lane || Type == element::boolean) && pack_operation<Op>;
+    return {element_bit(Type),
+            false,
+            Op::kind == op_kind::scalar,
+            pack_operation<Op>,
+            __is_base_of(integer_packs, Op),
+            Op::kind == op_kind::generator,
+            static_cast<int>(sizeof...(Arguments)),
+            {Arguments...}};
+}
+
+/// How a program is evaluated on packs of `lane`s, with truth values as masks, if it is at all. `plain`: all that is
+/// loaded and stored is of that type. `mixed`: truth values and integers, which take 32 bits beside floats, are as
+/// well; or elements are made from their indices.
+struct pack_form {
+  bool plain = false;
+  bool mixed = false;
+  bool results_are_lanes = false;
+  element lane = element::float32;
+
+  constexpr bool possible() const { return plain || mixed; }
+};
+
+/// The integers of at most 32 bits.
+inline constexpr element_set integers_beside_floats =
+    integer_elements & ~(element_bit(element::int64) | element_bit(element::uint64));
+
+/// Of a program whose last instruction is the result. An int64 is nothing but the seed of a generator, which is one for
+/// all elements.
+constexpr pack_form find_pack_form(const pack_line* lines, int count) {
+  constexpr element_set float32 = element_bit(element::float32), float64 = element_bit(element::float64);
+  constexpr element_set boolean = element_bit(element::boolean), seed = element_bit(element::int64);
+  const element_set result = lines[count - 1].type;
+  element_set floats = result & (float32 | float64);
+  for (int k = 0; k < count && floats == 0; ++k) floats = lines[k].type & (float32 | float64);
+  pack_form f;
+  f.results_are_lanes = floats == result;
+  f.lane = floats == float32 ? element::float32 : element::float64;
+  bool mixed = !f.results_are_lanes;
+  const element_set integers = floats == float32 ? integers_beside_floats : element_set{0};
+  if (floats == 0 || result == seed) return f;
+  for (int k = 0; k < count; ++k) {
+    const pack_line& x = lines[k];
+    if (!x.packs || (x.type & (floats | boolean | integers | (x.moves || x.made ? seed : element_set{0}))) == 0)
+      return f;
+    element_set types = x.type;
+    for (int j = 0; j < x.arguments; ++j) {
+      const element_set operand = lines[x.argument[j]].type;
+      if (operand == seed && !x.generates) return f;
+      types |= operand;
+    }
+    if ((types & integers) != 0 && !x.integers) return f;
+    mixed = mixed || (types & integers) != 0 || x.generates || (x.moves && x.type != floats);
+  }
+  f.mixed = mixed;
+  f.plain = !mixed;
+  return f;
 }
 
 // Enumerators: unlike functions and variables, they give the compiler no symbols to keep.
@@ -106,9 +171,9 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
   else if constexpr (Op::kind == op_kind::scalar)
     at<K>(r) = Op::template make<typename Source::template value<Type>>();
   else if constexpr (Op::kind == op_kind::generator && uniform_operation<Op>)
-    at<K>(r) = Op::template at<computed_t<Type>>(0, at<A>(r)...);
+    at<K>(r) = Op::template at<typename Source::template value<Type>>(0, at<A>(r)...);
   else if constexpr (Op::kind == op_kind::generator)
-    at<K>(r) = Op::template at<computed_t<Type>>(source.index(), at<A>(r)...);
+    at<K>(r) = Op::template at<typename Source::template value<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)
     at<K>(r) = Source::calls::template apply<Op>(at<A>(r)...);
   else
@@ -144,12 +209,11 @@ struct program : program_value<std::make_integer_sequence<int, static_cast<int>(
 
   // Arrays where a fold expression would do: clang refuses one of more than 256 arguments, and 128 operations over 129
   // leaves are 257 instructions.
-  static constexpr bool all_run_on_packs() {
-    for (bool runs : {runs_on_packs<result>(I{})...})
-      if (!runs) return false;
-    return true;
+  static constexpr pack_form find_packs() {
+    const pack_line lines[] = {pack_line_of(I{})...};
+    return find_pack_form(lines, size);
   }
-  static constexpr bool packable = is_floating(result) && all_run_on_packs();
+  static constexpr pack_form packs = find_packs();
 };
 
 template <class... I>

@@ -10,7 +10,7 @@ namespace op {
 
 /// The base of comparisons: operands of one element type, a result of bool (for packs, a mask).
 template <element_set Accepted>
-struct comparison : detail::packed_elementwise<Accepted> {
+struct comparison : detail::packed_elementwise<Accepted>, detail::integer_packs {
   template <class... E>
   static constexpr element result(E...) {
     return element::boolean;

@@ -34,7 +34,7 @@ struct logical_not : detail::packed_elementwise<boolean_elements> {
 };
 
 /// A condition and two operands of one element type.
-struct where : detail::packed_elementwise<elements_and_text> {
+struct where : detail::packed_elementwise<elements_and_text>, detail::integer_packs {
   static constexpr std::string_view name = "Select";
 
   static constexpr detail::element_check check(element condition, element a, element b) {
@@ -59,18 +59,19 @@ struct where : detail::packed_elementwise<elements_and_text> {
   }
 };
 
-/// The elements as `To`: to half and bfloat16 the one operation that rounds inside a kernel. A pack of `To` has another
-/// width, so there is no pack form.
+/// The elements as `To`: to half and bfloat16 the one operation that rounds inside a kernel, and has no form for packs.
 template <tensor_element To>
-struct cast : elementwise<all_elements> {
+struct cast : elementwise<all_elements>, detail::integer_packs {
   static constexpr std::string_view name = "Cast";
   static constexpr bool never_throws = true;
+  static constexpr bool packs = !is_half_precision(element_of<To>);
 
   static constexpr element result(element) { return element_of<To>; }
 
   template <class T>
-  ONTO_HD ONTO_INLINE static To apply(T x) {
-    return math::convert<To>(x);
+  ONTO_HD ONTO_INLINE static auto apply(T x) {
+    using math::convert;
+    return convert<To>(x);
   }
 };
 

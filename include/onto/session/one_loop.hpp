@@ -119,7 +119,7 @@ struct one_loop : one_loop_facts<E> {
   using program = decltype(code::template make<true>());
   using value = element_t<program::result>;
   using copied = kernel_copies<facts::sizes, false>;  // as the session's kernel
-  static constexpr bool packs = has_packs && program::packable;
+  static constexpr bool packs = has_packs && program::packs.possible();
   static constexpr int cost = program_cost(program{}) + (folds ? 1 : 0);
 
   // ---- what is loaded -------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ struct one_loop : one_loop_facts<E> {
     if constexpr (!folds)
       return true;
     else
-      return packs && folds_in_registers<fold_of(*graph::view[root].op), value>;
+      return packs && program::packs.plain && folds_in_registers<fold_of(*graph::view[root].op), value>;
   }
   /// Whether values that the program holds are looked for.
   static constexpr bool find_states() {

@@ -52,7 +52,7 @@ using cpu_program =
                                     detail::evaluation::once>::template make<true>());
 static_assert(std::is_same_v<cpu_program<decltype(tanh(h) * h)>, cpu_program<decltype(tanh(f) * f)>>);
 static_assert(std::is_same_v<cpu_program<decltype(tanh(b) * b)>, cpu_program<decltype(tanh(f) * f)>>);
-static_assert(cpu_program<decltype(tanh(b) * b)>::packable);
+static_assert(cpu_program<decltype(tanh(b) * b)>::packs.plain);
 
 // To its own type a cast rounds what is computed; what is stored is itself.
 static_assert(plan_of(cast<half>(h * h) * h).nodes == 4 && plan_of(cast<float>(f * f) * f).nodes == 3);

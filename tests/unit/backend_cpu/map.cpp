@@ -113,8 +113,8 @@ using mixed_program =
 using position_program =
     program<instruction<load_input, i64, 0>, instruction<position, i64>, instruction<plus, i64, 0, 1>>;
 
-static_assert(sum_program<f32>::packable && chain_program<f64>::packable);
-static_assert(!wrap_program<i32>::packable && !less_program::packable && !mixed_program::packable);
+static_assert(sum_program<f32>::packs.plain && chain_program<f64>::packs.plain);
+static_assert(!wrap_program<i32>::packs.plain && !less_program::packs.plain && !mixed_program::packs.plain);
 
 using any_copies = onto::detail::copies<onto::detail::all_sizes, true>;
 

@@ -58,8 +58,8 @@ using with_mask =
     program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>, instruction<less, boolean, 0, 1>,
             instruction<store_result, boolean, 0, 2>, instruction<plus, f32, 0, 1>>;
 
-static_assert(three_results<f32>::packable && three_results<f64>::packable);
-static_assert(!with_mask::packable);
+static_assert(three_results<f32>::packs.plain && three_results<f64>::packs.plain);
+static_assert(!with_mask::packs.plain);
 
 template <class T>
 bool near(T got, T expected) {

@@ -147,7 +147,7 @@ auto reduced(thread_pool& pool, const extents& space, const op_info& op, unsigne
   using program = std::conditional_t<Fused, difference_program<T>, load_program<T>>;
   if (onto::detail::folds_all(op)) {  // all axes named are the general kernel's, too
     using onto::detail::all_sizes, onto::detail::copies, onto::detail::has_packs;
-    cpu_reduce<program, F, copies<all_sizes, true>, has_packs && program::packable, true, true>(pool, call);
+    cpu_reduce<program, F, copies<all_sizes, true>, has_packs && program::packs.plain, true, true>(pool, call);
   } else {
     cpu_reduce<program, F>(pool, call);
   }

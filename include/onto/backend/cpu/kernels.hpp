@@ -41,7 +41,7 @@ struct backend_kernels<cpu_backend> : no_kernels {
   /// guards have pulled a kernel apart, which is rare, and every program compiles them.
   template <class Program, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel map() {
-    constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Program::packable;
+    constexpr bool packs = Extent == extent_of_kernel::whole && has_packs && Program::packs.possible();
     return {&run_on_pool<&cpu_map<Program, packs, kernel_copies<Sizes, Views>, Extent == extent_of_kernel::whole>>};
   }
   template <class Program, int Most, int Sizes, bool Views>
@@ -53,8 +53,8 @@ struct backend_kernels<cpu_backend> : no_kernels {
   template <class Program, fold F, bool All, extent_of_kernel Extent, int Sizes, bool Views>
   static constexpr backend_kernel reduce() {
     constexpr bool whole = Extent == extent_of_kernel::whole;
-    return {&run_on_pool<
-        &cpu_reduce<Program, F, kernel_copies<Sizes, Views>, whole && has_packs && Program::packable, whole, All>>};
+    return {&run_on_pool<&cpu_reduce<Program, F, kernel_copies<Sizes, Views>,
+                                     whole && has_packs && Program::packs.possible(), whole, All>>};
   }
   template <class RowProgram, row_order Order>
   static constexpr backend_kernel rows() {

@@ -369,22 +369,27 @@ ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_vi
 
 inline namespace ONTO_VECTOR_ABI {
 
+/// Whether the packs that a program computes are what it stores, past the caches where it is told to.
+template <class Program>
+inline constexpr bool streams_packs = Program::result == Program::packs.lane;
+
 /// The kernel of a fused elementwise program. `Copies` gather its operands where they are apart; `Chooses`: for the
 /// vectors that were chosen, not for those of the program's flags.
-template <class Program, bool Packs = (has_packs && Program::packable), class Copies = copies<all_sizes, true>,
+template <class Program, bool Packs = (has_packs && Program::packs.possible()), class Copies = copies<all_sizes, true>,
           bool Chooses = true>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
   span_function span = span_for<Program, Packs, vector_bytes>();
   if constexpr (Chooses) span = chosen_span<Program, Packs>();
-  run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}), Packs);
+  run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}),
+          Packs && Program::packs.results_are_lanes);
 }
 
 /// The same for a batch of calls.
 template <class Program, class Copies = copies<all_sizes, true>>
 void cpu_map_batch(thread_pool& pool, const kernel_call& batch) {
-  constexpr bool packs = has_packs && Program::packable;
+  constexpr bool packs = has_packs && Program::packs.possible();
   run_map_batch(pool, chosen_span<Program, packs>(), &run_map_of_views<Copies>, &Copies::run, batch,
-                program_cost(Program{}), packs);
+                program_cost(Program{}), packs && Program::packs.results_are_lanes);
 }
 
 }  // namespace ONTO_VECTOR_ABI

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/instruction_set.hpp>
+#include <onto/backend/cpu/vector_conversions.hpp>
 #include <onto/backend/cpu/vector_instructions.hpp>
 #include <onto/core/config.hpp>
 
@@ -46,6 +47,14 @@ struct pack_mask {
       data = value ? ~type{} : type{};
   }
 
+  /// Bytes, which are true where they are not 0.
+  static ONTO_INLINE pack_mask load_unaligned(const bool* from) {
+    pack_mask m;
+    conversions<Bytes>::load_truths(m.data, from);
+    return m;
+  }
+  ONTO_INLINE void store_unaligned(bool* to) const { store_truths<T, Bytes>(to, data); }
+
   friend ONTO_INLINE pack_mask operator&(const pack_mask& a, const pack_mask& b) { return of(a.data & b.data); }
   friend ONTO_INLINE pack_mask operator|(const pack_mask& a, const pack_mask& b) { return of(a.data | b.data); }
   friend ONTO_INLINE pack_mask operator^(const pack_mask& a, const pack_mask& b) { return of(a.data ^ b.data); }
@@ -80,6 +89,18 @@ struct pack_bits {
   }
   ONTO_INLINE explicit pack_bits(const type& bits) : data(bits) {}
   ONTO_INLINE explicit pack_bits(word value) : data(value - type{}) {}
+  /// Of a number that is no constant. Where g++ would write the lanes one by one, by an instruction for numbers.
+  static ONTO_INLINE pack_bits spread(word value) {
+    if constexpr (Bytes == 16 || Bytes == vector_bytes) {
+      return pack_bits(value);
+    } else {
+      T number;
+      std::memcpy(&number, &value, sizeof number);
+      numbers_of<T, Bytes> all;
+      instructions<T, Bytes>::spread(all, number);
+      return pack_bits((type)all);
+    }
+  }
 
   friend ONTO_INLINE pack_bits operator+(const pack_bits& a, const pack_bits& b) { return pack_bits(a.data + b.data); }
   friend ONTO_INLINE pack_bits operator-(const pack_bits& a, const pack_bits& b) { return pack_bits(a.data - b.data); }
@@ -179,7 +200,7 @@ ONTO_INLINE pack<T, Bytes> select(const pack_mask<T, Bytes>& m, const pack<T, By
 template <class T, int Bytes>
 ONTO_INLINE pack_mask<T, Bytes> select(const pack_mask<T, Bytes>& m, const pack_mask<T, Bytes>& a,
                                        const pack_mask<T, Bytes>& b) {
-  return (m & a) | (!m & b);
+  return (m & a) | ((!m) & b);
 }
 template <class T, int Bytes>
 ONTO_INLINE bool any(const pack_mask<T, Bytes>& m) {

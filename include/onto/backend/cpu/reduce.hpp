@@ -263,12 +263,12 @@ ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel
 inline namespace ONTO_VECTOR_ABI {
 
 /// The kernel of a reduction by `F` of a fused program. `Chooses`: as that of cpu_map; `All`: over all axes.
-template <class Program, fold F, class Copies = copies<all_sizes, true>, bool Packs = (has_packs && Program::packable),
-          bool Chooses = true, bool All = false>
+template <class Program, fold F, class Copies = copies<all_sizes, true>,
+          bool Packs = (has_packs && Program::packs.possible()), bool Chooses = true, bool All = false>
 void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   using T = element_t<Program::result>;
   constexpr bool bare = is_bare_load(Program{});
-  constexpr bool in_registers = Packs && folds_in_registers<F, T>;
+  constexpr bool in_registers = Packs && Program::packs.plain && folds_in_registers<F, T>;
   constexpr fold_loops loops = All ? (in_registers ? fold_loops::none : fold_loops::rows)
                                    : (in_registers ? fold_loops::columns : fold_loops::all);
   using tables = fold_tables<F, T, loops>;

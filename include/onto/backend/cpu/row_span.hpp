@@ -101,7 +101,8 @@ ONTO_INLINE const void* row_input(const span_call& c, int slot) {
 }
 
 template <class Program, fold F>
-inline constexpr bool folds_row_packs = (Program::packable && folds_packs<fold_or_max(F), element_t<Program::result>>);
+inline constexpr bool folds_row_packs = (Program::packs.plain &&
+                                         folds_packs<fold_or_max(F), element_t<Program::result>>);
 
 /// Folds a program's values, on packs or on scalars. `Keeps`: they are stored to `out` as well.
 template <class Program, fold F, bool Keeps, bool Packs>
@@ -230,7 +231,7 @@ struct row_span_body {
   static ONTO_INLINE void run(const span_call& c) {
     const void* in[program_operands<Program>::inputs + 1];
     for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
-    span_body<Program, Packs && Program::packable>::template run<Bytes>({in, c.out, c.first, c.count, c.scalars});
+    span_body<Program, Packs && Program::packs.plain>::template run<Bytes>({in, c.out, c.first, c.count, c.scalars});
   }
 };
 

@@ -2,7 +2,7 @@
 // The inner loop of every fused kernel: a program over elements that lie next to each other, on packs or on scalars.
 #pragma once
 
-#include <onto/backend/cpu/packs.hpp>
+#include <onto/backend/cpu/sources.hpp>
 #include <onto/backend/cpu/stream.hpp>
 #include <onto/core/element.hpp>
 #include <onto/kernel/program.hpp>
@@ -53,87 +53,6 @@ template <class... I>
 constexpr bool is_bare_load(program<I...> p) {
   return sizeof...(I) == 1 && slots_of(p).inputs == 1;
 }
-
-template <class T>
-ONTO_HD ONTO_INLINE T scalar_bits(std::uint64_t bits) {
-  T value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-// Both sources hold pointers and scalars as members, by value: what the loop stores cannot then be one of them, and the
-// compiler keeps them in registers.
-template <int Inputs, int Scalars, int Results>
-struct element_source {
-  template <element E>
-  using value = element_t<E>;
-
-  const void* in[Inputs + 1];
-  std::uint64_t scalars[Scalars + 1];
-  void* more[Results + 1];
-  std::int64_t first;
-  std::int64_t k;
-
-  template <element E, int Slot>
-  ONTO_HD ONTO_INLINE element_t<E> load() const {
-    if constexpr (E == element::boolean)  // as bytes: g++ makes no vectors of what it reads as bool
-      return static_cast<const unsigned char*>(in[Slot])[k] != 0;
-    else
-      return static_cast<const element_t<E>*>(in[Slot])[k];
-  }
-  template <element E, int Slot>
-  ONTO_HD ONTO_INLINE element_t<E> scalar() const {
-    return scalar_bits<element_t<E>>(scalars[Slot]);
-  }
-  template <element E, int Slot>
-  ONTO_HD ONTO_INLINE void store(element_t<E> x) const {
-    static_cast<element_t<E>*>(more[Slot])[k] = x;
-  }
-  ONTO_HD ONTO_INLINE std::int64_t index() const { return first + k; }
-};
-
-template <class Pack, element E>
-struct pack_value {
-  using type = Pack;
-};
-template <class Pack>
-struct pack_value<Pack, element::boolean> {
-  using type = typename Pack::mask;
-};
-
-template <class T, int Bytes, int Inputs, int Scalars, int Results>
-struct pack_source {
-  using lanes = pack<T, Bytes>;
-  template <element E>
-  using value = typename pack_value<lanes, E>::type;
-
-  const T* in[Inputs + 1];
-  lanes scalars[Scalars + 1];
-  T* more[Results + 1];
-  std::int64_t k;
-
-  ONTO_INLINE explicit pack_source(const std::uint64_t* values) {
-    spread(values, std::make_integer_sequence<int, Scalars>{});
-  }
-  // By constants: an array that a loop writes would be memory.
-  template <int... I>
-  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
-    ((scalars[I] = lanes(scalar_bits<T>(values[I]))), ...);
-  }
-
-  template <element E, int Slot>
-  ONTO_INLINE lanes load() const {
-    return lanes::load_unaligned(in[Slot] + k);
-  }
-  template <element E, int Slot>
-  ONTO_INLINE lanes scalar() const {
-    return scalars[Slot];
-  }
-  template <element E, int Slot>
-  ONTO_INLINE void store(const lanes& x) const {
-    x.store_unaligned(more[Slot] + k);
-  }
-};
 
 /// Evaluates `Program` over a run of elements, on packs or on scalars.
 template <class Program, bool Packs>
@@ -191,6 +110,58 @@ struct span_body<Program, true> {
   }
 };
 
+#if ONTO_PACKS
+/// Of programs of several element types: what is left after the last whole pack is copied, its spare lanes too.
+template <class Program>
+  requires(Program::packs.mixed)
+struct span_body<Program, true> {
+  template <int Bytes>
+  static ONTO_INLINE void run(const span_call& c) {
+    using operands = program_operands<Program>;
+    using result = typename operands::result;
+    using T = element_t<Program::packs.lane>;
+    constexpr int inputs = operands::inputs, scalars = operands::scalars, results = operands::results;
+    constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
+    mixed_source<T, Bytes, inputs, scalars, results> source(c.scalars);
+    for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+    for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
+    source.first = c.first;
+    result* out = static_cast<result*>(c.out);
+
+    alignas(64) char rest[inputs + results + 1][width * 8];
+    const std::int64_t left = c.count % width, whole_packs = c.count - left;
+    std::int64_t n = whole_packs;
+    bool streamed = c.streamed;
+    for (bool whole = true;; whole = false) {
+      for (source.k = 0; source.k < n; source.k += width) {
+        const auto value = Program::evaluate(source);
+        if constexpr (Program::packs.results_are_lanes)
+          if (streamed) {
+            value.stream(out + source.k);
+            continue;
+          }
+        value.store_unaligned(out + source.k);
+      }
+      if (!whole || left == 0) break;
+      for (int i = 0; i < inputs; ++i) {
+        if (operands::found.loads[i])
+          copy_rest(rest[i], c.in[i], size_of(operands::found.type[i]), whole_packs, left, width);
+        source.in[i] = rest[i];
+      }
+      for (int i = 0; i < results; ++i) source.more[i] = rest[inputs + i];
+      out = reinterpret_cast<result*>(rest[inputs + results]);
+      source.first += whole_packs;
+      n = width;
+      streamed = false;
+    }
+    if (left == 0) return;
+    put_rest(c.out, out, static_cast<int>(sizeof(result)), whole_packs, left);
+    for (int i = 0; i < results; ++i)
+      put_rest(c.more[i], rest[inputs + i], size_of(operands::found.result_type[i]), whole_packs, left);
+  }
+};
+#endif
+
 template <class Program>
 struct span_body<Program, false> {
   template <int>
@@ -238,7 +209,8 @@ struct short_span_body {
   using variants = vector_variants<short_span_body, void(const void* const*, void*, const std::uint64_t*)>;
   template <int Bytes>
   static ONTO_INLINE void run(const void* const* in, void* out, const std::uint64_t* scalars) {
-    constexpr int whole = static_cast<int>(Count * size_of(Program::result) & -(Count * size_of(Program::result)));
+    constexpr std::int64_t bytes = Count * size_of(Packs ? Program::packs.lane : Program::result);
+    constexpr int whole = static_cast<int>(bytes & -bytes);
     constexpr int filled = whole < 16 || !is_basic(Program{}) ? Bytes : whole < Bytes ? whole : Bytes;
     span_body<Program, Packs>::template run<filled>({in, out, 0, Count, scalars});
   }
@@ -252,7 +224,7 @@ constexpr span_function span_for() {
   return vector_variants<span_body<Program, Packs>, void(const span_call&)>::template get<Bytes>();
 }
 /// The same on the vectors that were chosen.
-template <class Program, bool Packs = (has_packs && Program::packable)>
+template <class Program, bool Packs = (has_packs && Program::packs.possible())>
 ONTO_INLINE span_function chosen_span() {
   return vector_variants<span_body<Program, Packs>, void(const span_call&)>::chosen();
 }
