@@ -51,9 +51,10 @@ ONTO_HD constexpr std::uint64_t bits53(std::uint32_t low, std::uint32_t high) {
 
 namespace op {
 
-/// The base of random generators: the operand is the seed.
+/// The base of random generators: the operand is the seed. For packs the index makes the numbers.
 template <class Element, int... Dims>
 struct random : generator<Element, Dims...> {
+  static constexpr bool packs = !is_half_precision(element_of<Element>);
   static constexpr int cost = 30;
   // The kernel is chosen by the seed, which is int64.
   static constexpr kernel_set kernels{floating_elements | element_bit(element::int64),
@@ -65,16 +66,20 @@ struct random_uniform : random<Element, Dims...> {
   using of_any_shape = random_uniform<Element>;
   static constexpr std::string_view name = "RandomUniform";
   static constexpr bool is_stored_narrow = is_half_precision(element_of<Element>);
-  template <class T>
-  ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
-    const detail::philox_words r = detail::random_bits(index, seed);
-    if constexpr (is_stored_narrow) {  // as many bits as it has: none is rounded up to 1
-      constexpr int bits = std::numeric_limits<Element>::digits;
-      return static_cast<T>(r.word[0] >> (32 - bits)) / T(1 << bits);
-    } else if constexpr (sizeof(T) == 4) {
-      return static_cast<T>(r.word[0] >> 8) * T(0x1p-24);
+  template <class T, class Index>
+  ONTO_HD ONTO_INLINE static T at(Index index, std::int64_t seed) {
+    if constexpr (math::is_pack<T>) {
+      return index.uniform(seed);
     } else {
-      return static_cast<T>(detail::bits53(r.word[0], r.word[1])) * T(0x1p-53);
+      const detail::philox_words r = detail::random_bits(index, seed);
+      if constexpr (is_stored_narrow) {  // as many bits as it has: none is rounded up to 1
+        constexpr int bits = std::numeric_limits<Element>::digits;
+        return static_cast<T>(r.word[0] >> (32 - bits)) / T(1 << bits);
+      } else if constexpr (sizeof(T) == 4) {
+        return static_cast<T>(r.word[0] >> 8) * T(0x1p-24);
+      } else {
+        return static_cast<T>(detail::bits53(r.word[0], r.word[1])) * T(0x1p-53);
+      }
     }
   }
 };
@@ -86,12 +91,16 @@ struct random_normal : random<Element, Dims...> {
 
   // Box and Muller, in double for float too: libraries differ in the last bits of log and cos, which the rounding
   // removes.
-  template <class T>
-  ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
-    const detail::philox_words r = detail::random_bits(index, seed);
-    const double radius = static_cast<double>(detail::bits53(r.word[0], r.word[1]) + 1) * 0x1p-53;  // never 0
-    const double turn = static_cast<double>(detail::bits53(r.word[2], r.word[3])) * 0x1p-53;
-    return static_cast<T>(math::sqrt(-2.0 * math::log(radius)) * math::cos(6.283185307179586 * turn));
+  template <class T, class Index>
+  ONTO_HD ONTO_INLINE static T at(Index index, std::int64_t seed) {
+    if constexpr (math::is_pack<T>) {
+      return index.normal(seed);
+    } else {
+      const detail::philox_words r = detail::random_bits(index, seed);
+      const double radius = static_cast<double>(detail::bits53(r.word[0], r.word[1]) + 1) * 0x1p-53;  // never 0
+      const double turn = static_cast<double>(detail::bits53(r.word[2], r.word[3])) * 0x1p-53;
+      return static_cast<T>(math::sqrt(-2.0 * math::log(radius)) * math::cos(6.283185307179586 * turn));
+    }
   }
 };
 

@@ -8,6 +8,7 @@
 #include <onto/backend/cpu/pack_exp.hpp>
 #include <onto/backend/cpu/pack_integers.hpp>
 #include <onto/backend/cpu/pack_log.hpp>
+#include <onto/backend/cpu/pack_random.hpp>
 
 namespace onto::detail {
 inline namespace ONTO_VECTOR_ABI {

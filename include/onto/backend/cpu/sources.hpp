@@ -147,6 +147,7 @@ struct mixed_source {
   ONTO_INLINE void store(const value<E>& x) const {
     x.store_unaligned(static_cast<element_t<E>*>(more[Slot]) + k);
   }
+  ONTO_INLINE simd::pack_index<T, Bytes> index() const { return {first + k}; }
 };
 #endif
 

@@ -165,7 +165,27 @@ ONTO_WITHIN_32 inline void widen(numbers_of<double, 32>& r, const numbers_of<flo
 ONTO_WITHIN_64 inline void widen(numbers_of<double, 64>& r, const numbers_of<float, 32>& x) {
   asm("vcvtps2pd %1, %0" : "=v"(r) : "v"(x));
 }
+/// Two vectors of doubles as one of floats. %x and %t: the lower parts of a register.
+ONTO_WITHIN_32 inline void narrow(numbers_of<float, 32>& r, const numbers_of<double, 32>& low,
+                                  const numbers_of<double, 32>& high) {
+  numbers_of<float, 16> half;
+  asm("vcvtpd2ps %1, %x0" : "=x"(r) : "x"(low));
+  asm("vcvtpd2ps %1, %0" : "=x"(half) : "x"(high));
+  asm("vinsertf128 $1, %1, %0, %0" : "+x"(r) : "x"(half));
+}
+ONTO_WITHIN_64 inline void narrow(numbers_of<float, 64>& r, const numbers_of<double, 64>& low,
+                                  const numbers_of<double, 64>& high) {
+  numbers_of<float, 32> half;
+  asm("vcvtpd2ps %1, %t0" : "=v"(r) : "v"(low));
+  asm("vcvtpd2ps %1, %0" : "=v"(half) : "v"(high));
+  asm("vinsertf64x4 $1, %1, %0, %0" : "+v"(r) : "v"(half));
+}
 #endif
+ONTO_INLINE void narrow(numbers_of<float, 16>& r, const numbers_of<double, 16>& low,
+                        const numbers_of<double, 16>& high) {
+  r = numbers_of<float, 16>{static_cast<float>(low[0]), static_cast<float>(low[1]), static_cast<float>(high[0]),
+                            static_cast<float>(high[1])};
+}
 
 /// By operators and for each lane: any processor.
 template <class T>
