@@ -22,17 +22,18 @@ template <class T, int Bytes>
 ONTO_INLINE pack<T, Bytes> exp_downwards(const pack<T, Bytes>& x) {
 #if defined(__x86_64__)
   if constexpr (std::is_same_v<T, float> && Bytes == 64) {
-    // Half of what exp takes: only one end of the range, and the processor's own scaling by a power of two. Exponents
-    // are cut off where the result has been 0 for a while; in this order of operands NaN passes.
+    // Half of what exp takes: only one end of the range, and the processor's own scaling by a power of two, which is
+    // left out where the result is 0, as in exp.
     using lanes = pack<T, Bytes>;
-    const lanes a = max(lanes(-120.0f), x), rounder(12582912.0f);
-    const lanes k = in_order(fma(a, lanes(1.44269504088896341f), rounder)) - rounder;
-    const lanes r = fnma(k, lanes(-2.12194440e-4f), in_order(fnma(k, lanes(0.693359375f), a)));
+    const lanes rounder(12582912.0f);
+    const auto some = !(x < lanes(-104.0f));
+    const lanes k = in_order(fma(x, lanes(1.44269504088896341f), rounder)) - rounder;
+    const lanes r = fnma(k, lanes(-2.12194440e-4f), in_order(fnma(k, lanes(0.693359375f), x)));
     // Cephes' polynomial (expf.c).
     const lanes p = simd::polynomial(r, 1.0f, 1.0f, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f,
                                      8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
     lanes result;
-    simd::instructions<float, 64>::scale(result.data, p.data, k.data);
+    simd::instructions<float, 64>::scale(result.data, some.data, p.data, k.data);
     return result;
   }
 #endif

@@ -133,9 +133,9 @@ struct instructions;
     ONTO_WITHIN_64 static inline void fused_difference(V& r, const V& a, const V& b, const V& c) {                 \
       asm("vfmsub213" SUFFIX " %3, %2, %0" : "=v"(r) : "0"(a), "v"(b), "v"(c));                                    \
     }                                                                                                              \
-    /* x * 2^floor(n) */                                                                                           \
-    ONTO_WITHIN_64 static inline void scale(V& r, const V& x, const V& n) {                                        \
-      asm("vscalef" SUFFIX " %2, %1, %0" : "=v"(r) : "v"(x), "v"(n));                                              \
+    /* x * 2^floor(n), and 0 where m is not set: nothing is computed there, so nothing underflows */               \
+    ONTO_WITHIN_64 static inline void scale(V& r, const M& m, const V& x, const V& n) {                            \
+      asm("vscalef" SUFFIX " %3, %2, %0%{%1%}%{z%}" : "=v"(r) : "Yk"(m), "v"(x), "v"(n));                          \
     }                                                                                                              \
     /* table[place], by the last bits of `place` */                                                                \
     ONTO_WITHIN_64 static inline void look_up(V& r, const V& place, const V& table) {                              \
