@@ -29,6 +29,7 @@ struct kernel_group {
   int size = 0;        // instructions
   bool open = false;   // may be merged
   bool packs = false;  // the CPU computes several elements at a time
+  element lane{};      // of this type, with truth values as masks; else of the result's
   int readers = 0;     // operands elsewhere that are results of this
   bool small = false;
   place home{};              // of the variable that it writes, else its request
@@ -141,12 +142,26 @@ class horizontal_fuser {
     if (x.open && !merge_below(k)) merge_beside(k);
   }
 
+  /// The floating type of a kernel's elements, of its result or, where that is truth values, of what they are made of;
+  /// the result's type where there is none.
+  constexpr element floats_of(int root) const {
+    const element result = computed_as(g_[root].type);
+    if (result != element::boolean) return result;
+    for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
+      for (int k = 0; k < g_[m].count; ++k)
+        if (const element e = computed_as(g_[g_.operand(m, k)].type); is_floating(e)) return e;
+    return result;
+  }
+  static constexpr bool is_lane_or_mask(const graph_node& n, element lane) {
+    return computed_as(n.type) == lane || n.type == element::boolean;
+  }
+
   constexpr void describe(kernel_group& x, int root) {
     const graph_node& r = g_[root];
-    const element lane = computed_as(r.type);
+    const element lane = floats_of(root);
     x.root = root;
     x.open = true;
-    x.packs = is_floating(r.type);
+    x.packs = is_floating(lane);
     x.source = extents_of(root);
     x.home = r.request;
     if (r.kind() == op_kind::assign && g_[g_.operand(root, 0)].request.is_set())
@@ -155,12 +170,12 @@ class horizontal_fuser {
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
       const graph_node& n = g_[m];
       x.open = x.open && p_.path_of[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
-      x.packs = x.packs && n.op->packs && (computed_as(n.type) == lane || n.type == element::boolean);
+      x.packs = x.packs && n.op->packs && is_lane_or_mask(n, lane);
       ++x.size;
       for (int k = 0; k < n.count && x.open; ++k) {
         const int o = g_.operand(m, k);
         if (p_.kernel_of[o] == root) continue;
-        x.packs = x.packs && computed_as(g_[o].type) == lane;
+        x.packs = x.packs && is_lane_or_mask(g_[o], lane);
         if (g_[o].kind() == op_kind::scalar) {
           ++x.size;
         } else if (!loads(x, o)) {
@@ -170,6 +185,7 @@ class horizontal_fuser {
         }
       }
     }
+    x.lane = x.packs ? lane : computed_as(r.type);
     x.open = x.open && x.size <= most_merged_instructions && !k_.is_task_sum(root);
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
   }
@@ -181,7 +197,7 @@ class horizontal_fuser {
     const graph_node& y = g_[b.root];
     const bool one = x.shape.rank == 0 && y.shape.rank == 0;
     return a.open && b.open && a.home == b.home && same_devices(g_, a.root, b.root) &&
-           (one || (a.packs == b.packs && computed_as(x.type) == computed_as(y.type))) &&
+           (one || (a.packs == b.packs && a.lane == b.lane)) &&
            (surely_equal(x.shape, y.shape) ||
             (!x.shape.is_static() && x.shape.rank == y.shape.rank && !y.shape.is_static() && a.source == b.source));
   }

@@ -201,7 +201,8 @@ template <tensor_element T, int N>
 constexpr auto iota() { return detail::generate<op::iota<T, N>>(shape<N>{}); }
 
 /// `N` values evenly apart from `first` to `last`, both among them: `linspace<float, 5>(0, 1)`; `first` alone where
-/// there is one. The ends are rounded to `T`, what lies between is computed in double. *Mandates* a floating-point type.
+/// there is one. The ends are rounded to `T`, what lies between is computed in double. *Mandates* a floating-point
+/// type.
 template <tensor_element T, int N, detail::number_argument L, detail::number_argument R>
 constexpr auto linspace(const L& first, const R& last) {
   if constexpr (is_floating(element_of<T>)) {

@@ -3,7 +3,9 @@
 // roll, stack and split. Made of views, which kernels read through, and of `concat` where parts come together.
 #pragma once
 
+#include <onto/ops/arithmetic.hpp>
 #include <onto/ops/concat.hpp>
+#include <onto/ops/generate.hpp>
 #include <onto/ops/view.hpp>
 
 #include <tuple>
