@@ -5,6 +5,7 @@
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
 
+#include <limits>
 #include <tuple>
 
 namespace onto {
@@ -105,10 +106,28 @@ struct mod : detail::packed_elementwise<numeric_elements, 8> {
 
 struct pow : detail::packed_elementwise<numeric_elements, 20> {
   static constexpr std::string_view name = "Pow";
+  /// The square root, but of -0 and of -infinity what they are to the power of 1/2: 0 and infinity.
+  template <class T>
+  ONTO_INLINE static T root(const T& a) {
+    constexpr auto infinity = std::numeric_limits<typename T::value_type>::infinity();
+    return select(a == T(-infinity), T(infinity), sqrt(a + T(0)));
+  }
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     if constexpr (math::is_pack<T>) {
-      if (all(b == T(typename T::value_type{2}))) return a * a;
+      using number = typename T::value_type;
+      const auto is = [&](double k) { return all(b == T(static_cast<number>(k))); };
+      if (is(2)) return a * a;
+      if constexpr (std::is_floating_point_v<number>) {
+        if (is(3)) return a * a * a;
+        if (is(4)) return (a * a) * (a * a);
+        if (is(-1)) return T(number{1}) / a;
+        if (is(-2)) return T(number{1}) / a / a;
+        if (is(0.5)) return root(a);
+        if (is(-0.5)) return T(number{1}) / root(a);
+        if (is(1.5)) return abs(root(a) * a);
+        if (is(-1.5)) return abs(T(number{1}) / root(a) / a);
+      }
       return math::each_lane([](auto x, auto y) { return math::pow(x, y); }, a, b);
     } else {
       return math::pow(a, b);
