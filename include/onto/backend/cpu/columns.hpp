@@ -50,7 +50,7 @@ struct line_body {
   static ONTO_INLINE void run(const line_call& c, std::integer_sequence<int, I...>) {
     for (std::int64_t k = 0; k < c.lines; ++k) {
       const void* const at[] = {static_cast<const char*>(c.in[slot(I)]) + k * c.down[slot(I)]..., nullptr};
-      span_body<Program, Packs && Program::packs.plain>::template run<Bytes>(
+      span_body<Program, Packs && Program::packs.possible()>::template run<Bytes>(
           {at, static_cast<char*>(c.out) + k * c.out_down, c.first + k * c.first_down, c.count, c.scalars, nullptr,
            c.streamed});
     }

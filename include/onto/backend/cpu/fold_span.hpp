@@ -130,7 +130,8 @@ struct fold_body {
     constexpr std::int64_t width = lanes::size;
     constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
     if (Rows && c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
-    pack_source<T, Bytes, inputs, scalars, 0> source(c.scalars);
+    pack_source<T, Bytes, inputs, scalars, 0> source;
+    source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
     constexpr std::int64_t fours = 4 * width;
     alignas(64) T rest[inputs + 1][fours];
     T number[width];

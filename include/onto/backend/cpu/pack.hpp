@@ -36,10 +36,7 @@ struct pack_mask {
 
   pack_mask() = default;
   ONTO_INLINE pack_mask(const pack_mask& other) : data(other.data) {}
-  ONTO_INLINE pack_mask& operator=(const pack_mask& other) {
-    data = other.data;
-    return *this;
-  }
+  pack_mask& operator=(const pack_mask&) = default;
   ONTO_INLINE explicit pack_mask(bool value) {
     if constexpr (Bytes == 64)
       data = value ? static_cast<type>(-1) : type{0};
@@ -83,10 +80,7 @@ struct pack_bits {
 
   pack_bits() = default;
   ONTO_INLINE pack_bits(const pack_bits& other) : data(other.data) {}
-  ONTO_INLINE pack_bits& operator=(const pack_bits& other) {
-    data = other.data;
-    return *this;
-  }
+  pack_bits& operator=(const pack_bits&) = default;
   ONTO_INLINE explicit pack_bits(const type& bits) : data(bits) {}
   ONTO_INLINE explicit pack_bits(word value) : data(value - type{}) {}
   /// Of a number that is no constant. Where g++ would write the lanes one by one, by an instruction for numbers.

@@ -84,14 +84,19 @@ ONTO_INLINE pack<T, Bytes> expm1_near_0(const pack<T, Bytes>& r) {
                r * r, r);
 }
 
+/// Where `x` is at least `low`, or NaN.
+template <class T, int Bytes>
+ONTO_INLINE pack_mask<T, Bytes> at_least(const pack<T, Bytes>& x, T low) {
+  return pack<T, Bytes>::template compare<comparison::not_less>(x, pack<T, Bytes>(low));
+}
+
 /// e to the power of `x`. Below the least normal number, too.
 template <class T, int Bytes>
 ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
   using lanes = pack<T, Bytes>;
   // Where the result is 0, nothing is multiplied: a result below the least normal number takes processors 150 cycles.
   constexpr T least = sizeof(T) == 4 ? T(-104) : T(-746), most = sizeof(T) == 4 ? T(89) : T(710);
-  const typename lanes::mask some = !(given < lanes(least));
-  const lanes x = Bytes == 64 ? min(lanes(most), given) : clamp(least, given, most);  // 64: `some` is enough
+  const lanes x = Bytes == 64 ? min(lanes(most), given) : clamp(least, given, most);
 #if defined(__x86_64__)
   if constexpr (Bytes == 64 && sizeof(T) == 4) {
     // 2^n 2^(j/16) 2^r, with the middle one from a table in a register and |r| at most 1/32.
@@ -110,7 +115,7 @@ ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
     instructions<float, 64>::look_up(step.data, sum.data, numbers);
     step = fma(step, p, step);
     lanes result;
-    instructions<float, 64>::scale(result.data, some.data, step.data, n.data);
+    instructions<float, 64>::scale(result.data, at_least(given, least).data, step.data, n.data);
     return result;
   }
 #endif
@@ -119,7 +124,7 @@ ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
 #if defined(__x86_64__)
   if constexpr (Bytes == 64) {
     lanes result;
-    instructions<T, 64>::scale(result.data, some.data, p.data, parts.n.data);
+    instructions<T, 64>::scale(result.data, at_least(given, least).data, p.data, parts.n.data);
     return result;
   }
 #endif
@@ -129,7 +134,7 @@ ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
   constexpr word positive = 2048;
   const bits half = ((parts.bits + bits(positive)) >> 1) - bits(positive / 2);
   if constexpr (Bytes < 64)  // a mask is bits there
-    return from_bits(to_bits(p) & bits(some.data)) * power_of_two<T, Bytes>(half) *
+    return from_bits(to_bits(p) & bits(~(given < lanes(least)).data)) * power_of_two<T, Bytes>(half) *
            power_of_two<T, Bytes>(parts.bits - half);
   else
     return lanes{};

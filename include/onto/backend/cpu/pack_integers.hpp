@@ -28,10 +28,7 @@ struct pack_integers {
 
   pack_integers() = default;
   ONTO_INLINE pack_integers(const pack_integers& other) : data(other.data) {}
-  ONTO_INLINE pack_integers& operator=(const pack_integers& other) {
-    data = other.data;
-    return *this;
-  }
+  pack_integers& operator=(const pack_integers&) = default;
   ONTO_INLINE explicit pack_integers(const bits& lanes) : data(lanes.data) {}
   ONTO_INLINE explicit pack_integers(T value) : data(bits::spread(static_cast<std::uint32_t>(value)).data) {}
 
@@ -42,13 +39,6 @@ struct pack_integers {
   }
   ONTO_INLINE void store_unaligned(T* to) const { ops::template store<sizeof(T), has_sign>(to, data); }
 
-  /// The lanes in the order of integers with a sign.
-  ONTO_INLINE bits ordered() const {
-    if constexpr (!has_sign && sizeof(T) == 4)
-      return bits(data) ^ bits(0x80000000u);
-    else
-      return bits(data);
-  }
   friend ONTO_INLINE mask operator==(const pack_integers& a, const pack_integers& b) {
     mask m;
     ops::equal(m.data, a.data, b.data);
@@ -56,12 +46,21 @@ struct pack_integers {
   }
   friend ONTO_INLINE mask operator<(const pack_integers& a, const pack_integers& b) {
     mask m;
-    ops::less(m.data, a.ordered().data, b.ordered().data);
+    if constexpr (has_sign || sizeof(T) < 4) {
+      ops::less(m.data, a.data, b.data);
+    } else {  // in the order of integers with a sign
+      const bits sign(0x80000000u);
+      ops::less(m.data, a.data ^ sign.data, b.data ^ sign.data);
+    }
     return m;
   }
   friend ONTO_INLINE mask operator>(const pack_integers& a, const pack_integers& b) { return b < a; }
-  friend ONTO_INLINE mask operator<=(const pack_integers& a, const pack_integers& b) { return !(b < a); }
-  friend ONTO_INLINE mask operator>=(const pack_integers& a, const pack_integers& b) { return !(a < b); }
+  friend ONTO_INLINE mask operator<=(const pack_integers& a, const pack_integers& b) { return b >= a; }
+  friend ONTO_INLINE mask operator>=(const pack_integers& a, const pack_integers& b) {
+    mask m = a < b;
+    m.data = static_cast<decltype(m.data)>(~m.data);
+    return m;
+  }
 
   /// Of wider integers.
   static ONTO_INLINE pack_integers low_bits(const type& x) {

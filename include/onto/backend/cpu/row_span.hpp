@@ -26,14 +26,13 @@ ONTO_INLINE pack<T, Bytes> exp_downwards(const pack<T, Bytes>& x) {
     // left out where the result is 0, as in exp.
     using lanes = pack<T, Bytes>;
     const lanes rounder(12582912.0f);
-    const auto some = !(x < lanes(-104.0f));
     const lanes k = in_order(fma(x, lanes(1.44269504088896341f), rounder)) - rounder;
     const lanes r = fnma(k, lanes(-2.12194440e-4f), in_order(fnma(k, lanes(0.693359375f), x)));
     // Cephes' polynomial (expf.c).
     const lanes p = simd::polynomial(r, 1.0f, 1.0f, 5.0000001201e-1f, 1.6666665459e-1f, 4.1665795894e-2f,
                                      8.3334519073e-3f, 1.3981999507e-3f, 1.9875691500e-4f);
     lanes result;
-    simd::instructions<float, 64>::scale(result.data, some.data, p.data, k.data);
+    simd::instructions<float, 64>::scale(result.data, simd::at_least(x, -104.0f).data, p.data, k.data);
     return result;
   }
 #endif
@@ -52,11 +51,16 @@ struct row_calls {
   }
 };
 
-template <class T, int Bytes, int Inputs, int Scalars>
+template <class T, int Bytes, int Inputs, int Scalars, bool Mixed>
 struct row_pack_source : pack_source<T, Bytes, Inputs, Scalars, 0> {
   using calls = row_calls;
-  using pack_source<T, Bytes, Inputs, Scalars, 0>::pack_source;
 };
+#if ONTO_PACKS
+template <class T, int Bytes, int Inputs, int Scalars>
+struct row_pack_source<T, Bytes, Inputs, Scalars, true> : mixed_source<T, Bytes, Inputs, Scalars, 0> {
+  using calls = row_calls;
+};
+#endif
 
 }  // namespace ONTO_VECTOR_ABI
 
@@ -102,7 +106,7 @@ ONTO_INLINE const void* row_input(const span_call& c, int slot) {
 }
 
 template <class Program, fold F>
-inline constexpr bool folds_row_packs = (Program::packs.plain &&
+inline constexpr bool folds_row_packs = (Program::packs.possible() && Program::packs.results_are_lanes &&
                                          folds_packs<fold_or_max(F), element_t<Program::result>>);
 
 /// Folds a program's values, on packs or on scalars. `Keeps`: they are stored to `out` as well.
@@ -119,8 +123,13 @@ struct row_fold_body<Program, F, Keeps, true> {
     constexpr program_slots slots = slots_of(Program{});
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
     constexpr std::int64_t width = lanes::size;
-    row_pack_source<T, Bytes, inputs, scalars> source(c.scalars);
-    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(row_input<Program>(c, i));
+    using operands = program_operands<Program>;
+    constexpr bool mixed = Program::packs.mixed;
+    using input = std::conditional_t<mixed, const void*, const T*>;
+    row_pack_source<T, Bytes, inputs, scalars, mixed> source;
+    source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
+    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<input>(row_input<Program>(c, i));
+    if constexpr (mixed) source.first = c.first;
     T* const out = static_cast<T*>(c.out);
     row_fold<F, T, Bytes> total;
     // Sixteen packs are added before they go into a sum of doubles: the elements of one result have fewer roundings so
@@ -173,7 +182,7 @@ struct row_fold_body<Program, F, Keeps, true> {
       k += some;
     }
     // Single packs, the last one of copies: its spare lanes repeat an element, as in maps.
-    alignas(64) T rest[inputs + 1][width];  // one more: there may be none
+    alignas(64) T rest[inputs + 1][mixed ? 8 * width / sizeof(T) : width];  // one more: there may be none
     for (; k < c.count; k += width) {
       const std::int64_t left = c.count - k;
       source.k = k;
@@ -184,9 +193,13 @@ struct row_fold_body<Program, F, Keeps, true> {
         continue;
       }
       for (int i = 0; i < inputs; ++i) {
-        lanes::load_first(source.in[i] + k, left).store_aligned(rest[i]);
+        if constexpr (!mixed)
+          lanes::load_first(source.in[i] + k, left).store_aligned(rest[i]);
+        else if (operands::found.loads[i])
+          copy_rest(rest[i], source.in[i], size_of(operands::found.type[i]), k, left, width);
         source.in[i] = rest[i];
       }
+      if constexpr (mixed) source.first += k;
       source.k = 0;
       const lanes v = Program::evaluate(source);
       total.add_first(v, left);
@@ -232,7 +245,8 @@ struct row_span_body {
   static ONTO_INLINE void run(const span_call& c) {
     const void* in[program_operands<Program>::inputs + 1];
     for (int i = 0; i < program_operands<Program>::inputs; ++i) in[i] = row_input<Program>(c, i);
-    span_body<Program, Packs && Program::packs.plain>::template run<Bytes>({in, c.out, c.first, c.count, c.scalars});
+    span_body<Program, Packs && Program::packs.possible()>::template run<Bytes>(
+        {in, c.out, c.first, c.count, c.scalars});
   }
 };
 

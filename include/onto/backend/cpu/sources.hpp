@@ -91,9 +91,6 @@ struct pack_source {
   T* more[Results + 1];
   std::int64_t k;
 
-  ONTO_INLINE explicit pack_source(const std::uint64_t* values) {
-    spread(values, std::make_integer_sequence<int, Scalars>{});
-  }
   // By constants: an array that a loop writes would be memory.
   template <int... I>
   ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
@@ -127,8 +124,9 @@ struct mixed_source {
   std::int64_t first;
   std::int64_t k;
 
-  ONTO_INLINE explicit mixed_source(const std::uint64_t* values) {
-    for (int i = 0; i < Scalars; ++i) scalars[i] = values[i];
+  template <int... I>
+  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
+    ((scalars[I] = values[I]), ...);
   }
 
   template <element E, int Slot>
@@ -153,15 +151,12 @@ struct mixed_source {
 
 /// The `left` elements of `size` bytes from number `first` on, and the first of them for the rest of `width`: no lane
 /// computes what the program was not asked for.
-ONTO_NOINLINE inline void copy_rest(char* to, const void* from, int size, std::int64_t first, std::int64_t left,
+ONTO_NOINLINE inline void copy_rest(void* to, const void* from, int size, std::int64_t first, std::int64_t left,
                                     std::int64_t width) {
   const char* const begin = static_cast<const char*>(from) + first * size;
-  std::memcpy(to, begin, static_cast<std::size_t>(left * size));
-  for (std::int64_t k = left; k < width; ++k) std::memcpy(to + k * size, begin, static_cast<std::size_t>(size));
-}
-/// The `left` elements of `size` bytes to number `first` on.
-ONTO_NOINLINE inline void put_rest(void* to, const void* from, int size, std::int64_t first, std::int64_t left) {
-  std::memcpy(static_cast<char*>(to) + first * size, from, static_cast<std::size_t>(left * size));
+  char* const copy = static_cast<char*>(to);
+  std::memcpy(copy, begin, static_cast<std::size_t>(left * size));
+  for (std::int64_t k = left; k < width; ++k) std::memcpy(copy + k * size, begin, static_cast<std::size_t>(size));
 }
 
 }  // namespace onto::detail

@@ -66,7 +66,8 @@ struct span_body<Program, true> {
     constexpr program_slots slots = slots_of(Program{});
     constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
     constexpr std::int64_t width = lanes::size;
-    pack_source<T, Bytes, inputs, scalars, results> source(c.scalars);
+    pack_source<T, Bytes, inputs, scalars, results> source;
+    source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
     for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
     for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
     T* out = static_cast<T*>(c.out);
@@ -122,7 +123,8 @@ struct span_body<Program, true> {
     using T = element_t<Program::packs.lane>;
     constexpr int inputs = operands::inputs, scalars = operands::scalars, results = operands::results;
     constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
-    mixed_source<T, Bytes, inputs, scalars, results> source(c.scalars);
+    mixed_source<T, Bytes, inputs, scalars, results> source;
+    source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
     for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
     for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
     source.first = c.first;
@@ -155,9 +157,12 @@ struct span_body<Program, true> {
       streamed = false;
     }
     if (left == 0) return;
-    put_rest(c.out, out, static_cast<int>(sizeof(result)), whole_packs, left);
-    for (int i = 0; i < results; ++i)
-      put_rest(c.more[i], rest[inputs + i], size_of(operands::found.result_type[i]), whole_packs, left);
+    std::memcpy(static_cast<result*>(c.out) + whole_packs, out, static_cast<std::size_t>(left) * sizeof(result));
+    for (int i = 0; i < results; ++i) {
+      const std::int64_t size = size_of(operands::found.result_type[i]);
+      std::memcpy(static_cast<char*>(c.more[i]) + whole_packs * size, rest[inputs + i],
+                  static_cast<std::size_t>(left * size));
+    }
   }
 };
 #endif

@@ -45,8 +45,8 @@ using mask_of = typename mask_type<T, Bytes>::type;
 /// first.
 inline constexpr std::int32_t first_bytes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
-enum class comparison { equal = 0, less = 17, less_equal = 18, unordered = 3 };  // as vcmpps numbers them
-enum class rounding { nearest = 8, down = 9, up = 10 };                          // as vroundps does
+enum class comparison { equal = 0, less = 17, less_equal = 18, unordered = 3, not_less = 21 };  // as vcmpps has them
+enum class rounding { nearest = 8, down = 9, up = 10 };                                         // as vroundps does
 
 /// The instructions for vectors of `Bytes` bytes.
 template <class T, int Bytes>
@@ -133,7 +133,7 @@ struct instructions;
     ONTO_WITHIN_64 static inline void fused_difference(V& r, const V& a, const V& b, const V& c) {                 \
       asm("vfmsub213" SUFFIX " %3, %2, %0" : "=v"(r) : "0"(a), "v"(b), "v"(c));                                    \
     }                                                                                                              \
-    /* x * 2^floor(n), and 0 where m is not set: nothing is computed there, so nothing underflows */               \
+    /* x * 2^floor(n) where m is set, and elsewhere 0: nothing is computed there, so nothing underflows */         \
     ONTO_WITHIN_64 static inline void scale(V& r, const M& m, const V& x, const V& n) {                            \
       asm("vscalef" SUFFIX " %3, %2, %0%{%1%}%{z%}" : "=v"(r) : "Yk"(m), "v"(x), "v"(n));                          \
     }                                                                                                              \
