@@ -144,7 +144,7 @@ class horizontal_fuser {
 
   /// The floating type of a kernel's elements, of its result or, where that is truth values, of what they are made of;
   /// the result's type where there is none.
-  constexpr element floats_of(int root) const {
+  ONTO_INLINE constexpr element floats_of(int root) const {
     const element result = computed_as(g_[root].type);
     if (result != element::boolean) return result;
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
@@ -152,7 +152,7 @@ class horizontal_fuser {
         if (const element e = computed_as(g_[g_.operand(m, k)].type); is_floating(e)) return e;
     return result;
   }
-  static constexpr bool is_lane_or_mask(const graph_node& n, element lane) {
+  ONTO_INLINE static constexpr bool is_lane_or_mask(const graph_node& n, element lane) {
     return computed_as(n.type) == lane || n.type == element::boolean;
   }
 

@@ -39,28 +39,6 @@ constexpr auto mean_of_channels(const E& x) {
 
 }  // namespace detail
 
-namespace detail {
-template <class... X>
-struct layers_have_parameters : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] it takes other arguments: layer_norm(x, gain, shift), batch_norm<\"name\">(x, gain, "
-                "shift), which may be ones and zeros; dropout(x, 0.5, 7), the last of which is its key");
-};
-}  // namespace detail
-template <expression E>
-constexpr auto layer_norm(const E&) {
-  return typename detail::layers_have_parameters<E>::result{};
-}
-template <expression E, class... More>
-constexpr auto batch_norm(const E&, const More&...) {
-  return typename detail::layers_have_parameters<E>::result{};
-}
-template <expression E, class Rate>
-constexpr auto dropout(const E&, const Rate&) {
-  return typename detail::layers_have_parameters<E>::result{};
-}
-
 /// Each row along the last axis with mean 0 and variance 1, then `* gain + shift`, which have the rows' extent.
 /// *Source* Ba, Kiros, Hinton, "Layer normalization".
 template <expression E, expression Gain, expression Shift,
