@@ -124,6 +124,7 @@ struct op_info {
   bool has_flops = false;      // otherwise: `cost` an element
   bool uniform = false;        // of a generator: all elements are one value
   bool has_epilogue = false;   // it is a product, whose kernel does what follows, too: graph/matmul_epilogue.hpp
+  bool only_assigned = false;  // of what may follow that is an assignment alone: it is no product
   bool never_throws = false;   // an element's computation; one of a program's own may
   bool made = false;           // by a derivation: its shape is found from its attributes, graph/made_operation.hpp
   /// Of a product with letters for axes (ops/lettered_product.hpp): compares extents of the operands below reshapes.
@@ -172,6 +173,11 @@ concept product_operation = requires {
 };
 
 template <class Op>
+concept only_assigned_operation = requires {
+  requires Op::only_assigned;
+};
+
+template <class Op>
 concept lettered_operation = requires(const extents* operands) {
   Op::check_letters(operands);
 };
@@ -200,7 +206,8 @@ constexpr op_info describe() {
     o.flops = &Op::flops;
     o.has_flops = true;
   }
-  o.has_epilogue = product_operation<Op>;
+  o.only_assigned = only_assigned_operation<Op>;
+  o.has_epilogue = o.only_assigned || product_operation<Op>;
   o.never_throws = never_throwing_operation<Op>;
   if constexpr (lettered_operation<Op>) {
     o.check_letters = &Op::check_letters;

@@ -109,8 +109,10 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
-  if (!is_floating(g[m].type)) return top;
   int u = uses.only_user(top);
+  if (g[m].op->only_assigned)
+    return u >= 0 && is_operation<op::assign>(g[u].op) && match_assignment(g, top, u, e) ? u : top;
+  if (!is_floating(g[m].type)) return top;
   if (u >= 0 && g[m].kind() == op_kind::matmul && is_reshape(g, u) && same_devices(g, u, m)) {
     e.view = top = u;
     u = uses.only_user(top);

@@ -48,7 +48,8 @@ class updates_in_place {
   ONTO_INLINE constexpr bool is_update(const plan_step& s, int* writer, const bool* read) const {
     for (int m = units_.first_member[s.node]; m >= 0; m = units_.next_member[m]) {
       const int root = whole_.kernel_of[m];
-      if (m == root && (update_signature(g_, whole_, root) == 0 || is_large(root))) return false;
+      if (m == root && ((update_signature(g_, whole_, root) == 0 && !updates_a_box(root)) || is_large(root)))
+        return false;
       if (!g_[m].op->never_throws || (units_.result[m] && g_[m].kind() != op_kind::assign)) return false;
       if (g_[m].kind() != op_kind::assign) continue;
       const int variable = g_.operand(m, 0);
@@ -58,13 +59,24 @@ class updates_in_place {
     }
     for (int m = units_.first_member[s.node]; m >= 0; m = units_.next_member[m]) {
       const int root = whole_.kernel_of[m];
+      const bool box = g_[m].op->only_assigned;
       for (int j = 0; j < g_[m].count; ++j) {
         const int o = g_.operand(m, j), base = base_of(g_, units_, o);
+        if (box && j != 1) {
+          if (writer[base] >= 0) return false;
+          continue;
+        }
         if (shapes_[o].rank > 0 && !(shapes_[o] == shapes_[root])) return false;
         if (writer[base] >= 0 && (writer[base] != root || o != base)) return false;
       }
     }
     return true;
+  }
+
+  /// Whether a kernel puts a box of elements into a variable, and leaves the others.
+  ONTO_INLINE constexpr bool updates_a_box(int root) const {
+    const int m = product_of(g_, whole_, root);
+    return m >= 0 && g_[m].op->only_assigned && g_[m].op->never_throws && g_.operand(m, 1) == g_.operand(root, 0);
   }
 
   /// Whether a kernel reads a variable's old value, and not only replaces it: the variable may have none then.

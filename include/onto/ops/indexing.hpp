@@ -87,6 +87,7 @@ struct dynamic_slice : detail::by_number<elements_and_text> {
 /// Where the update begins, what is updated, the update.
 struct update_slice : detail::by_number<elements_and_text> {
   static constexpr std::string_view name = "DynamicUpdateSlice";
+  static constexpr bool only_assigned = true, never_throws = true;
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::placed(x[0], x[1], x[2])}; }
   ONTO_END_RUNS_ONCE
@@ -103,6 +104,7 @@ struct update_slice : detail::by_number<elements_and_text> {
 template <bool Add>
 struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
   static constexpr std::string_view name = Add ? "ScatterAdd" : "ScatterUpdate";
+  static constexpr bool only_assigned = true;
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[1], detail::scattered(x[0], x[1], x[2])}; }
   ONTO_END_RUNS_ONCE

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Updates in place: what they save, who else may hold a variable, and that nothing changes where a run fails.
+#include <onto/indexing.hpp>
 #include <onto/safetensors.hpp>
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <random>
@@ -262,4 +264,65 @@ TEST_CASE("a traced update is in the trace, and right", "[session]") {
   }
   CHECK(std::filesystem::file_size(path) > 0);
   std::filesystem::remove(path);
+}
+
+namespace {
+
+constexpr int slots = 12;
+constexpr auto row = placeholder<"row", float, 1, 3>;
+constexpr auto at = placeholder<"at", int>;
+constexpr auto cache = variable<"cache", float, slots, 3>(0_c);
+constexpr auto append = group(sum(row), assign(cache, update_slice(cache, row, stack(at, 0_c))));
+
+}  // namespace
+
+TEST_CASE("rows are put into a variable where it is, and nothing else of it is written", "[session]") {
+  CHECK(in_place(append));
+  CHECK(plan_of(append).peak_bytes(cpu<0>{}) < 4 * slots * 3 * 8);
+  for (const int gpus : {0, 1}) {
+    session sess{{.simulated_gpus = gpus}};
+    sess.initialize(append);
+    const auto step = sess.prepare(append);
+    tensor<float, slots, 3> wanted;
+    std::mt19937 random(3);
+    for (int k = 0; k < 60; ++k) {
+      const int place = static_cast<int>(random() % 16);  // outside it is the nearest
+      const auto value = static_cast<float>(k);
+      const tensor<float, 1, 3> in{{value, value + 0.5f, -value}};
+      for (int j = 0; j < 3; ++j) wanted(std::min(place, slots - 1), j) = in(0, j);
+      saboteur fails;
+      fails.at = static_cast<int>(random() % 9);
+      const auto before = sess.run(cache);
+      if (k % 3 == 2) sess.inject(fails.hook());
+      try {
+        if (k % 2)
+          step(row = in, at = place);
+        else
+          sess.run(append, row = in, at = place);
+      } catch (const internal_error&) {
+        wanted = before;
+      }
+      sess.inject({});
+      REQUIRE(sess.run(cache) == wanted);
+    }
+  }
+}
+
+TEST_CASE("what an update of a variable's part reads of the variable is its old value", "[session]") {
+  session sess;
+  constexpr auto numbers = variable<"numbers", int, 6>(0_c);
+  sess.run(assign(numbers, iota<int, 6>()));
+  // Its own elements, in another place; its sum, as the place; and its old value beside the new one.
+  const auto shifted = group(1_c * at, assign(numbers, update_slice(numbers, slice<0, 4>(numbers), stack(at))));
+  CHECK(!in_place(shifted));
+  sess.run(shifted, at = 1);
+  CHECK(sess.run(numbers) == tensor<int, 6>{0, 0, 1, 2, 3, 5});
+  sess.run(group(1_c * at, assign(numbers, update_slice(numbers, fill<int, 1>(9_c), stack(sum(numbers) - 8)))), at = 1);
+  CHECK(sess.run(numbers) == tensor<int, 6>{0, 0, 1, 9, 3, 5});
+  const auto [old, now] =
+      sess.run(fetches(numbers + 0, assign(numbers, update_slice(numbers, fill<int, 1>(7_c), stack(at)))), at = 5);
+  CHECK(old == tensor<int, 6>{0, 0, 1, 9, 3, 5});
+  CHECK(now == tensor<int, 6>{0, 0, 1, 9, 3, 7});
+  sess.run(group(1_c * at, assign(numbers, scatter_add(numbers, stack(at, 0_c, at), fill<int, 3>(2_c)))), at = 4);
+  CHECK(sess.run(numbers) == tensor<int, 6>{2, 0, 1, 9, 7, 7});
 }

@@ -138,14 +138,14 @@ inline void cpu_dynamic_slice(thread_pool& pool, const kernel_call& call) {
   copy_box(pool, box, from, to);
 }
 
-/// The operand, and over it the update.
+/// The operand, and over it the update. A variable that is updated in place is the result already.
 inline void cpu_update_slice(thread_pool& pool, const kernel_call& call) {
   const extents &shape = call.shapes[3], &box = call.shapes[2];
   if (shape.size() <= 0) return;
   const indexed_call c = indexed_call_of(call);
   operand_view to = call.out;
   contiguous_strides(shape, to.stride);
-  copy_box(pool, shape, call.in[1], to);
+  if (call.in[1].data != to.data) copy_box(pool, shape, call.in[1], to);
   to.data = advance(to.data, start_of_box(c.in[0], shape, to.stride, box), to.type);
   copy_box(pool, box, call.in[2], to);
 }
