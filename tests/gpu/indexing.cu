@@ -347,6 +347,28 @@ TEST_CASE("a prepared operation by number runs again and again", "[gpu]") {
   }
 }
 
+TEST_CASE("what is written by number is a variable's new value", "[gpu][indexing]") {
+  session gpus({.allow_soft_placement = false}), host;
+  const auto k = placeholder<"k", int>;
+  const auto made = [&](auto where) {
+    const auto w = on<decltype(where)>(variable<"w", float, 5, 3>(zeros<float, 5, 3>()));
+    const auto row = constant({{1.0f, 2.0f, 3.0f}});
+    return std::tuple(w, assign(w, on<decltype(where)>(update_slice(w, row, stack(k, 0)))),
+                      assign(w, on<decltype(where)>(scatter_add(w, stack(k, k), concat<0>(row, row)))));
+  };
+  const auto [w, put, added] = made(gpu<0>{});
+  const auto [v, put_there, added_there] = made(cpu<0>{});
+  gpus.run(initialize(w));
+  host.run(initialize(v));
+  for (const int at : {0, 3, 4, 3}) {
+    gpus.run(put, k = at);
+    host.run(put_there, k = at);
+    gpus.run(added, k = at);
+    host.run(added_there, k = at);
+    CHECK(gpus.run(w) == host.run(v));
+  }
+}
+
 TEST_CASE("prepared sums by number begin anew in each run", "[gpu][indexing]") {
   session sess;
   const auto all =

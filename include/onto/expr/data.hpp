@@ -176,13 +176,14 @@ template <class... X>
 concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
-concept own_type = expression<X> || is_tensor<X>;
+concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>
-concept data_operands = (own_type<std::remove_cvref_t<L>> || own_type<std::remove_cvref_t<R>>)&&(
-    either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
-    either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
+concept data_operands =
+    (expression<std::remove_cvref_t<L>> || is_tensor<std::remove_cvref_t<L>> || expression<std::remove_cvref_t<R>> ||
+     is_tensor<std::remove_cvref_t<R>>)&&(either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
+                                          either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
 
 /// The same of words, which the standard's types have none of.
 template <class L, class R>

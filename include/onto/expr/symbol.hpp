@@ -194,10 +194,11 @@ struct placeholder_node : detail::stateless_expression {
     requires(sizeof...(Dims) != 2 && std::is_arithmetic_v<V>)
   feed<placeholder_node>
   operator=(std::initializer_list<std::initializer_list<V>> list) const { return refuse(list); }
-  /// A list of rows that are ranges.
+  /// A list of rows that are ranges: vectors, no rows in braces.
   template <class Row, std::size_t N>
-    requires requires(const Row& row) { std::data(row); }
-  feed<placeholder_node> operator=(const Row (&rows)[N]) const { return refuse(rows); }
+    requires(std::is_class_v<Row> && !detail::text_like<Row>)
+  feed<placeholder_node>
+  operator=(const Row (&rows)[N]) const { return refuse(rows); }
 
   /// Feeds a temporary of these, and keeps it.
   template <class Data>

@@ -70,8 +70,8 @@ static_assert(infer<op::sub>(shape<dyn>{}, shape<3>{}).fault == shape_fault::non
 static_assert(shape_of<decltype(add_n(a))> == extents(shape<2, 3>{}));
 static_assert(shape_of<decltype(add_n(open, a, open))> == extents(shape<2, 3>{}));
 static_assert(shape_of<decltype(add_n(std::tuple{a, a, a}))> == extents(shape<2, 3>{}));
-static_assert(infer<op::add_n>(shape<2>{}, shape<1>{}).fault == shape_fault::broadcast);
-static_assert(infer<op::add_n>(shape<2>{}, shape<2, 2>{}).fault == shape_fault::broadcast);
+static_assert(infer<op::add_n>(shape<2>{}, shape<1>{}).fault == shape_fault::addends);
+static_assert(infer<op::add_n>(shape<2>{}, shape<2, 2>{}).fault == shape_fault::addends);
 static_assert(infer<op::add_n>(shape<dyn, 3>{}, shape<2, dyn>{}).shape == extents(shape<2, 3>{}));
 static_assert(nodes<decltype(add_n(a, a, a))> == 2);
 

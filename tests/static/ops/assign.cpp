@@ -37,8 +37,8 @@ static_assert(decltype(assign(on<cpu<0>>(w), x))::facts.shape == extents(shape<2
 // A value is broadcast to the variable's shape, never the other way round.
 static_assert(write<op::assign>(shape<2, 3>{}, shape<2, 1>{}).shape == extents(shape<2, 3>{}));
 static_assert(write<op::assign>(shape<2, 3>{}, extents{}).fault == shape_fault::none);
-static_assert(write<op::assign>(shape<1, 3>{}, shape<2, 3>{}).fault == shape_fault::broadcast);
-static_assert(write<op::assign>(shape<3>{}, shape<1, 3>{}).fault == shape_fault::broadcast);
+static_assert(write<op::assign>(shape<1, 3>{}, shape<2, 3>{}).fault == shape_fault::value);
+static_assert(write<op::assign>(shape<3>{}, shape<1, 3>{}).fault == shape_fault::value);
 static_assert(write<op::assign>(shape<3>{}, shape<dyn>{}).fault == shape_fault::none);
 static_assert(write<op::assign>(shape<dyn>{}, shape<4>{}).shape == extents(shape<4>{}));
 
