@@ -61,6 +61,11 @@ void check_updates(int rows, int count, int columns) {
     CHECK(run(gradient(sum(take<0>(table, n) * updates), table)) == taken);
     CHECK(run(gradient(sum(take<1>(transpose(table), n) * transpose(updates)), table)) == taken);
     CHECK(run(gradient(sum(take_along_axis<0>(table, expand_dims<1>(n)) * updates), table)) == taken);
+    CHECK(run(gradient(sum(take_along_axis<1>(transpose(table), expand_dims<0>(n)) * transpose(updates)), table)) ==
+          taken);
+    CHECK(run(gradient(sum(take_along_axis<-1>(expand_dims<0>(transpose(table)), reshape<1, 1, dyn>(n)) *
+                           expand_dims<0>(transpose(updates))),
+                       table)) == taken);
     CHECK(run(gradient(sum(take<0>(table, reshape<1, dyn>(n)) * expand_dims<0>(updates)), table)) == taken);
     CHECK(run(gradient(sum(scatter(table, n, updates) * table), updates)) == last);
   }

@@ -39,12 +39,14 @@ struct numbered_rows {
   std::int64_t rows, inner;
   std::vector<std::int64_t> columns;  // how far from a row's first update each lies; empty where they are neighbours
 
-  /// `axis`: that of the updates from which on numbers have as many as they have themselves.
-  ONTO_COLD numbered_rows(const kernel_call& call, const extents& counts, int updates_at, int axis, std::int64_t n)
+  /// `axis`: that of the updates from which on they have as many as there are numbers; `numbers_axis`: the numbers'
+  /// own.
+  ONTO_COLD numbered_rows(const kernel_call& call, const extents& counts, int updates_at, int axis, std::int64_t n,
+                          int numbers_axis = 0)
       : numbers(call.in[0].data),
         updates(call.in[updates_at].data),
         type(call.in[0].type),
-        number(coalesce<2>(counts, {call.in[0].stride, call.in[updates_at].stride + axis})),
+        number(coalesce<2>(counts, {call.in[0].stride + numbers_axis, call.in[updates_at].stride + axis})),
         rows(n) {
     const extents& all = call.shapes[updates_at];
     const std::int64_t* const stride = call.in[updates_at].stride;

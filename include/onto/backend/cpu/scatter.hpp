@@ -95,13 +95,17 @@ extents numbers_of_rows(op::take_along<Axis>, const kernel_call& call) {
   if (along.rank == 0) along.push_back(numbers[Axis]);
   return along;
 }
+/// The axis that rows are taken along, and which of the numbers' axes that is.
+struct taken_axis {
+  int axis, of_numbers;
+};
 template <int Axis>
-constexpr int axis_taken_along(op::take<Axis>) {
-  return Axis;
+constexpr taken_axis axis_of(op::take<Axis>) {
+  return {Axis, 0};
 }
 template <int Axis>
-constexpr int axis_taken_along(op::take_along<Axis>) {
-  return Axis;
+constexpr taken_axis axis_of(op::take_along<Axis>) {
+  return {Axis, Axis};
 }
 
 /// *Complexity* linear in the elements of the result and of the gradient.
@@ -109,10 +113,10 @@ template <class Read, class T>
 void cpu_gather_gradient(thread_pool& pool, const kernel_call& call) {
   const extents& x = call.shapes[1];
   if (x.size() <= 0) return;
-  constexpr int axis = axis_taken_along(Read{});
+  constexpr taken_axis along = axis_of(Read{});
   const extents numbers = numbers_of_rows(Read{}, call);
   if (numbers.rank < 0) return cpu_gradient_of_elements<Read, T>(pool, call);
-  const numbered_rows u(call, numbers, 2, axis, x[axis]);
+  const numbered_rows u(call, numbers, 2, along.axis, x[along.axis], along.of_numbers);
   row_sums<scatter_sum<T, T>, T, numbers_outside::nearest, false>(u, static_cast<T*>(call.out.data)).run(pool);
 }
 
