@@ -360,11 +360,11 @@ TEST_CASE("what is written by number is a variable's new value", "[gpu][indexing
   const auto [v, put_there, added_there] = made(cpu<0>{});
   gpus.run(initialize(w));
   host.run(initialize(v));
-  for (const int at : {0, 3, 4, 3}) {
-    gpus.run(put, k = at);
-    host.run(put_there, k = at);
-    gpus.run(added, k = at);
-    host.run(added_there, k = at);
+  for (const int place : {0, 3, 4, 3}) {
+    gpus.run(put, k = place);
+    host.run(put_there, k = place);
+    gpus.run(added, k = place);
+    host.run(added_there, k = place);
     CHECK(gpus.run(w) == host.run(v));
   }
 }

@@ -14,6 +14,7 @@ template <class Element, int... Dims>
 struct random_truncated_normal : random<Element, Dims...> {
   static constexpr std::string_view name = "TruncatedNormal";
   static constexpr int cost = 40;
+  static constexpr bool packs = false;  // how often an element is drawn is its own
   template <class T>
   ONTO_HD static T at(std::int64_t index, std::int64_t seed) {
     const auto i = static_cast<std::uint64_t>(index);
