@@ -158,11 +158,12 @@ struct span_body<Program, true> {
     }
     if (left == 0) return;
     std::memcpy(static_cast<result*>(c.out) + whole_packs, out, static_cast<std::size_t>(left) * sizeof(result));
-    for (int i = 0; i < results; ++i) {
-      const std::int64_t size = size_of(operands::found.result_type[i]);
-      std::memcpy(static_cast<char*>(c.more[i]) + whole_packs * size, rest[inputs + i],
-                  static_cast<std::size_t>(left * size));
-    }
+    if constexpr (results > 0)  // g++ warns of what a loop over none would read
+      for (int i = 0; i < results; ++i) {
+        const std::int64_t size = size_of(operands::found.result_type[i]);
+        std::memcpy(static_cast<char*>(c.more[i]) + whole_packs * size, rest[inputs + i],
+                    static_cast<std::size_t>(left * size));
+      }
   }
 };
 #endif
