@@ -285,7 +285,7 @@ void check_rules(Node& node, rule_checker& r) {
            "gradients of two tasks are the updates on a third");
 
   // What fails in one process fails in all, in the same words, and changes nothing.
-  r.template expect_throws<invalid_argument_error>("AddN (AddN): the operands' extents differ", [&] {
+  r.template expect_throws<invalid_argument_error>("AddN (AddN): add_n adds operands of one shape", [&] {
     sess.run(both, x = ones, y = me == 2 ? tensor<float, dyn, dyn>() : open);
   });
   tensor<float, 2, 2> gone = ones;
