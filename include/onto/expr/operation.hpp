@@ -78,6 +78,9 @@ constexpr element_set elements_of(element_kind kind) {
 inline constexpr element_set floating_elements = detail::elements_of(element_kind::floating);
 inline constexpr element_set integer_elements =
     detail::elements_of(element_kind::signed_integer) | detail::elements_of(element_kind::unsigned_integer);
+/// Integers that packs have beside floats: those of at most 32 bits.
+inline constexpr element_set integers_beside_floats =
+    integer_elements & ~(element_bit(element::int64) | element_bit(element::uint64));
 inline constexpr element_set numeric_elements = floating_elements | integer_elements;
 inline constexpr element_set boolean_elements = detail::elements_of(element_kind::truth);
 inline constexpr element_set all_elements = numeric_elements | boolean_elements;  // that GPUs have, too
@@ -115,7 +118,8 @@ struct op_info {
   inferred (*infer)(const extents* operands, int count);
   int attributes;
   std::int64_t attribute[max_attributes];
-  bool packs = false;  // the CPU computes several elements at a time
+  bool packs = false;          // the CPU computes several elements at a time
+  bool integer_packs = false;  // and integers beside floats
   /// Of a kernel of its own: the most bytes that it works in on a GPU.
   std::int64_t (*workspace)(const extents* operands, int count) = nullptr;
   /// Of a kernel of its own: its floating-point operations, for operands of known extents.
@@ -193,6 +197,7 @@ template <class Op>
 constexpr op_info describe() {
   static_assert((Op::kernels.gpu & text_elements) == 0, "[onto.text] no GPU has kernels for text");
   op_info o{Op::kind, Op::name, type_hash<Op>(), Op::kernels, Op::cost, &Op::infer, 0, {}, pack_operation<Op>};
+  o.integer_packs = __is_base_of(integer_packs, Op);
   o.uniform = uniform_operation<Op>;
   if constexpr (has_attributes<Op>) {
     o.attributes = Op::attribute_count;

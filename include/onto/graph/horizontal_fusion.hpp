@@ -29,7 +29,7 @@ struct kernel_group {
   int size = 0;        // instructions
   bool open = false;   // may be merged
   bool packs = false;  // the CPU computes several elements at a time
-  element lane{};      // of this type, with truth values as masks; else of the result's
+  element lane{};      // of this type, beside truth values and narrow integers; else of the result's
   int readers = 0;     // operands elsewhere that are results of this
   bool small = false;
   place home{};              // of the variable that it writes, else its request
@@ -142,18 +142,23 @@ class horizontal_fuser {
     if (x.open && !merge_below(k)) merge_beside(k);
   }
 
-  /// The floating type of a kernel's elements, of its result or, where that is truth values, of what they are made of;
-  /// the result's type where there is none.
+  /// The floating type of a kernel's elements, of its result or, where that is none, of what it is made of; the
+  /// result's type where there is none.
   ONTO_INLINE constexpr element floats_of(int root) const {
     const element result = computed_as(g_[root].type);
-    if (result != element::boolean) return result;
+    if (is_floating(result)) return result;
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m])
       for (int k = 0; k < g_[m].count; ++k)
         if (const element e = computed_as(g_[g_.operand(m, k)].type); is_floating(e)) return e;
     return result;
   }
-  ONTO_INLINE static constexpr bool is_lane_or_mask(const graph_node& n, element lane) {
-    return computed_as(n.type) == lane || n.type == element::boolean;
+  /// Whether packs of floats of the type `lane` compute a node, as find_pack_form (kernel/program.hpp) has it for the
+  /// kernel's instructions.
+  ONTO_INLINE constexpr bool goes_on_packs(int m, element lane) const {
+    element_set types = element_bit(computed_as(g_[m].type));
+    for (int k = 0; k < g_[m].count; ++k) types |= element_bit(computed_as(g_[g_.operand(m, k)].type));
+    const element_set integers = lane == element::float32 && g_[m].op->integer_packs ? integers_beside_floats : 0;
+    return g_[m].op->packs && (types & ~(element_bit(lane) | element_bit(element::boolean) | integers)) == 0;
   }
 
   constexpr void describe(kernel_group& x, int root) {
@@ -170,12 +175,11 @@ class horizontal_fuser {
     for (int m = p_.first_member[root]; m >= 0; m = p_.next_member[m]) {
       const graph_node& n = g_[m];
       x.open = x.open && p_.path_of[m] < 0 && (n.is_map() || (n.kind() == op_kind::assign && m == root));
-      x.packs = x.packs && n.op->packs && is_lane_or_mask(n, lane);
+      x.packs = x.packs && goes_on_packs(m, lane);
       ++x.size;
       for (int k = 0; k < n.count && x.open; ++k) {
         const int o = g_.operand(m, k);
         if (p_.kernel_of[o] == root) continue;
-        x.packs = x.packs && is_lane_or_mask(g_[o], lane);
         if (g_[o].kind() == op_kind::scalar) {
           ++x.size;
         } else if (!loads(x, o)) {

@@ -67,10 +67,6 @@ struct pack_form {
   constexpr bool possible() const { return plain || mixed; }
 };
 
-/// The integers of at most 32 bits.
-inline constexpr element_set integers_beside_floats =
-    integer_elements & ~(element_bit(element::int64) | element_bit(element::uint64));
-
 /// Of a program whose last instruction is the result. An int64 is nothing but the seed of a generator, which is one for
 /// all elements.
 constexpr pack_form find_pack_form(const pack_line* lines, int count) {

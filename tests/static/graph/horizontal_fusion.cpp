@@ -18,6 +18,7 @@ constexpr auto open = placeholder<"open", float, dyn, dyn>;
 constexpr auto open_too = placeholder<"open_too", float, dyn, dyn>;
 constexpr auto held = variable<"held", float, 64, 64>;
 constexpr auto n = placeholder<"n", std::int32_t, 64, 64>;
+constexpr auto wide = placeholder<"wide", std::int64_t, 64, 64>;
 
 // Scalars are values of the run, so these are no constants; their plans are, for the type is enough.
 const auto two_scaled = fetches(x + 1.0f, x * 2.0f);
@@ -53,12 +54,17 @@ static_assert(plan_of(fetches(open + placeholder<"r", float, 64>, exp(open))).ke
 static_assert(plan_of(fetches(exp(large), exp(slice<0, 512>(large)))).kernels == 2);
 static_assert(plan_of(fetches(x + row, row + row)).kernels == 2);
 static_assert(plan_of(fetches(x + y, d + d)).kernels == 2);
-static_assert(plan_of(fetches(x + y, cast<float>(n) * x)).kernels == 2);
+static_assert(plan_of(fetches(x + y, cast<float>(wide) * x)).kernels == 2);
+static_assert(plan_of(fetches(cast<float>(n) * x, cast<float>(wide) * x)).kernels == 2);
 
 // Truth values are masks beside the floats they are made of: a choice that two results share is computed with them.
 static_assert(plan_of(fetches(x + y, x < y)).kernels == 1);
 static_assert(plan_of(fetches(where(x < y, exp(x), y), where(x < y, y, x + y))).kernels == 1);
 static_assert(plan_of(fetches(x + y, d < d)).kernels == 2);
+
+// So are narrow integers, where they are read and where they are made.
+static_assert(plan_of(fetches(x + y, cast<float>(n) * x)).kernels == 1);
+static_assert(plan_of(fetches(exp(x), cast<std::int8_t>(exp(x)))).kernels == 1);
 
 // What reads another kernel's elements elsewhere is another kernel.
 static_assert(plan_of(fetches(exp(x), transpose(exp(x)) * x)).kernels == 2);
