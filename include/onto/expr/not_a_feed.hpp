@@ -110,8 +110,8 @@ struct initialize_is_not_fed {
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(ok,
                 "[onto.variable] initialize is a run of its own and takes no feeds: sess.run(initialize(w)); data is "
-                "the initial value itself, "
-                "variable<\"w\", float, 2>(t), and of what is fed it is sess.run(assign(w, e), x = data)");
+                "the initial value itself, variable<\"w\", float, 2>(t), and of what is fed it is sess.run(assign(w, "
+                "e), x = data)");
 };
 template <class X>
 inline constexpr bool is_initializer = false;

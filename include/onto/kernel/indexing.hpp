@@ -123,7 +123,6 @@ struct indexed_element<op::take<Axis>> {
   ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
     return element_at<T, Access>(c.in[1], offset<Access>(c, k));
   }
-  static constexpr bool takes_rows = true;
   /// The axis of a result for the elements of one axis of what it is taken from; -1 for that along which it is taken.
   ONTO_HD static constexpr int axis_of(const extents& numbers, int d) {
     return d < Axis ? d : d > Axis ? d + numbers.rank - 1 : -1;
@@ -148,7 +147,6 @@ struct indexed_element<op::take_along<Axis>> {
   ONTO_HD static T at(const indexed_call& c, std::int64_t k) {
     return element_at<T, Access>(c.in[1], offset<Access>(c, k));
   }
-  static constexpr bool takes_rows = false;
   ONTO_HD static constexpr int axis_of(const extents&, int d) { return d == Axis ? -1 : d; }
 };
 

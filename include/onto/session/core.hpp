@@ -290,7 +290,8 @@ class session_core final : public session_runtime {
             out.shapes[n] = v.shape;
           } else if (is_read(g, n)) {
             unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
-            if (g[n].name == "step") unset << " (the count of training steps, which dropout and schedules read)";
+            if (g[n].name == "step" && g[n].type == element::int64 && g[n].shape.rank == 0)
+              unset << " (the count of training steps, which dropout and schedules read)";
           }
         }
       }

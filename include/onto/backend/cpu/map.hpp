@@ -369,10 +369,6 @@ ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_vi
 
 inline namespace ONTO_VECTOR_ABI {
 
-/// Whether the packs that a program computes are what it stores, past the caches where it is told to.
-template <class Program>
-inline constexpr bool streams_packs = Program::result == Program::packs.lane;
-
 /// The kernel of a fused elementwise program. `Copies` gather its operands where they are apart; `Chooses`: for the
 /// vectors that were chosen, not for those of the program's flags.
 template <class Program, bool Packs = (has_packs && Program::packs.possible()), class Copies = copies<all_sizes, true>,

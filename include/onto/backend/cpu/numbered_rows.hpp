@@ -89,9 +89,10 @@ struct few_rows {
 /// The row of a number: from -1 to as many as there are, both of which are none.
 template <numbers_outside Outside>
 ONTO_INLINE std::int64_t row_of_number(std::int64_t number, std::int64_t rows) {
-  if constexpr (Outside == numbers_outside::left_out) return number;
-  const std::int64_t n = from_end(number, rows);
-  return Outside == numbers_outside::nearest ? clamped(n, rows - 1) : n;
+  if constexpr (Outside == numbers_outside::nearest)
+    return nearest(number, rows);
+  else
+    return Outside == numbers_outside::left_out_from_end ? from_end(number, rows) : number;
 }
 
 /// Numbers of one type at even distances, and their updates.
