@@ -41,3 +41,17 @@ TEST_CASE("integers without a sign compute on the GPU what NumPy computes", "[gp
   check_integers<std::uint32_t>(sess).elementwise(integers::comparisons{});
   check_integers<std::uint64_t>(sess).cast_from<double>();
 }
+
+TEST_CASE("one kernel makes floats, truth values and narrow integers", "[gpu]") {
+  session sess;
+  constexpr auto x = placeholder<"x", float, dyn>;
+  const auto made = [&](auto where) {
+    return on<decltype(where)>(fetches(2_c * x, 2_c * x < x, cast<std::int8_t>(2_c * x)));
+  };
+  CHECK(plan_of(made(gpu<0>{})).kernels == 1);
+  for (const int size : {1, 3, 8, 130, 1021}) {
+    tensor<float, dyn> X({size});
+    for (int k = 0; k < size; ++k) X(k) = static_cast<float>(k % 90 - 45) * 0.75f;
+    CHECK(sess.run(made(gpu<0>{}), x = X) == sess.run(made(cpu<0>{}), x = X));
+  }
+}
