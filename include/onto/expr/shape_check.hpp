@@ -235,10 +235,11 @@ constexpr decltype(auto) lift(const X& x);
 }  // namespace detail
 
 /// Writes the operation `Op` over operands; beside an expression, one of two may be a scalar.
-/// *Mandates* the operands' element types are what `Op` takes, and their extents fit as far as they are known.
+/// *Mandates* the operands' element types are what `Op` takes, and their extents fit as far as they are known. Of an
+/// ill-formed one, or with an ill-formed operand, nothing is made.
 template <class Op, class... X>
 constexpr auto make(const X&... x) {
-  if constexpr (detail::any_ill_formed<X...>) {
+  if constexpr (detail::any_ill_formed<Op, X...>) {
     return ill_formed{};
   } else if constexpr ((detail::is_derived<X> || ...)) {
     return detail::derive_with<Op>(x...);

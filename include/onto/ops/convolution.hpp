@@ -209,9 +209,10 @@ struct not_images_and_a_filter : mistake {
       "conv1d: (batch, height, width, in) and (height, width, in, out); reshape, or add one with expand_dims");
 };
 
-/// The operation `Op` with these options over images and a filter, of `Axes` axes that windows go along.
-template <template <int...> class Op, int Axes, int Groups, class... Words, expression X, expression W>
-constexpr auto convolution_of(const X& x, const W& w) {
+/// The operation `Op` with these options over images and a filter, of `Axes` axes that windows go along. A type, not a
+/// call of `make`: a message has a line for each function on its way.
+template <template <int...> class Op, int Axes, int Groups, class X, class W, class... Words>
+constexpr auto choose_convolution() {
   using words = window_words<Axes, Groups, Words...>;
   if constexpr (any_ill_formed<X, W>)
     return ill_formed{};
@@ -220,8 +221,10 @@ constexpr auto convolution_of(const X& x, const W& w) {
   else if constexpr (X::facts.shape.rank != Axes + 2 || W::facts.shape.rank != Axes + 2)
     return typename not_images_and_a_filter<shape_of_t<X>, shape_of_t<W>>::result{};
   else
-    return make<typename spelled_windows<Op, words>::type>(x, w);
+    return typename spelled_windows<Op, words>::type{};
 }
+template <template <int...> class Op, int Axes, int Groups, class X, class W, class... Words>
+using convolution_of = decltype(choose_convolution<Op, Axes, Groups, X, W, Words...>());
 
 }  // namespace detail
 
@@ -235,21 +238,21 @@ constexpr auto convolution_of(const X& x, const W& w) {
 /// float.
 template <class... Options, expression X, expression W>
 constexpr auto conv2d(const X& x, const W& w) {
-  return detail::convolution_of<op::convolution, 2, 1, Options...>(x, w);
+  return make<detail::convolution_of<op::convolution, 2, 1, X, W, Options...>>(x, w);
 }
 
 /// `conv2d` along one axis: sequences (batch, width, in), a filter (width, in / groups, out); with `nchw` (batch, in,
 /// width) and (out, in / groups, width).
 template <class... Options, expression X, expression W>
 constexpr auto conv1d(const X& x, const W& w) {
-  return detail::convolution_of<op::convolution, 1, 1, Options...>(x, w);
+  return make<detail::convolution_of<op::convolution, 1, 1, X, W, Options...>>(x, w);
 }
 
 /// A filter for each channel, which makes `times` channels of it: a filter (height, width, in, times), whose results
 /// are channels `c * times + t`; with `nchw` (in * times, 1, height, width). Options as `conv2d` but for groups.
 template <class... Options, expression X, expression W>
 constexpr auto depthwise_conv2d(const X& x, const W& w) {
-  return detail::convolution_of<op::convolution, 2, 0, Options...>(x, w);
+  return make<detail::convolution_of<op::convolution, 2, 0, X, W, Options...>>(x, w);
 }
 
 /// The gradient of a `conv2d` with these options by its image, as an operation: (batch, height, width, out) and the
@@ -257,7 +260,7 @@ constexpr auto depthwise_conv2d(const X& x, const W& w) {
 /// (n - 1) * stride + dilation * (window - 1) + 1, less the padding; `output_padding<1>` makes so many more.
 template <class... Options, expression X, expression W>
 constexpr auto conv2d_transpose(const X& x, const W& w) {
-  return detail::convolution_of<op::transposed_convolution, 2, 1, Options...>(x, w);
+  return make<detail::convolution_of<op::transposed_convolution, 2, 1, X, W, Options...>>(x, w);
 }
 
 ONTO_TAKES_DATA(class, conv2d)

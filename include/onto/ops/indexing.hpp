@@ -125,9 +125,6 @@ struct scatter : detail::by_number<Add ? numeric_elements : all_elements> {
 /// Numbers of segments, and the elements of each; or one for all, to count them.
 template <int N>
 struct segment_sum : detail::by_number<numeric_elements> {
-  static_assert(N >= 0,
-                "[onto.shape] the number of segments is known to the compiler: segment_sum<10>(x, i), bincount<10>(i); "
-                "of a number known at run time scatter_add(zeros_like(x), i, u)");
   static constexpr std::string_view name = "SegmentSum";
   static constexpr element result(element, element x) { return summed_as(x); }
   ONTO_BEGIN_RUNS_ONCE
@@ -186,6 +183,15 @@ constexpr auto flattened(const E& x) {
     return x;
   else
     return reshape<dyn>(x);
+}
+
+/// `N`, a number of segments.
+template <int N>
+constexpr int segments() {
+  static_assert(N >= 0,
+                "[onto.shape] the number of segments is known to the compiler: segment_sum<10>(x, i), bincount<10>(i); "
+                "of a number known at run time scatter_add(zeros_like(x), i, u)");
+  return N;
 }
 
 /// The axes of numbers of elements as one, before the others.
@@ -285,13 +291,13 @@ constexpr auto scatter_add(const E& x, const I& numbers, const V& value) {
 /// too, are left out. *Returns* (N, b...) of the type of `sum`, for rows (i..., b...) and numbers (i...).
 template <int N, expression E, expression I>
 constexpr auto segment_sum(const E& x, const I& numbers) {
-  return make<op::segment_sum<N>>(detail::flattened(numbers), detail::join_first<I>(x));
+  return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), detail::join_first<I>(x));
 }
 
 /// How often each number of 0 to `N - 1` is there, as int64; others are left out.
 template <int N, expression I>
 constexpr auto bincount(const I& numbers) {
-  return make<op::segment_sum<N>>(detail::flattened(numbers), fill<std::int64_t>(c<1>));
+  return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), fill<std::int64_t>(c<1>));
 }
 
 /// The same of weights, an element for each number: their sums.

@@ -94,9 +94,11 @@ ONTO_INLINE pack_mask<T, Bytes> at_least(const pack<T, Bytes>& x, T low) {
 template <class T, int Bytes>
 ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
   using lanes = pack<T, Bytes>;
-  // Where the result is 0, nothing is multiplied: a result below the least normal number takes processors 150 cycles.
-  constexpr T least = sizeof(T) == 4 ? T(-104) : T(-746), most = sizeof(T) == 4 ? T(89) : T(710);
-  const lanes x = Bytes == 64 ? min(lanes(most), given) : clamp(least, given, most);
+  // A result below the least normal number takes processors 150 cycles, one that is 0 from the first factor on none: so
+  // far down `x` is let go, or, with masks, nothing is multiplied where the result is 0.
+  constexpr T least = sizeof(T) == 4 ? T(-104) : T(-746), far = sizeof(T) == 4 ? T(-175.8) : T(-1417.9),
+              most = sizeof(T) == 4 ? T(89) : T(710);
+  const lanes x = Bytes == 64 ? min(lanes(most), given) : clamp(far, given, most);
 #if defined(__x86_64__)
   if constexpr (Bytes == 64 && sizeof(T) == 4) {
     // 2^n 2^(j/16) 2^r, with the middle one from a table in a register and |r| at most 1/32.
@@ -128,16 +130,12 @@ ONTO_INLINE pack<T, Bytes> exp(const pack<T, Bytes>& given) {
     return result;
   }
 #endif
-  // In two steps, of which each has an exponent of its own.
+  // In two steps, of which each has an exponent of its own; that of `far` is 0's.
   using bits = pack_bits<T, Bytes>;
   using word = typename bits::word;
   constexpr word positive = 2048;
   const bits half = ((parts.bits + bits(positive)) >> 1) - bits(positive / 2);
-  if constexpr (Bytes < 64)  // a mask is bits there
-    return from_bits(to_bits(p) & bits(~(given < lanes(least)).data)) * power_of_two<T, Bytes>(half) *
-           power_of_two<T, Bytes>(parts.bits - half);
-  else
-    return lanes{};
+  return p * power_of_two<T, Bytes>(half) * power_of_two<T, Bytes>(parts.bits - half);
 }
 
 /// A quarter of expm1: not infinite before sinh is.
