@@ -15,12 +15,12 @@ int main() {
   // [sort]
   const auto [best, games_of_best] = top_k<3>(points);
   const auto ranking = argsort(sum<1>(best), descending);
-  const auto median = slice<range<>, range<2, 3>>(sort(points));
+  const auto middle = median<1>(points);
   const auto [marks, counts, found] = unique<12>(points);
   // [sort]
 
   std::cout << sess.run(best, points = games) << '\n' << sess.run(games_of_best, points = games) << '\n';
-  std::cout << sess.run(ranking, points = games) << '\n' << sess.run(median, points = games) << '\n';
+  std::cout << sess.run(ranking, points = games) << '\n' << sess.run(middle, points = games) << '\n';
   std::cout << sess.run(marks, points = games) << '\n' << sess.run(counts, points = games) << '\n';
   std::cout << sess.run(found, points = games) << " different marks\n";
 }

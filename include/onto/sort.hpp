@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Order: sort, argsort, top_k, unique. Beside onto.hpp, for programs that have them: their kernels for GPUs are CUB's,
-// which takes nvcc seconds to read.
+// Order: sort, argsort, top_k, unique, quantile, median. Beside onto.hpp, for programs that have them: their kernels
+// for GPUs are CUB's, which takes nvcc seconds to read.
 #pragma once
 
 #include <onto/onto.hpp>
@@ -12,6 +12,7 @@ ONTO_BEGIN_HEADER
 
 #include <onto/backend/cpu/sort.hpp>
 #include <onto/backend/cuda/sort.hpp>
+#include <onto/ops/quantile.hpp>
 #include <onto/ops/sort.hpp>
 
 ONTO_END_HEADER

@@ -166,6 +166,32 @@ def ordered(x):
     }
 
 
+def quantiles(x, y):
+    """Of floating point, in double; y has what is not finite."""
+    parts = np.array([0, 0.125, 0.5, 0.8, 1])
+    y = y.copy()
+    y[0] = (np.inf, -np.inf, np.inf, np.inf)
+    y[1, 2], y[2] = np.nan, (1, 4, 2, 2.5)
+    results = {
+        "median(x)": np.median(x.astype(np.float64)),
+        "median<0>(x)": np.median(x.astype(np.float64), 0),
+        "median<-1>(x, keep_extents)": np.median(x.astype(np.float64), -1, keepdims=True),
+        "median(x, keep_extents)": np.median(x.astype(np.float64), keepdims=True),
+        "quantile(x, 0.3)": np.quantile(x.astype(np.float64), 0.3),
+        "quantile<1>(x, 0.9_c)": np.quantile(x.astype(np.float64), 0.9, 1),
+        "quantile<0>(x, 1.0 / 3)": np.quantile(x.astype(np.float64), 1 / 3, 0),
+        "quantile<1>(x, 0, keep_extents)": np.min(x.astype(np.float64), 1, keepdims=True),
+        "quantile(x, q)": np.quantile(x.astype(np.float64), parts),
+        "quantile<0>(x, q)": np.quantile(x.astype(np.float64), parts, 0),
+        "quantile<1>(x, q)": np.quantile(x.astype(np.float64), parts, 1),
+        "quantile<1>(x, q, keep_extents)": np.quantile(x.astype(np.float64), parts, 1, keepdims=True),
+        "quantile(x, q, keep_extents)": np.quantile(x.astype(np.float64), parts, keepdims=True),
+        "median<1>(y)": np.array([np.inf, np.nan, np.median(y[2].astype(np.float64))]),
+        "median(y)": np.float64(np.nan),
+    }
+    return {"x": x, "y": y, "q": parts} | {k: np.asarray(v).astype(x.dtype) for k, v in results.items()}
+
+
 def few_values(dtype, random):
     if dtype.kind == "b":
         return random.integers(0, 2, (3, 6)).astype(dtype)
@@ -218,6 +244,7 @@ with np.errstate(all="ignore"):
         if dtype.kind == "f":
             x, y = arrays(dtype, random, False)
             add("einsum " + name, {"x": x, "y": y} | summed(x, y))
+            add("quantiles " + name, quantiles(x, y))
             add("histogram " + name, {"x": x, "y": y, "histogram<4>(x, -1, 1)": np.histogram(x, 4, (-1, 1))[0]})
             add("computed " + name, {"x": x, "y": y} | computed(x, y) | multiplied(x, y))
     for seed, name in enumerate(("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")):

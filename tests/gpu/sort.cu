@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Sorts on the GPU: the CPU's results, bit for bit, of every element type, along any axis of any view, in short rows
-// and long ones, few and many.
+// and long ones, few and many; quantiles, whose products a GPU adds unrounded.
 #include <onto/sort.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -251,6 +252,21 @@ TEST_CASE("a long sort agrees with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, argsort(line, descending), line = X));
   CHECK(same_on_gpu(sess, top_k<10>(line).values, line = X));
   CHECK(same_on_gpu(sess, top_k<10>(line).indices, line = X));
+}
+
+TEST_CASE("quantiles agree with the CPU's", "[gpu]") {
+  session sess;
+  constexpr auto parts = placeholder<"parts", double, dyn>;
+  for (const int n : {1, 2, 300}) {
+    tensor<float, dyn> X({n});
+    for (int k = 0; k < n; ++k) X(k) = static_cast<float>(gpu_test::number(static_cast<std::size_t>(k)));
+    const auto of = fetches(quantile(line, parts), reshape<1>(median(line)));
+    const tensor<double, 4> wanted{0, 0.2, 0.9, 1};
+    const auto [on_cpu, middle_on_cpu] = sess.run(on<cpu<0>>(of), line = X, parts = wanted);
+    const auto [on_gpu, middle_on_gpu] = sess.run(on<gpu<0>>(of), line = X, parts = wanted);
+    for (int k = 0; k < 4; ++k) CHECK(std::abs(on_gpu(k) - on_cpu(k)) <= 1e-6f * (1 + std::abs(on_cpu(k))));
+    CHECK(std::abs(middle_on_gpu(0) - middle_on_cpu(0)) <= 1e-6f * (1 + std::abs(middle_on_cpu(0))));
+  }
 }
 
 TEST_CASE("a prepared sort runs again and again between maps", "[gpu]") {

@@ -34,7 +34,10 @@ struct scans_have_a_header : mistake {
   static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
-#define ONTO_WORDS "sort<0>(x), sort<0>(x, descending), argsort(x), top_k<5>(x), unique<16>(x)"
+#define ONTO_WORDS                                                                                        \
+  "sort<0>(x), sort<0>(x, descending), argsort(x), top_k<5>(x), unique<16>(x), median(x), median<0>(x), " \
+  "quantile<0>(x, "                                                                                       \
+  "0.9)"
 template <class... X>
 struct sorts_have_a_header : mistake {
   static constexpr bool here = is_included<sort_header, X...>, ok = sizeof...(X) > 99;
@@ -146,6 +149,8 @@ ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
 ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
 ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
 ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
+ONTO_HAS_A_HEADER(median, sorts_have_a_header)
+ONTO_HAS_A_HEADER(quantile, sorts_have_a_header)
 ONTO_HAS_A_HEADER(take, elements_are_taken_by_number)
 ONTO_HAS_A_HEADER(gather, elements_are_taken_by_number)
 ONTO_HAS_A_HEADER(embedding, elements_are_taken_by_number)
@@ -195,5 +200,6 @@ ONTO_TAKES_DATA(auto, sort)
 ONTO_TAKES_DATA(auto, argsort)
 ONTO_TAKES_DATA(auto, top_k)
 ONTO_TAKES_DATA(auto, unique)
+ONTO_TAKES_DATA(auto, median)
 
 }  // namespace onto

@@ -60,6 +60,7 @@ static_assert(takes_data<matrix, numbers>(WORD(embedding)) &&
 static_assert(takes_data<numbers>(WORD(bincount<3>)) && takes_data<matrix, numbers>(WORD((dynamic_slice<2, 2>))));
 static_assert(takes_data<row>([](auto&& x) { return histogram<4>(x, 0, 1); }));
 static_assert(takes_data<row, row>(WORD(searchsorted)));
+static_assert(takes_data<matrix>(WORD(median<0>)) && takes_data<matrix, row>(WORD(onto::quantile<1>)));
 static_assert(takes_data<matrix>(WORD(sort)) && takes_data<matrix>(WORD(argsort)) && takes_data<row>(WORD(top_k<2>)));
 static_assert(takes_data<row>(WORD(unique<3>)) && takes_data<matrix>(WORD(cumsum<0>)) && takes_data<row>(WORD(cummax)));
 static_assert(takes_data<row>(WORD(cumprod)) && takes_data<row>(WORD(cummin)));

@@ -41,6 +41,16 @@ static_assert(shape_of<decltype(unique<5>(a).counts)> == extents(shape<5>{}));
 static_assert(decltype(unique<5>(b).values)::facts.type == element::int8);
 static_assert(shape_of<decltype(unique<5>(a).found)> == extents{});
 
+// A quantile is along one axis, or of all; a vector of parts is the first axis. Of known extents it is one map.
+static_assert(shape_of<decltype(median(a))> == extents{} && shape_of<decltype(median<0>(a))> == extents(shape<3>{}));
+static_assert(shape_of<decltype(median<-1>(a, keep_extents))> == extents(shape<dyn, 1>{}));
+static_assert(shape_of<decltype(median(a, keep_extents))> == extents(shape<1, 1>{}));
+constexpr auto parts = placeholder<"parts", double, 5>;
+static_assert(shape_of<decltype(quantile<1>(a, parts))> == extents(shape<5, dyn>{}));
+static_assert(shape_of<decltype(quantile<0>(a, parts, keep_extents))> == extents(shape<5, 1, 3>{}));
+constexpr auto d = placeholder<"d", double, 4, 3>;
+static_assert(plan_of(median<0>(d)).kernels == 2 && plan_of(quantile<1>(d, 0.9_c) * 2_c).kernels == 2);
+
 // The last axis is meant where none is named; an axis has one identity, a direction another.
 static_assert(detail::graph_of<decltype(sort(a)), decltype(sort<1>(a)), decltype(sort<-1>(a))>::view.count == 2);
 static_assert(detail::graph_of<decltype(sort(a)), decltype(sort(a, descending)), decltype(argsort(a)),

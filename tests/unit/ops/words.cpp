@@ -60,11 +60,16 @@ struct row_facts {
 };
 
 template <class E>
-void add_row(std::string& table, std::string written, const E&, element of, const char* meaning) {
-  const row_facts facts(detail::graph_of<E>::view, of);
+void add_row(std::string& table, std::string written, const E&, element of, const char* meaning,
+             element_set taken = all_elements) {
+  row_facts facts(detail::graph_of<E>::view, of);
+  facts.types &= taken;
   table += "| `" + written + "` | " + facts.operations + " | " + facts.type_names() + " | " + meaning + " |\n";
 }
 #define ROW(meaning, ...) add_row(table, #__VA_ARGS__, __VA_ARGS__, element::float32, meaning)
+// Of words that refuse what their operations take.
+#define ROW_OF_FLOATS(meaning, ...) \
+  add_row(table, #__VA_ARGS__, __VA_ARGS__, element::float32, meaning, floating_elements)
 #define ROW_OF_INTEGERS(meaning, ...) add_row(table, #__VA_ARGS__, __VA_ARGS__, element::int32, meaning)
 
 }  // namespace
@@ -134,6 +139,12 @@ TEST_CASE("the rows of sorts in the table of operations", "[golden]") {
   ROW("the numbers of the elements in that order, int64; those of equal elements keep their order", argsort(x));
   ROW("the 3 greatest along the last axis, `top_k<3, 0>` along axis 0; of equal ones the first", top_k<3>(x).values);
   ROW("their numbers, int64", top_k<3>(x).indices);
+  ROW_OF_FLOATS("the element in the middle, the mean of two where there are two; of all, or along the named axis",
+                median(x));
+  ROW_OF_FLOATS(
+      "what a part of the elements lies below, between two of them a part of the way, as NumPy has it; the part is a "
+      "number, or an expression: of a vector of them the first axis is theirs",
+      quantile<0>(x, 0.9));
   ROW("the first 10 distinct values in ascending order; where there are fewer, the least fills the rest",
       unique<10>(x).values);
   ROW("how often each is there, int64; of what fills the rest, 0", unique<10>(x).counts);

@@ -5,6 +5,7 @@
 #include <onto/einsum.hpp>
 #include <onto/indexing.hpp>
 #include <onto/scan.hpp>
+#include <onto/sort.hpp>
 
 #include <cstdint>
 #include <filesystem>
@@ -174,6 +175,9 @@ TEST_CASE("the page for NumPy's users: reductions", "[golden]") {
   ROW("np.count_nonzero(x)", "", sum(cast<std::int64_t>(x != 0)));
   ROW("np.var(x, axis=0)", "", var<0>(x));
   ROW("np.std(x)", "in C++ `std` is a namespace", stddev(x));
+  ROW("np.median(x, axis=0)", "with `<onto/sort.hpp>`; without an axis of all elements", median<0>(x));
+  ROW("np.quantile(x, 0.9, axis=1)", "also `quantile<1>(x, q)` of a vector `q`; `np.percentile(x, 90, axis=1)`",
+      quantile<1>(x, 0.9));
   ROW("np.linalg.norm(x, axis=1)", "", norm<1>(x));
   ROW("np.average(x, axis=1, weights=np.abs(v))", "", sum<1>(x * abs(v)) / sum(abs(v)));
   ROW("np.nansum(z)", "`np.nanprod`, `np.nancumsum`, `np.nancumprod` in the same way", sum(where(z == z, z, 0)));
