@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // A placeholder is fed data of its element type and rank.
-// FAIL: is_no_feed<
-// FAIL: \[onto\.feed\] the data has another element type or rank than the placeholder
+// FAIL: elements_are_of_another_type<
+// FAIL: \[onto\.feed\] the data's elements are of another type than the placeholder's
 #include <onto/onto.hpp>
 
 #include <vector>

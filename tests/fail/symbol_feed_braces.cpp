@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A list of lists is no vector.
-// FAIL: \[onto\.feed\] the data has another element type or rank than the placeholder
+// FAIL: \[onto\.feed\] the data has another rank than the placeholder
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Nor is a list of numbers a matrix.
-// FAIL: \[onto\.feed\] the data has another element type or rank than the placeholder
+// FAIL: \[onto\.feed\] the data has another rank than the placeholder
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A vector has no shape of rank 2.
-// FAIL: \[onto\.feed\] the data has another element type or rank than the placeholder, or no shape of its own
+// FAIL: \[onto\.feed\] the data has another rank than the placeholder, or no shape of its own
 #include <onto/onto.hpp>
 
 #include <vector>

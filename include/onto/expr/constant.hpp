@@ -224,7 +224,7 @@ ONTO_END_RUNS_ONCE
 template <tensor_element T, scalar_value S>
 constexpr scalar_node<T> scalar_beside(S value) {
   if (std::is_constant_evaluated())
-    must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<2.0f>; or write const auto");
+    must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<1.0 / 3>; or write const auto");
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     if (!holds<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
   }

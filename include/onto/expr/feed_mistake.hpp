@@ -14,8 +14,16 @@ struct is_no_feed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
   static_assert(ok,
-                "[onto.feed] the data has another element type or rank than the placeholder, or no shape of its own; "
-                "feed a tensor, or tensor_ref<...>(data, {rows, columns})");
+                "[onto.feed] the data has another rank than the placeholder, or no shape of its own; feed a tensor, or "
+                "tensor_ref<...>(data, {rows, columns})");
+};
+template <class Element, class Wanted>
+struct elements_are_of_another_type {
+  using reported = void;
+  static constexpr bool ok = sizeof(Element) == 0;
+  static_assert(ok,
+                "[onto.feed] the data's elements are of another type than the placeholder's, double and float for one; "
+                "declare the placeholder with theirs and convert with cast<T>(x), or feed a tensor<T, dyn>(v)");
 };
 template <class Matrix, class Tensor>
 struct matrix_is_not_row_major {
@@ -75,6 +83,11 @@ constexpr auto feed_mistake() {
                        requires !tensor_element<std::remove_cvref_t<decltype(*std::data(d))>>;
                      })
     return std::type_identity<elements_have_another_name<Data, Tensor>>{};
+  else if constexpr (requires(const Data& d) {
+                       requires !std::is_same_v<std::remove_cvref_t<decltype(*d.data())>,
+                                                typename Tensor::element_type>;
+                     })
+    return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else
     return std::type_identity<is_no_feed<Data, Tensor>>{};
 }

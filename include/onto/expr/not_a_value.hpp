@@ -9,7 +9,8 @@
 namespace onto {
 template <tensor_element T, int... Dims>
 class tensor;
-}
+struct ill_formed;
+}  // namespace onto
 
 namespace onto::detail {
 
@@ -21,15 +22,16 @@ struct expression_has_no_value_yet {
   static_assert(
       ok,
       "[onto.run] an expression has no value before it is run; take that of sess.run(e) or evaluate(e), choose by "
-      "element with where(condition, a, b), and write exp(x), not std::exp(x)");
+      "element with where(condition, a, b), and write exp(x), not std::exp(x); nor is it one of another type: const "
+      "auto y = exp(x), and if constexpr (c)");
 };
 template <class... Index>
 struct expression_is_not_indexed {
-  using reported = void;
+  using result = std::conditional_t<(sizeof...(Index) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Index) == 0));
   static_assert(ok,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
-                "slice<begin, end>(x)");
+                "slice<begin, end>(x), and of what a condition chooses where(x > 0, x, 0)");
 };
 template <class... Argument>
 struct expression_is_not_called {
@@ -89,7 +91,7 @@ struct no_value {
 
   template <class Index>
   constexpr auto operator[](const Index&) const {
-    return static_cast<typename expression_is_not_indexed<Index>::reported*>(nullptr);
+    return typename expression_is_not_indexed<Index>::result{};
   }
   template <class... Argument>
   constexpr auto operator()(const Argument&...) const {

@@ -187,7 +187,9 @@ struct element_types_differ : mistake {
 template <class Op, class... Elements>
 struct element_type_not_supported : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok, "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x)");
+  static_assert(ok,
+                "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x), as counts "
+                "with cast<int>(x > 0), bytes with cast<float>(x)");
 };
 template <class Op, class... Elements>
 struct numbers_are_integers : mistake {

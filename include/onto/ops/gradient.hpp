@@ -254,18 +254,24 @@ template <class Loss>
 constexpr auto gradient(const Loss&) {
   return typename detail::gradient_is_by_something<Loss>::result{};
 }
+template <class Loss>
+constexpr auto gradients(const Loss&) {
+  return typename detail::gradient_is_by_something<Loss>::result{};
+}
+template <class Loss>
+constexpr auto value_and_gradient(const Loss&) {
+  return typename detail::gradient_is_by_something<Loss>::result{};
+}
 
 /// The derivatives by several: `auto [dw, db] = gradients(loss, w, b)`.
 template <expression Loss, expression... W>
-constexpr auto gradients(const Loss& loss, const W&... w) {
-  return std::tuple{gradient(loss, w)...};
-}
+  requires(sizeof...(W) > 0)
+constexpr auto gradients(const Loss& loss, const W&... w) { return std::tuple{gradient(loss, w)...}; }
 
 /// The loss and its derivatives: `auto [value, dw, db] = value_and_gradient(loss, w, b)`.
 template <expression Loss, expression... W>
-constexpr auto value_and_gradient(const Loss& loss, const W&... w) {
-  return std::tuple{loss, gradient(loss, w)...};
-}
+  requires(sizeof...(W) > 0)
+constexpr auto value_and_gradient(const Loss& loss, const W&... w) { return std::tuple{loss, gradient(loss, w)...}; }
 
 #define ONTO_TAKES_NO_NAMES(word)                                 \
   template <expression Loss, class... W>                          \

@@ -334,6 +334,13 @@ class tensor {
   detail::storage<T> storage_;
 };
 
+namespace detail {
+/// Numbers of several types in braces, which deduce none; for deduction only.
+struct mixed_row {
+  mixed_row(std::initializer_list<double>);
+};
+}  // namespace detail
+
 // Of values in a row the number is one that the run knows, and so are extents beside them.
 template <tensor_element T, class Allocator>
 tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
@@ -356,6 +363,8 @@ tensor(T, More...)
 ->tensor<std::common_type_t<T, More...>, static_cast<int>(sizeof...(More)) + 1>;
 template <class T>
 tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, dyn, dyn>;
+// Of several types they are double: `tensor f{{1, 0.1}, {0, 1}}`.
+tensor(std::initializer_list<detail::mixed_row>)->tensor<double, dyn, dyn>;
 // Extents alone have no element type. Having said so, clang takes the next guide.
 template <std::integral I, std::size_t N>
 tensor(const I (&)[N]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;

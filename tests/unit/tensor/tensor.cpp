@@ -203,6 +203,11 @@ TEST_CASE("values that are written out say their type and number", "[tensor]") {
   const tensor rows{{1.0f, 2.0f}, {3.0f, 4.0f}, {5.0f, 6.0f}};
   static_assert(std::is_same_v<decltype(rows), const tensor<float, dyn, dyn>>);
   CHECK(rows.shape() == std::array{3, 2});
+  const double step = 0.1;
+  const tensor mixed{{1, step}, {0, 1}};
+  static_assert(std::is_same_v<decltype(mixed), const tensor<double, dyn, dyn>>);
+  CHECK(mixed == tensor<double, 2, 2>{{1, 0.1}, {0, 1}});
+  static_assert(std::is_same_v<decltype(tensor{{1, 2}, {0, 1}}), tensor<int, dyn, dyn>>);
   const tensor one{2.5f};
   static_assert(std::is_same_v<decltype(one), const tensor<float>>);
   const tensor copy{rows};
