@@ -151,6 +151,9 @@ template <expression E>
 auto evaluate(const E&, const detail::braced_feed&, const detail::braced_feed&) {
   return tensor<float>();
 }
+template <class Several>
+  requires(!expression<Several> && !detail::is_no_program<Several>)
+auto evaluate(const Several&, const detail::braced_feed&) { return std::tuple<tensor<float>, tensor<float>>(); }
 template <expression... E, class... Symbols>
 auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   return boost::hana::unpack(f.expressions, [&](const E&... e) {

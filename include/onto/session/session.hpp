@@ -94,6 +94,9 @@ class session {
   auto run(const E&, const detail::braced_feed&, const detail::braced_feed&) {
     return tensor<float>();
   }
+  template <class Several>
+    requires(!expression<Several> && !detail::is_no_program<Several>)
+  auto run(const Several&, const detail::braced_feed&) { return std::tuple<tensor<float>, tensor<float>>(); }
 
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
