@@ -9,14 +9,18 @@ using namespace onto;
 inline constexpr auto x = placeholder<"x", float, 4, 2>;
 inline constexpr auto y = placeholder<"y", float, 4, 1>;
 
+// [layer]
+// A layer makes its own variables, whose names and extents are arguments of its template.
+template <fixed_string Weights, fixed_string Shifts, int In, int Out>
+constexpr auto dense(const expression auto& in, const expression auto& first) {
+  return matmul(in, variable<Weights, float, In, Out>(first)) + variable<Shifts, float, Out>(zeros<float, Out>());
+}
+// [layer]
+
 int main() {
   // [model]
-  constexpr auto w1 = variable<"w1", float, 2, 8>(sin(reshape<2, 8>(iota<float, 16>())));
-  constexpr auto b1 = variable<"b1", float, 8>(zeros<float, 8>());
-  constexpr auto w2 = variable<"w2", float, 8, 1>(cos(reshape<8, 1>(iota<float, 8>())));
-  constexpr auto b2 = variable<"b2", float, 1>(zeros<float, 1>());
-
-  constexpr auto guess = sigmoid(matmul(tanh(matmul(x, w1) + b1), w2) + b2);
+  constexpr auto hidden = tanh(dense<"w1", "b1", 2, 8>(x, sin(reshape<2, 8>(iota<float, 16>()))));
+  constexpr auto guess = sigmoid(dense<"w2", "b2", 8, 1>(hidden, cos(reshape<8, 1>(iota<float, 8>()))));
   constexpr auto loss = mean(square(guess - y));
   constexpr auto step = minimize<adam{.rate = 0.05}>(loss);
   // [model]

@@ -163,7 +163,10 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
 
 TEST_CASE("the page for NumPy's users: reductions", "[golden]") {
   page p;
-  ROW("np.sum(x)", "also `prod`, `mean`, `min`, `max` (`np.amin`, `np.amax`); of rank 0, which converts to a number",
+  ROW("np.sum(x)",
+      "also `prod`, `mean`, `min`, `max` (`np.amin`, `np.amax`); of rank 0, which converts to a number; int32 stays "
+      "int32 "
+      "and wraps around: `sum(cast<std::int64_t>(i))`",
       sum(x));
   ROW("np.sum(x, axis=0)", "axes are part of the type; `sum(x, 1)` is refused", sum<0>(x));
   ROW("np.mean(x, axis=(0, 1))", "", mean<0, 1>(x));
@@ -187,7 +190,8 @@ TEST_CASE("the page for NumPy's users: reductions", "[golden]") {
   ROW("np.ptp(x)", "", max(x) - min(x));
   ROW("np.logaddexp.reduce(x, axis=1)", "", logsumexp<1>(x));
   ROW("np.cumsum(x, axis=1)",
-      "with `<onto/scan.hpp>`; also `cumprod`, `cummax`, and `reverse`; `np.cumulative_sum`, `np.cumulative_prod`",
+      "with `<onto/scan.hpp>`; also `cumprod`, `cummax`, and `reverse`; of the operand's type; `np.cumulative_sum`, "
+      "`np.cumulative_prod`",
       cumsum<1>(x));
   ROW("np.diff(x, axis=1)", "", slice<range<>, range<1, to_end>>(x) - slice<range<>, range<0, -1>>(x));
   golden("numpy/reductions", p.rows);
@@ -213,7 +217,10 @@ TEST_CASE("the page for NumPy's users: shapes", "[golden]") {
       "a `std::tuple`; `np.array_split`, `np.vsplit`, `np.hsplit`, `np.dsplit`, `np.unstack`", get<0>(split<2, 1>(x)));
   ROW("np.tile(x, (2, 1))", "`np.resize`", tile<2, 1>(x));
   ROW("np.repeat(x, 2, axis=0)", "", repeat<2, 0>(x));
-  ROW("np.roll(x, 1, axis=0)", "", roll<1, 0>(x));
+  ROW("np.roll(x, 1, axis=0)",
+      "lies in memory, so a stencil is faster of slices ([limits](limits.md)); without an axis of all elements in a "
+      "row",
+      roll<1, 0>(x));
   ROW("np.pad(x, 1)", "a padding for each axis", pad<padding<1>, padding<1>>(x));
   ROW("np.broadcast_to(v, (3, 4))", "seldom needed: operands stretch; so `np.broadcast_arrays`, `np.meshgrid`",
       broadcast_to<3, 4>(v));
@@ -222,10 +229,11 @@ TEST_CASE("the page for NumPy's users: shapes", "[golden]") {
 
 TEST_CASE("the page for NumPy's users: by number", "[golden]") {
   page p;
-  ROW("x[i]", "also `gather`, `embedding`; a number outside reads the nearest element", take<0>(x, i));
+  ROW("x[i]", "also `gather`, `embedding`; -1 is the last; a number outside reads the nearest element", take<0>(x, i));
   ROW("x[:, i]", "", take<1>(x, i));
   ROW("np.take_along_axis(x, i[:, np.newaxis], axis=1)", "", take_along_axis<1>(x, reshape<3, 1>(i)));
-  ROW("np.bincount(i, minlength=5)", "the number of bins is part of the type", bincount<5>(i));
+  ROW("np.bincount(i, minlength=5)", "the number of bins is part of the type; other numbers, below 0 too, are left out",
+      bincount<5>(i));
   ROW("np.histogram(x, 4, (-2, 2))[0]", "", histogram<4>(x, -2, 2));
   ROW("np.digitize(v, np.array([-1, 0, 1], np.float32))", "", searchsorted(constant({-1.f, 0.f, 1.f}), v, right_side));
   ROW("np.searchsorted(np.array([-1, 0, 1], np.float32), v)", "", searchsorted(constant({-1.f, 0.f, 1.f}), v));
