@@ -148,6 +148,11 @@ extents shape_of_list(std::initializer_list<Entry> list) {
   return shape;
 }
 
+/// Numbers of several types in braces, which deduce none; for deduction only.
+struct mixed_row {
+  mixed_row(std::initializer_list<double>);
+};
+
 // What an element type is deduced of where a tensor was given extents alone.
 template <class I>
 struct extents_without_a_type {

@@ -334,13 +334,6 @@ class tensor {
   detail::storage<T> storage_;
 };
 
-namespace detail {
-/// Numbers of several types in braces, which deduce none; for deduction only.
-struct mixed_row {
-  mixed_row(std::initializer_list<double>);
-};
-}  // namespace detail
-
 // Of values in a row the number is one that the run knows, and so are extents beside them.
 template <tensor_element T, class Allocator>
 tensor(const std::vector<T, Allocator>&) -> tensor<T, dyn>;
