@@ -113,9 +113,6 @@ class scope_combiner {
   device_name name_;
 };
 
-}  // namespace detail
-
-namespace detail {
 template <class Number>
 struct number_names_no_device {
   using reported = void;

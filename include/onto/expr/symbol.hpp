@@ -42,9 +42,7 @@ struct feed_ref {
     for (int k = 0; k < Rank; ++k) shape.dims[k] = dims[static_cast<std::size_t>(k)];
   }
 };
-}  // namespace detail
 
-namespace detail {
 /// Says which placeholder data of a wrong shape was for.
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_feed(std::string_view name, const invalid_argument_error& e) {
   fail<invalid_argument_error>(message(e.what()) << "; it was fed to placeholder '" << name << "'");
@@ -95,9 +93,7 @@ constexpr node_facts variable_facts(std::string_view name, element type, const e
   }
   return f;
 }
-}  // namespace detail
 
-namespace detail {
 // One struct a mistake, as in feed_mistake.hpp.
 template <class Data>
 struct variable_is_not_fed {

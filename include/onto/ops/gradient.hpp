@@ -156,9 +156,6 @@ struct derivatives_of<op_list<Ops...>> {
   using ops = typename merge_ops<typename derivative_of<Ops>::ops...>::type;
 };
 
-}  // namespace detail
-
-namespace detail {
 /// The operations, beside those of an expression and of its derivatives' rules, that these are made of.
 using structural_derivative_ops =
     op_list<op::add, op::mul, op::div, op::neg, op::sub, op::exp, op::where, op::equal, op::logical_and,

@@ -33,10 +33,6 @@ constexpr std::string_view name_of_scan(fold f) {
   return f == fold::sum ? "Cumsum" : f == fold::prod ? "Cumprod" : f == fold::min ? "Cummin" : "Cummax";
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// A value of a rule with an axis of extent 1 put in, and the sum of one over an axis.
 constexpr auto with_axis_in(auto x, int axis) {
   auto& d = *x.in;
