@@ -463,6 +463,65 @@ def place_of_extreme(p, x, v):
     return f"cast<{ELEMENT[p.type]}>({name}<{written}>({x.name}))", getattr(np, name)(v, axis=k), True, [x]
 
 
+@word(3)
+def of_other_types(p, x, v):
+    """Truth values and narrow integers between elements of the program's type."""
+    if p.gradient or not x.exact:
+        return None
+    y = p.pick(lambda n: n.exact and broadcasts(x, n))
+    back = f"cast<{ELEMENT[p.type]}>"
+    which = p.dice.randrange(5)
+    if which == 0:
+        return f"{back}({x.name} < {y.name})", v < y.value, True, [x, y]
+    if which == 1:
+        return f"{back}(({x.name} > 1 && {y.name} != 2) || !({x.name} >= -1))", ((v > 1) & (y.value != 2)) | ~(v >= -1), True, [x, y]
+    if which == 2:
+        narrow = p.dice.choice(["std::int8_t", "std::int16_t", "int"])
+        return f"{back}(cast<{narrow}>(clip({x.name}, -100, 100)))", np.trunc(np.clip(v, -100, 100)), True, [x]
+    if which == 3:
+        return f"{back}({x.name} == {y.name}) * {x.name}", (v == y.value) * v, False, [x, y]
+    return f"where({x.name} > 0 != ({y.name} > 0), {x.name}, -1)", np.where((v > 0) != (y.value > 0), v, -1), True, [x, y]
+
+
+@word(1)
+def masked(p, x, v):
+    if p.integers or not x.exact or p.gradient:
+        return None
+    k, written = p.axis(x)
+    m = np.where(v > -1, v, -1e9)
+    e = np.exp(m - m.max(axis=k, keepdims=True))
+    return f"softmax<{written}>(where({x.name} > -1, {x.name}, -1e9))", e / e.sum(axis=k, keepdims=True), False, [x]
+
+
+@word(1)
+def power(p, x, v):
+    if p.integers or abs(v).max() > 50:
+        return None
+    by = p.dice.choice([0.5, 1.5, -1.5, 2, 3, -0.5, -2, 2.3])
+    return f"pow(abs({x.name}) + 1, {by})", (abs(v) + 1) ** by, False, [x]
+
+
+@word(1)
+def quantile(p, x, v):
+    if p.integers:
+        return None
+    k, written = p.axis(x)
+    by = p.dice.choice([0.5, 0.25, 0.9, 0, 1])
+    keep = p.dice.random() < .3
+    word = f"median<{written}>({x.name}" if by == 0.5 else f"quantile<{written}>({x.name}, {by}"
+    return f"{word}{', keep_extents' if keep else ''})", np.quantile(v, by, axis=k, keepdims=keep), False, [x]
+
+
+@word(1)
+def summed_by_number(p, x, v):
+    to = [p.dice.randrange(4) for _ in range(x.shape[0])]
+    if len(to) > 40:
+        return None
+    value = np.zeros((4,) + x.shape[1:], v.dtype)
+    np.add.at(value, to, v)
+    return f"segment_sum<4>({x.name}, constant({{{', '.join(map(str, to))}}}))", value, False, [x]
+
+
 HEAD = """#include <onto/onto.hpp>
 
 #include <onto/indexing.hpp>
