@@ -7,6 +7,7 @@
 #include <onto/expr/shape_check.hpp>
 
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace onto {
@@ -52,7 +53,7 @@ struct file_has_a_type : mistake {
   static constexpr bool ok = sizeof(Shape) == 0;
   static_assert(ok,
                 "[onto.npy] element type and extents of a file are known to the compiler: load_npy<float, dyn, "
-                "dyn>(\"a.npy\")");
+                "dyn>(\"a.npy\"), and with <onto/npz.hpp> load_npz<float, dyn>(\"a.npz\", \"w\")");
 };
 
 }  // namespace detail
@@ -97,6 +98,10 @@ template <class Data>
 auto save_npy(const std::string&, const Data&) { return typename detail::elements_are_saved<Data>::result{}; }
 template <int... Dims>
 auto load_npy(const std::string&) {
+  return typename detail::file_has_a_type<shape<Dims...>>::result{};
+}
+template <int... Dims>
+auto load_npz(const std::string&, std::string_view = {}) {
   return typename detail::file_has_a_type<shape<Dims...>>::result{};
 }
 
