@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sorts on the CPU, by keys: short rows by std::sort, long ones by a radix sort, a single long one in parts that are
-// merged. Keys, and numbers beside them, have one order, so that a result does not depend on the number of threads.
+// Sorts on the CPU, by keys: short rows by std::sort, long ones by a radix sort, a single long one by all threads.
+// Keys, and numbers beside them, have one order, so that a result does not depend on the number of threads.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace onto::detail {
@@ -55,89 +56,147 @@ struct sort_item {
   }
 };
 
-/// Sorts `n` items that are in the order of their numbers. *Effects* changes what is at `scratch`, which has room for
-/// as many. *Complexity* linear from 128 on: a pass for each byte in which keys differ.
-// Measured beside std::sort, ns a key of 32 bits: 14 and 15 (n = 32), 6 and 24 (256), 8 and 54 (1e6); of 64 bits: 35
-// and 19 (64), 14 and 21 (128), 20 and 55 (1e6).
-// *Source* Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R.
+/// A radix sort of items by their keys, from the last digit on. What is sorted is read twice, by `load(k)`, and the
+/// sorted is given to `store(k, item)`, so that neither needs a pass of its own.
+/// *Source* Knuth, The Art of Computer Programming 3, 5.2.5, algorithm R.
 template <class Key, bool Numbers>
-void sort_items(typename sort_item<Key, Numbers>::type* items, typename sort_item<Key, Numbers>::type* scratch,
-                std::int64_t n) {
+class radix_sort {
+ public:
   using item = sort_item<Key, Numbers>;
-  constexpr std::int64_t short_row = 16 * sizeof(Key);
-  if (n < short_row) {
-    std::sort(items, items + n);
-    return;
-  }
-  constexpr int digits = static_cast<int>(sizeof(Key));
-  std::uint32_t count[digits][256] = {};
-  for (std::int64_t k = 0; k < n; ++k) {
-    const Key key = item::key(items[k]);
-    for (int d = 0; d < digits; ++d) ++count[d][key >> 8 * d & 255];
-  }
-  auto *from = items, *to = scratch;
-  for (int d = 0; d < digits; ++d) {
-    std::uint32_t* const place = count[d];
-    if (place[item::key(from[0]) >> 8 * d & 255] == static_cast<std::uint32_t>(n)) continue;
-    std::uint32_t before = 0;
-    for (int b = 0; b < 256; ++b) {
-      const std::uint32_t here = place[b];
-      place[b] = before;
-      before += here;
-    }
-    for (std::int64_t k = 0; k < n; ++k) to[place[item::key(from[k]) >> 8 * d & 255]++] = from[k];
-    std::swap(from, to);
-  }
-  if (from != items) std::copy(from, from + n, items);
-}
+  using held = typename item::type;
 
-/// Merges `a`, of `na`, and `b`, of `nb`: those results whose numbers are from `lo` to `hi`.
-/// *Source* Odeh, Green, Mwassi, Shmueli, Birk, Merge Path, 2012.
-template <class Item>
-void merge_part(const Item* a, std::int64_t na, const Item* b, std::int64_t nb, std::int64_t lo, std::int64_t hi,
-                Item* out) {
-  // How many of `a` are among the first `k` results, those of equal ones first.
-  const auto share = [&](std::int64_t k) {
-    std::int64_t least = k > nb ? k - nb : 0, most = k < na ? k : na;
-    while (least < most) {
-      const std::int64_t middle = least + (most - least) / 2;
-      if (b[k - middle - 1] < a[middle])
-        most = middle;
-      else
-        least = middle + 1;
+  /// Sorts `n` items, at least one, that are in the order of their numbers. *Effects* changes what is at `a` and `b`,
+  /// which have room for as many. *Complexity* linear for long rows: a pass for each digit in which keys differ.
+  template <class Load, class Store>
+  static void sort(std::int64_t n, const Load& load, held* a, held* b, const Store& store) {
+    if (n < short_row) {
+      for (std::int64_t k = 0; k < n; ++k) a[k] = load(k);
+      std::sort(a, a + n);
+      for (std::int64_t k = 0; k < n; ++k) store(k, a[k]);
+    } else if (few_bits == most_bits || n < long_row) {
+      std::uint32_t counts[counts_of<few_bits>] = {};
+      digits<few_bits, false>{n, counts}.run(load, a, b, store);
+    } else {
+      std::uint32_t counts[counts_of<most_bits>] = {};
+      digits<most_bits, false>{n, counts}.run(load, a, b, store);
     }
-    return least;
-  };
-  const std::int64_t first = share(lo), last = share(hi);
-  std::merge(a + first, a + last, b + (lo - first), b + (hi - last), out + lo);
-}
+  }
 
-/// Sorts one long row over all threads: equal parts, then merges of two neighbours at a time, each over all threads.
-template <class Key, bool Numbers>
-void sort_in_parts(thread_pool& pool, typename sort_item<Key, Numbers>::type* items,
-                   typename sort_item<Key, Numbers>::type* scratch, std::int64_t n) {
-  const std::int64_t part = n / pool.size() + 1;
-  auto sort_parts = [&](std::int64_t lo, std::int64_t hi) {
-    for (; lo < hi; ++lo)
-      sort_items<Key, Numbers>(items + lo * part, scratch + lo * part, std::min(part, n - lo * part));
-  };
-  split(pool, (n + part - 1) / part, 1, sort_parts);
-  constexpr std::int64_t piece = 16384;
-  auto *from = items, *to = scratch;
-  for (std::int64_t sorted = part; sorted < n; sorted *= 2) {
-    auto merge = [&](std::int64_t lo, std::int64_t hi) {
-      while (lo < hi) {
-        const std::int64_t first = lo / (2 * sorted) * (2 * sorted), middle = std::min(first + sorted, n);
-        const std::int64_t end = std::min(first + 2 * sorted, n), upto = std::min(hi, end);
-        merge_part(from + first, middle - first, from + middle, end - middle, lo - first, upto - first, to + first);
-        lo = upto;
+  /// The same of a long row over all threads: each counts and moves the items of its part, behind those of the parts
+  /// before it that have the same digit, so that the result is the same for any number of threads.
+  template <class Load, class Store>
+  static void sort_over(thread_pool& pool, std::int64_t n, const Load& load, held* a, held* b, const Store& store) {
+    const int parts = pool.size();
+    small_array<std::uint32_t, 1> counts(std::int64_t{parts} * counts_of<most_bits>);
+    std::fill_n(counts.data(), std::int64_t{parts} * counts_of<most_bits>, 0u);
+    digits<most_bits, true>{n, counts.data(), parts, &pool}.run(load, a, b, store);
+  }
+
+ private:
+  // Measured: below, std::sort is faster; from there on, fewer passes than 8 bits need, whose counts take longer.
+  static constexpr std::int64_t short_row = 16 * sizeof(Key), long_row = 512 * sizeof(Key);
+  static constexpr int few_bits = 8, most_bits = sizeof(Key) < 4 ? 8 : 11;
+  template <int Bits>
+  static constexpr int passes_of = (8 * static_cast<int>(sizeof(Key)) + Bits - 1) / Bits;
+  template <int Bits>
+  static constexpr int counts_of = passes_of<Bits> << Bits;
+
+  /// Passes over so many bits each, of all threads or of one.
+  template <int Bits, bool Over>
+  struct digits {
+    static constexpr int count = passes_of<Bits>, values = 1 << Bits;
+
+    std::int64_t n;
+    std::uint32_t* counts;  // for a part, a digit and a value: how many keys have it; then where the next of these goes
+    int threads = 1;
+    thread_pool* pool = nullptr;
+
+    static int digit(const held& x, int d) { return static_cast<int>(item::key(x) >> d * Bits & (values - 1)); }
+    int parts() const { return Over ? threads : 1; }
+    std::uint32_t* counts_at(std::int64_t part, int d) const { return counts + (part * count + d) * values; }
+
+    template <class F>
+    void for_each_part(const F& f) const {
+      if constexpr (Over) {
+        const std::int64_t most = (n + parts() - 1) / parts();
+        auto body = [&](std::int64_t lo, std::int64_t hi) {
+          for (; lo < hi; ++lo) f(lo, std::min(lo * most, n), std::min((lo + 1) * most, n));
+        };
+        split(*pool, parts(), 1, body);
+      } else {
+        f(0, 0, n);
       }
-    };
-    split(pool, n, piece, merge);
-    std::swap(from, to);
-  }
-  if (from != items) std::copy(from, from + n, items);
-}
+    }
+
+    template <class Load, class Store>
+    void run(const Load& load, held* a, held* b, const Store& store) const {
+      for_each_part([&](std::int64_t part, std::int64_t lo, std::int64_t hi) {
+        std::uint32_t* const __restrict to = counts_at(part, 0);
+        for (std::int64_t k = lo; k < hi; ++k) {
+          const held x = load(k);
+          for (int d = 0; d < count; ++d) ++to[d * values + digit(x, d)];
+        }
+      });
+      int differ[count], passes = 0;
+      const held first = load(0);
+      for (int d = 0; d < count; ++d) {
+        std::int64_t same = 0;
+        for (int part = 0; part < parts(); ++part) same += counts_at(part, d)[digit(first, d)];
+        if (same != n) differ[passes++] = d;
+      }
+      const auto in_a = [a](std::int64_t k, const held& x) { a[k] = x; };
+      const auto in_b = [b](std::int64_t k, const held& x) { b[k] = x; };
+      const auto of_a = [a](std::int64_t k) -> const held& { return a[k]; };
+      const auto of_b = [b](std::int64_t k) -> const held& { return b[k]; };
+      if (passes == 0) return copy(load, store);
+      if (passes == 1) return pass(differ[0], load, store);
+      bool at_a = true;
+      pass(differ[0], load, in_a);
+      for (int p = 1; p < passes; ++p) {
+        const int d = differ[p];
+        if constexpr (Over) at_a ? count_again(d, of_a) : count_again(d, of_b);
+        if (p + 1 == passes)
+          at_a ? pass(d, of_a, store) : pass(d, of_b, store);
+        else
+          at_a ? pass(d, of_a, in_b) : pass(d, of_b, in_a);
+        at_a = !at_a;
+      }
+    }
+
+    template <class Load>
+    void count_again(int d, const Load& load) const {
+      for_each_part([&](std::int64_t part, std::int64_t lo, std::int64_t hi) {
+        std::uint32_t* const __restrict to = counts_at(part, d);
+        std::fill_n(to, values, 0u);
+        for (std::int64_t k = lo; k < hi; ++k) ++to[digit(load(k), d)];
+      });
+    }
+    template <class Load, class Store>
+    void copy(const Load& load, const Store& store) const {
+      for_each_part([&](std::int64_t, std::int64_t lo, std::int64_t hi) {
+        for (std::int64_t k = lo; k < hi; ++k) store(k, load(k));
+      });
+    }
+    template <class Load, class Store>
+    void pass(int d, const Load& load, const Store& store) const {
+      std::uint32_t before = 0;
+      for (int v = 0; v < values; ++v)
+        for (int part = 0; part < parts(); ++part) {
+          std::uint32_t& place = counts_at(part, d)[v];
+          const std::uint32_t here = place;
+          place = before;
+          before += here;
+        }
+      for_each_part([&](std::int64_t part, std::int64_t lo, std::int64_t hi) {
+        std::uint32_t* const __restrict place = counts_at(part, d);
+        for (std::int64_t k = lo; k < hi; ++k) {
+          const held x = load(k);
+          store(place[digit(x, d)]++, x);
+        }
+      });
+    }
+  };
+};
 
 /// The rows along a sort's axis, in the operand (0) and in the result (1).
 struct sort_rows {
@@ -172,7 +231,8 @@ class cpu_sorter {
   using rule = Rule;
   using order = ordered<rule, T>;
   using key = typename order::bits;
-  using item = sort_item<key, rule::numbers>;
+  using sorter = radix_sort<key, rule::numbers>;
+  using item = typename sorter::item;
   using held = typename item::type;
   using result = std::conditional_t<rule::numbers, std::int64_t, T>;
 
@@ -181,8 +241,10 @@ class cpu_sorter {
   void run(thread_pool& pool) const {
     if (r_.rows * r_.count <= 0) return;
     const bool selects = r_.count * 8 < r_.n;
-    if (!selects && pool.size() > 1 && 2 * r_.rows < pool.size() && r_.n >= 65536) {
-      for (std::int64_t row = 0; row < r_.rows; ++row) sort_over(pool, row);
+    if (!selects && r_.rows < pool.size() && r_.n >= 65536) {
+      small_array<held, 1> a(r_.n), b(r_.n);
+      for (std::int64_t row = 0; row < r_.rows; ++row)
+        sorter::sort_over(pool, r_.n, loader(row), a.data(), b.data(), storer(row));
       return;
     }
     // Rows that lie beside each other are read and written together.
@@ -190,13 +252,16 @@ class cpu_sorter {
     const std::int64_t beside =
         along_memory ? 1 : std::clamp(most_held / r_.n, std::int64_t{1}, std::int64_t{most_beside});
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      small_array<held, 1024> items(selects ? room() : std::min(beside, hi - lo) * r_.n);
-      small_array<held, 1024> scratch(selects ? 0 : r_.n);
+      const std::int64_t together = std::min(beside, hi - lo);
+      small_array<held, 1024> items(selects ? room() : together > 1 ? (together + 1) * r_.n : 0);
+      small_array<held, 1024> scratch(selects ? 0 : 2 * r_.n);
       for (; lo < hi; lo += beside) {
         if (selects)
           for (std::int64_t row = lo; row < std::min(lo + beside, hi); ++row) select(row, items.data());
-        else
+        else if (together > 1)
           sort_beside(lo, std::min(beside, hi - lo), items.data(), scratch.data());
+        else
+          sorter::sort(r_.n, loader(lo), scratch.data(), scratch.data() + r_.n, storer(lo));
       }
     };
     split(pool, r_.rows, std::max(beside, 4096 / (r_.n + 1) + 1), body);
@@ -207,6 +272,7 @@ class cpu_sorter {
 
   std::int64_t room() const { return 2 * r_.count + 64; }
   const T* row_of(std::int64_t row) const { return static_cast<const T*>(call_.in[0].data) + r_.offset(0, row); }
+  result* result_row(std::int64_t row) const { return static_cast<result*>(call_.out.data) + r_.offset(1, row); }
   held item_at(const T* from, std::int64_t k) const { return item::of(order::key(from[k * r_.stride[0]]), k); }
   static result result_of(const held& x) {
     if constexpr (rule::numbers)
@@ -218,39 +284,35 @@ class cpu_sorter {
     for (std::int64_t k = 0; k < r_.count; ++k) to[k * r_.stride[1]] = result_of(sorted[k]);
   }
 
-  void sort_over(thread_pool& pool, std::int64_t row) const {
-    small_array<held, 1> items(r_.n), scratch(r_.n);
-    const T* const from = row_of(row);
-    auto load = [&](std::int64_t lo, std::int64_t hi) {
-      for (; lo < hi; ++lo) items[lo] = item_at(from, lo);
+  auto loader(std::int64_t row) const {
+    return [this, from = row_of(row)](std::int64_t k) { return item_at(from, k); };
+  }
+  auto storer(std::int64_t row) const {
+    return [this, to = result_row(row)](std::int64_t k, const held& x) {
+      if (!rule::numbers || k < r_.count) to[k * r_.stride[1]] = result_of(x);  // of elements all are stored
     };
-    split(pool, r_.n, 16384, load);
-    sort_in_parts<key, rule::numbers>(pool, items.data(), scratch.data(), r_.n);
-    result* const to = static_cast<result*>(call_.out.data) + r_.offset(1, row);
-    auto give = [&](std::int64_t lo, std::int64_t hi) {
-      for (; lo < hi; ++lo) to[lo * r_.stride[1]] = result_of(items[lo]);
-    };
-    split(pool, r_.count, 16384, give);
   }
 
+  /// Rows that lie beside each other: read and written together, and sorted from one place of `items` to the one before
+  /// it.
   void sort_beside(std::int64_t first, std::int64_t rows, held* items, held* scratch) const {
     const T* from[most_beside];
     result* to[most_beside];
     for (std::int64_t j = 0; j < rows; ++j) {
       from[j] = row_of(first + j);
-      to[j] = static_cast<result*>(call_.out.data) + r_.offset(1, first + j);
+      to[j] = result_row(first + j);
     }
-    if (rows == 1)
-      for (std::int64_t k = 0; k < r_.n; ++k) items[k] = item_at(from[0], k);
-    else
-      for (std::int64_t k = 0; k < r_.n; ++k)
-        for (std::int64_t j = 0; j < rows; ++j) items[j * r_.n + k] = item_at(from[j], k);
-    for (std::int64_t j = 0; j < rows; ++j) sort_items<key, rule::numbers>(items + j * r_.n, scratch, r_.n);
-    if (rows == 1)
-      store_at(to[0], items);
-    else
-      for (std::int64_t k = 0; k < r_.count; ++k)
-        for (std::int64_t j = 0; j < rows; ++j) to[j][k * r_.stride[1]] = result_of(items[j * r_.n + k]);
+    for (std::int64_t k = 0; k < r_.n; ++k)
+      for (std::int64_t j = 0; j < rows; ++j) items[(j + 1) * r_.n + k] = item_at(from[j], k);
+    for (std::int64_t j = 0; j < rows; ++j) {
+      held* const sorted = items + j * r_.n;
+      const held* const row = sorted + r_.n;
+      sorter::sort(
+          r_.n, [row](std::int64_t k) { return row[k]; }, scratch, scratch + r_.n,
+          [sorted](std::int64_t k, const held& x) { sorted[k] = x; });
+    }
+    for (std::int64_t k = 0; k < r_.count; ++k)
+      for (std::int64_t j = 0; j < rows; ++j) to[j][k * r_.stride[1]] = result_of(items[j * r_.n + k]);
   }
 
   /// Elements that are looked at together, in vectors.
@@ -285,7 +347,7 @@ class cpu_sorter {
         for (int j = 0; j < block; ++j) offer(k + j);
     for (; k < r_.n; ++k) offer(k);
     std::sort(kept, kept + count);
-    store_at(static_cast<result*>(call_.out.data) + r_.offset(1, row), kept);
+    store_at(result_row(row), kept);
   }
 
   sort_rows r_;
