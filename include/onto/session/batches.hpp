@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/ops/random.hpp>
+#include <onto/session/batch_options.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <algorithm>
@@ -23,13 +24,6 @@
 #include <vector>
 
 namespace onto {
-
-/// How `batches` gives data.
-struct batch_options {
-  std::optional<std::uint64_t> shuffle{};  ///< the seed of the order, another in each epoch; none: as the data lies
-  int prefetch = 2;                        ///< batches that a thread prepares ahead; 0: each when it is asked for
-  bool drop_last = false;                  ///< whether the last batch of an epoch is left out where it is smaller
-};
 
 namespace detail {
 
