@@ -183,6 +183,16 @@ struct variable_is_assigned_twice {
 };
 
 template <class Name>
+struct variable_is_assigned_in_two_places {
+  using reported = void;
+  static constexpr bool ok = Name::value.size() > 1000000;
+  static_assert(ok,
+                "[onto.variable] one run assigns to a variable in two places, as where one assignment is used inside "
+                "on<D>(...) and outside of it; place the assignment itself, on<D>(assign_add(w, x)), or assign in two "
+                "runs");
+};
+
+template <class Name>
 struct operation_has_no_derivative {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
@@ -222,14 +232,20 @@ struct graph_of {
 
   static constexpr graph_view view = lowered::data.view();
 
-  /// A variable with two assignments, or -1.
-  static constexpr int find_assigned_twice() {
+  /// A variable with two assignments, or -1, and whether they are asked for in two places.
+  struct two_assignments {
+    int variable = -1;
+    bool apart = false;
+  };
+  static constexpr two_assignments find_assigned_twice() {
     for (int n = 0; n < view.count; ++n)
       for (int m = 0; view[n].kind() == op_kind::assign && m < n; ++m)
-        if (view[m].kind() == op_kind::assign && view.operand(m, 0) == view.operand(n, 0)) return view.operand(n, 0);
-    return -1;
+        if (view[m].kind() == op_kind::assign && view.operand(m, 0) == view.operand(n, 0))
+          return {view.operand(n, 0), !(view[m].request == view[n].request)};
+    return {};
   }
-  static constexpr int assigned_twice = find_assigned_twice();
+  static constexpr two_assignments twice = find_assigned_twice();
+  static constexpr int assigned_twice = twice.variable;
   static constexpr bool underived = !lowered::sizes.underived.empty();
   static constexpr bool unreached = lowered::sizes.unreached;
   static constexpr std::string_view wrong_name = clash                 ? lowered::sizes.clash.name
@@ -251,7 +267,9 @@ constexpr void report_mistake() {
     using name = decltype(spell_name<Graph::wrong_name>(std::make_index_sequence<Graph::wrong_name.size()>{}));
     using found = std::conditional_t<
         Graph::clash, two_meanings_of_one_name<name>,
-        std::conditional_t<Graph::underived, operation_has_no_derivative<name>, variable_is_assigned_twice<name>>>;
+        std::conditional_t<Graph::underived, operation_has_no_derivative<name>,
+                           std::conditional_t<Graph::twice.apart, variable_is_assigned_in_two_places<name>,
+                                              variable_is_assigned_twice<name>>>>;
     (void)static_cast<typename found::reported*>(nullptr);
   }
 }
