@@ -84,3 +84,20 @@ TEST_CASE("what knows its place agrees with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, one_hot<9>(cast<std::uint8_t>(abs(k) * 4.f)), k = X));
   CHECK(same_on_gpu(sess, linspace<float, 40>(-1, 1) + k, k = X));
 }
+
+TEST_CASE("what knows its place is folded as on the CPU", "[gpu]") {
+  session sess;
+  const auto X = numbers<float>(40, 40);
+  static constexpr auto fixed = placeholder<"k", float, 40, 40>;
+  static constexpr auto classes = cast<int>(fixed * 4_c);
+  CHECK(same_on_gpu(sess, sum<0>(one_hot<9>(cast<int>(k * 4.f))), k = X));
+  CHECK(same_on_gpu(sess, sum<1>(one_hot<9>(cast<std::uint8_t>(abs(k) * 4.f))), k = X));
+  CHECK(same_on_gpu(sess, sum<2>(one_hot<8>(cast<std::int64_t>(k * 4.f))), k = X));
+  CHECK(same_on_gpu(sess, sum<0, 2>(one_hot<8>(cast<int>(k * 4.f))), k = X));
+  CHECK(same_on_gpu(sess, sum<0, 1>(one_hot<64>(classes) * expand_dims<2>(fixed)), fixed = X));
+  CHECK(same_on_gpu(sess, argmax<2>(one_hot<33>(classes)), fixed = X));
+  CHECK(same_on_gpu(sess, sum(tril(fixed)), fixed = X));
+  CHECK(same_on_gpu(sess, max<0>(triu<-2>(fixed)), fixed = X));
+  CHECK(same_on_gpu(sess, sum<1>(tril(fixed) * fixed), fixed = X));
+  CHECK(same_on_gpu(sess, sum<0>(iota<int, 40>()), fixed = X));
+}

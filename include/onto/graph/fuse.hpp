@@ -198,12 +198,21 @@ class fuser {
   constexpr bool map_joins(int n, int wanted) const {
     const graph_node& x = g_[n];
     const extents& space = shape_of_path(g_, wanted, p_.path_of[n]);
-    if (x.kind() == op_kind::generator && !x.op->uniform &&
-        !(g_[wanted].kind() != op_kind::reduce && surely_equal(x.shape, space) &&
-          keeps_index(g_, p_, wanted, p_.path_of[n])))
-      return false;
+    if (x.kind() == op_kind::generator && !x.op->uniform && !generator_joins(n, wanted, space)) return false;
     return x.op->cost < recompute_limit || !(stretches(x.shape, space) || repeats(g_, p_, wanted, p_.path_of[n])) ||
            (p_.path_of[n] < 0 && rows_.once_a_row(n, wanted, p_));
+  }
+
+  /// Whether elements that are made from their indices have them in the kernel's space. A fold of rows in phases has no
+  /// indices, and is worth more than what it does not take in.
+  constexpr bool generator_joins(int n, int wanted, const extents& space) const {
+    const bool folds = g_[wanted].kind() == op_kind::reduce, folded_alone = folds && g_.operand(wanted, 0) == n;
+    if (!folded_alone && !(surely_equal(g_[n].shape, space) && keeps_index(g_, p_, wanted, p_.path_of[n])))
+      return false;
+    if (folds && g_[n].op->cost >= recompute_limit) return false;
+    for (int m = 0; folds && m < g_.count; ++m)
+      if (m != wanted && rows_.joins(m, wanted, p_)) return false;
+    return true;
   }
 
   /// Notes for an operand what one of its consumers lets it join: all of them must agree.

@@ -88,7 +88,7 @@ constexpr pack_form find_pack_form(const pack_line* lines, int count) {
     element_set types = x.type;
     for (int j = 0; j < x.arguments; ++j) {
       const element_set operand = lines[x.argument[j]].type;
-      if (operand == seed && !x.generates) return f;
+      if (operand == seed && (!x.generates || x.integers)) return f;
       types |= operand;
     }
     if ((types & integers) != 0 && !x.integers) return f;
@@ -155,6 +155,12 @@ concept has_calls = requires {
   typename Source::calls;
 };
 
+/// A generator that asks for an element's place in its row, of a source that has it.
+template <class Op, class Source>
+concept column_operation = requires(const Source& source) {
+  source.template column<Op::columns>();
+};
+
 ONTO_HOST_DEVICE_EITHER
 template <int K, class Registers, class Source, class Op, element Type, int... A>
 ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction<Op, Type, A...>) {
@@ -168,6 +174,9 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
     at<K>(r) = Op::template make<typename Source::template value<Type>>();
   else if constexpr (Op::kind == op_kind::generator && uniform_operation<Op>)
     at<K>(r) = Op::template at<typename Source::template value<Type>>(0, at<A>(r)...);
+  else if constexpr (column_operation<Op, Source>)
+    at<K>(r) = Op::template at_column<typename Source::template value<Type>>(source.template column<Op::columns>(),
+                                                                             at<A>(r)...);
   else if constexpr (Op::kind == op_kind::generator)
     at<K>(r) = Op::template at<typename Source::template value<Type>>(source.index(), at<A>(r)...);
   else if constexpr (has_calls<Source>)
@@ -211,6 +220,14 @@ struct program : program_value<std::make_integer_sequence<int, static_cast<int>(
   }
   static constexpr pack_form packs = find_packs();
 };
+
+/// Whether a program makes elements from their indices.
+template <class... I>
+constexpr bool uses_index(program<I...>) {
+  for (const pack_line& x : {pack_line_of(I{})...})
+    if (x.generates) return true;
+  return false;
+}
 
 template <class... I>
 constexpr program_slots slots_of(program<I...>) {

@@ -2,8 +2,12 @@
 // What depends on an element's place: the triangles of matrices, and numbers written as rows with a single 1.
 #pragma once
 
+#include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
 #include <onto/ops/view.hpp>
+
+#include <cstdint>
+#include <type_traits>
 
 namespace onto {
 
@@ -36,10 +40,12 @@ struct triangle : detail::keeps_element<all_elements> {
 
 /// Rows of `N` elements of type `To`: 1 at the operand's number, else 0. The operand's last extent is 1.
 template <class To, int N>
-struct one_hot {
+struct one_hot : detail::integer_packs {
   static constexpr op_kind kind = op_kind::generator;
   static constexpr std::string_view name = "OneHot";
   static constexpr int cost = 2;
+  static constexpr bool packs = true;
+  static constexpr int columns = N > 0 ? N : 1;
   static constexpr kernel_set kernels{integer_elements, integer_elements};
 
   ONTO_BEGIN_RUNS_ONCE
@@ -54,9 +60,17 @@ struct one_hot {
   static constexpr element result(element) { return element_of<To>; }
 
   template <class T, class I>
-  ONTO_HD static T at(std::int64_t index, I x) {
-    constexpr std::int64_t columns = N > 0 ? N : 1;
-    return T(static_cast<std::int64_t>(x) == index % columns ? 1 : 0);
+  ONTO_HD ONTO_INLINE static T at(std::int64_t index, I x) {
+    return at_column<T>(static_cast<std::uint32_t>(index % columns), x);
+  }
+  template <class T, class Column, class I>
+  ONTO_HD ONTO_INLINE static T at_column(Column column, I x) {
+    if constexpr (math::is_pack<T>) {
+      return convert<typename T::value_type>(I(column) == x);
+    } else {  // a number below 0 is a large one here, and no column
+      using word = std::conditional_t<sizeof(I) == 8, std::uint64_t, std::uint32_t>;
+      return T(static_cast<word>(x) == column ? 1 : 0);
+    }
   }
 };
 

@@ -218,14 +218,15 @@ struct row_fold_body<Program, F, Keeps, Packs> {
     using T = element_t<Program::result>;
     constexpr program_slots slots = slots_of(Program{});
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
-    constexpr std::int64_t block = 512;
-    element_source<inputs, scalars, 0> source;
+    constexpr int block = 512;
+    block_source<block, inputs, scalars, 0> source;
     for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
     for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
     source.first = c.first;
     T values[block];
     for (std::int64_t lo = 0; lo < c.count; lo += block) {
       const std::int64_t some = c.count - lo < block ? c.count - lo : block;
+      source.begin = lo;
       for (std::int64_t k = 0; k < some; ++k) {
         auto here = source;
         here.k = lo + k;

@@ -52,6 +52,23 @@ struct element_source {
   ONTO_HD ONTO_INLINE std::int64_t index() const { return first + k; }
 };
 
+/// Of blocks of `Most` elements at most, each in a loop of its own.
+template <int Most, int Inputs, int Scalars, int Results>
+struct block_source : element_source<Inputs, Scalars, Results> {
+  std::int64_t begin;  // of the block
+
+  /// The element's place in a row of `N`: what takes 64 bits is found once for a block, the rest goes on vectors.
+  template <int N>
+  ONTO_INLINE std::uint32_t column() const {
+    const auto of_begin = static_cast<std::uint32_t>(static_cast<std::uint64_t>(this->first + begin) % N);
+    const std::uint32_t c = of_begin + static_cast<std::uint32_t>(this->k - begin);
+    if constexpr (N < Most)
+      return c % N;
+    else
+      return c - (c < N ? 0u : std::uint32_t{N});
+  }
+};
+
 #if ONTO_PACKS
 /// What a register is on packs of `T`.
 template <class T, int Bytes, element E>
@@ -146,6 +163,10 @@ struct mixed_source {
     x.store_unaligned(static_cast<element_t<E>*>(more[Slot]) + k);
   }
   ONTO_INLINE simd::pack_index<T, Bytes> index() const { return {first + k}; }
+  template <int N>
+  ONTO_INLINE simd::pack_bits<float, Bytes> column() const {
+    return simd::columns_from<N, Bytes>(first + k);
+  }
 };
 #endif
 

@@ -176,8 +176,8 @@ struct span_body<Program, false> {
     constexpr program_slots slots = slots_of(Program{});
     constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
     // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
-    constexpr std::int64_t block = 64;
-    element_source<inputs, scalars, results> source;
+    constexpr int block = 64;
+    block_source<block, inputs, scalars, results> source;
     for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
     for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
     for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
@@ -185,6 +185,7 @@ struct span_body<Program, false> {
     T* const out = static_cast<T*>(c.out);
     std::int64_t lo = 0;
     for (; lo + block <= c.count; lo += block) {
+      source.begin = lo;
 #if !defined(__clang__)  // which would warn of every program it cannot vectorize
 #pragma GCC ivdep
 #endif
@@ -194,6 +195,7 @@ struct span_body<Program, false> {
         out[lo + k] = static_cast<T>(Program::evaluate(here));
       }
     }
+    source.begin = lo;
     for (; lo < c.count; ++lo) {
       source.k = lo;
       out[lo] = static_cast<T>(Program::evaluate(source));

@@ -16,20 +16,24 @@
 namespace onto::detail {
 
 /// What a reduction reads: where outputs begin in its inputs, how far the outer dimensions of what is folded take them
-/// from there, and the steps along the inner one. Names no program, as strided_inputs.
-template <int Inputs, int Scalars>
+/// from there, and the steps along the inner one. `Indexed`: and so of an operand behind the inputs, whose elements are
+/// their indices. Names no program, as strided_inputs.
+template <int Inputs, int Scalars, bool Indexed>
 struct reduce_inputs {
   static constexpr int inputs = Inputs;
   static constexpr int scalars = Scalars;
+  static constexpr bool indexed = Indexed;
+  static constexpr int operands = Inputs + (Indexed ? 1 : 0);
 
   operand_values<Inputs, Scalars> values;
-  strided_space<Inputs> kept;
-  strided_space<Inputs> outer;
-  std::int64_t step[Inputs > 0 ? Inputs : 1];
+  strided_space<operands> kept;
+  strided_space<operands> outer;
+  std::int64_t step[operands > 0 ? operands : 1];
 };
 
 template <class Program>
-using reduce_inputs_of = reduce_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars>;
+using reduce_inputs_of =
+    reduce_inputs<program_operands<Program>::inputs, program_operands<Program>::scalars, uses_index(Program{})>;
 
 /// What a reduction's threads know.
 template <class Program>
@@ -79,7 +83,7 @@ inline constexpr int few_to_fold = 8;
 template <class Operands>
 struct fold_position {
   const Operands& operands;
-  std::int64_t start[Operands::inputs > 0 ? Operands::inputs : 1];
+  std::int64_t start[Operands::operands > 0 ? Operands::operands : 1];
   std::uint64_t same[Operands::inputs > 0 ? Operands::inputs : 1];  // the value where all indices have one, in packs
 };
 
@@ -162,6 +166,14 @@ ONTO_HD ONTO_INLINE void find_extreme(State& state, const T (&values)[Packs][Lan
       if (is_more_extreme<F>(values[a][j], state.value)) state = {values[a][j], first + a * step + j};
 }
 
+/// Takes one lane of what was loaded, and knows its index.
+template <class Inputs, class Packs>
+struct indexed_source : lane_source<Inputs, Packs> {
+  std::int64_t at;
+
+  ONTO_HD std::int64_t index() const { return at; }
+};
+
 /// Folds `Ahead` packs, of which the first is at `first` of `count`. All are loaded before any is folded.
 template <class Program, fold F, int Lanes, int Ahead>
 ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program>>& at, int first, int step, int count,
@@ -172,8 +184,16 @@ ONTO_HD ONTO_INLINE void fold_packs(const fold_position<reduce_inputs_of<Program
   fold_loads<Program>::template load<Lanes, finds_place<F>>(at, in, first, step, count);
   using value = computed_t<Program::result>;
   const auto value_at = [&](int a, int j) {
-    const lane_source<reduce_inputs_of<Program>, packs> source{{at.operands}, in[a], j};
-    return static_cast<value>(Program::evaluate(source));
+    using inputs = reduce_inputs_of<Program>;
+    if constexpr (inputs::indexed) {
+      const std::int64_t index =
+          at.start[inputs::inputs] + (std::int64_t{first} + a * step + j) * at.operands.step[inputs::inputs];
+      const indexed_source<inputs, packs> source{{{at.operands}, in[a], j}, index};
+      return static_cast<value>(Program::evaluate(source));
+    } else {
+      const lane_source<inputs, packs> source{{at.operands}, in[a], j};
+      return static_cast<value>(Program::evaluate(source));
+    }
   };
   if constexpr (finds_place<F>) {
     value values[Ahead][Lanes];
@@ -199,7 +219,7 @@ ONTO_HD ONTO_INLINE typename program_accumulator<Program, F>::state fold_part(co
   const std::int64_t first = outer_piece * grid.per_outer, last = least(first + grid.per_outer, grid.outer);
   const int step = grid.inner_depth * Lanes;
   const int outer_step = grid.depth >> grid.inner_bits;
-  constexpr int inputs = program_operands<Program>::inputs, places = inputs > 0 ? inputs : 1;
+  constexpr int inputs = reduce_operands<Program>::operands, places = inputs > 0 ? inputs : 1;
   std::int64_t begin[places] = {};
   for (int s = 0; s < inputs; ++s) begin[s] = from * operands.step[s];
   if constexpr (inputs > 0) add_offsets(operands.kept, output, begin);
@@ -267,7 +287,7 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
   if (lanes == 1 || inner % lanes != 0) return false;
   for (int k = 0; k < facts::inputs; ++k) {
     if (r.step[k] == 0) continue;
-    const auto lie_in_packs = [&](const strided_space<reduce_inputs_of<Program>::inputs>& space) {
+    const auto lie_in_packs = [&](const strided_space<reduce_inputs_of<Program>::operands>& space) {
       return lies_in_packs(r.values.data[k], size_of(facts::found.type[k]), lanes, r.step[k], space.stride[k],
                            space.rank);
     };
@@ -279,23 +299,30 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
 /// The grid, and where elements lie. *Preconditions* there is a result.
 template <class Program>
 reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
-  constexpr int inputs = reduce_operands<Program>::inputs;
+  constexpr int inputs = reduce_operands<Program>::inputs, operands = reduce_operands<Program>::operands;
+  const operand_view* views = call.in;
+  [[maybe_unused]] operand_view with_index[operands > 0 ? operands : 1];
+  if constexpr (reduce_operands<Program>::indexed) {
+    for (int k = 0; k < inputs; ++k) with_index[k] = call.in[k];
+    contiguous_strides(call.space, with_index[inputs].stride);
+    views = with_index;
+  }
   const dimension_set folded = folded_axes(*call.op, call.space.rank);
   const dimension_set kept = all_dimensions(call.space.rank) & ~folded;
   reduce_operands<Program> r{};
   r.values = operand_values_of<inputs, reduce_operands<Program>::scalars>(call);
-  r.kept = collapse<inputs>(call.space, kept, call.in);
-  const strided_space<inputs> all = collapse<inputs>(call.space, folded, call.in);
+  r.kept = collapse<operands>(call.space, kept, views);
+  const strided_space<operands> all = collapse<operands>(call.space, folded, views);
   const bool along = folds_along_memory(r.kept, all);
   std::int64_t inner = 1;
   const int last = all.rank - 1;
   for (int d = 0; d < last; ++d) {
     r.outer.append(all.extent[d].divisor);
-    for (int k = 0; k < inputs; ++k) r.outer.stride[k][d] = all.stride[k][d];
+    for (int k = 0; k < operands; ++k) r.outer.stride[k][d] = all.stride[k][d];
   }
   if (last >= 0) {
     inner = all.extent[last].divisor;
-    for (int k = 0; k < inputs; ++k) r.step[k] = all.stride[k][last];
+    for (int k = 0; k < operands; ++k) r.step[k] = all.stride[k][last];
   }
   if (size_of_dimensions(call.space, folded) == 0) inner = 0;
   r.packed = along && has_packs_to_fold<Program>(r, inner);
