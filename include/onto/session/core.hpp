@@ -83,6 +83,9 @@ class session_core final : public session_runtime {
     }
   }
 
+  /// Whether runs are those of `session::initialize`, whose first values are logged under one heading.
+  ONTO_COLD void log_first_values(bool on) { log_.first_values(on); }
+
   /// *Throws* `failed_precondition_error` for a variable of the program that has no value.
   ONTO_COLD void expect_initialized(const graph_view& g) {
     mutex_lock lock(mutex_);

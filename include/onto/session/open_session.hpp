@@ -38,7 +38,8 @@ inline session_core& first_task(const session_runtime& s) { return *task_of(s, 0
 inline session_core& core_of(session_runtime& s) { return static_cast<session_core&>(s); }
 
 /// Whether runs are those of `session::initialize`.
-inline void give_first_values(const session_core& s, bool on) {
+inline void give_first_values(session_core& s, bool on) {
+  s.log_first_values(on);
   if (s.group() && s.group()->shared) s.group()->shared->initialize(on);
 }
 

@@ -23,6 +23,12 @@ class placement_log {
     }
   }
 
+  /// While it is on, programs of one assignment, as those of first values are, have one heading together.
+  void first_values(bool on) {
+    mutex_lock lock(mutex_);
+    first_values_ = on ? heading::due : heading::of_each;
+  }
+
   /// *Throws* what the log's callback throws.
   ONTO_COLD ONTO_NOINLINE void write(const log_sink& log, const device_list& devices, const compiled_program& p,
                                      const program_state& s, const node_placement* where, int told_apart) {
@@ -35,6 +41,24 @@ class placement_log {
     for (const logged* l = logged_; l; l = l->next)
       if (l->program == &p && l->placement == key) return;
     logged_ = new logged{&p, key, logged_};
+    const bool assigns = p.graph.fetch_count == 1 && p.graph[p.graph.fetches[0]].kind() == op_kind::assign;
+    if (!assigns || first_values_ != heading::written) write_heading(log, devices);
+    if (assigns && first_values_ == heading::due) first_values_ = heading::written;
+    message m;
+    const node_names names(p.graph);
+    for (int n = 0; n < p.graph.count; ++n) {
+      if (p.graph[n].kind() == op_kind::scalar || !same_task(where[n].where, devices.here())) continue;
+      m.clear();
+      write_placement(m, p.graph, names, s, n, where[n]);
+      log.write(m.text());
+    }
+    if (told_apart > 0) log.write(told_apart_line(told_apart));
+  }
+
+ private:
+  enum class heading { of_each, due, written };
+
+  static void write_heading(const log_sink& log, const device_list& devices) {
     bool any = false;
     message m;
     for (int d = 0; d < devices.count(); ++d) {
@@ -47,23 +71,15 @@ class placement_log {
       log.write(m.text());
     }
     if (!any) log.write("Device mapping: no known devices.");
-    const node_names names(p.graph);
-    for (int n = 0; n < p.graph.count; ++n) {
-      if (p.graph[n].kind() == op_kind::scalar || !same_task(where[n].where, devices.here())) continue;
-      m.clear();
-      write_placement(m, p.graph, names, s, n, where[n]);
-      log.write(m.text());
-    }
-    if (told_apart > 0) log.write(told_apart_line(told_apart));
   }
 
- private:
   struct logged {
     const compiled_program* program;
     std::uint64_t placement;
     logged* next;
   };
   mutex mutex_;
+  heading first_values_ = heading::of_each;
   logged* logged_ = nullptr;
 };
 

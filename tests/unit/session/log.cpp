@@ -2,6 +2,7 @@
 // The placement log: which lines, where they go, and that each program's are written once.
 #include <onto/onto.hpp>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -75,6 +76,24 @@ TEST_CASE("a program is logged once, each program by itself", "[session]") {
   CHECK(log.size() == once);
   sess.run(on<cpu<0>>(exp(x)), x = values);
   CHECK(log.size() > once);
+}
+
+TEST_CASE("the first values of variables are logged under one heading", "[session]") {
+  static constexpr auto a = variable<"a", float, 2>(1_c);
+  static constexpr auto b = variable<"b", float, 2>(2_c);
+  static constexpr auto c = variable<"c", float, 2>(3_c);
+  lines log;
+  session sess{onto_test::simulated_alone(logging_to(log, 1))};
+  const auto headings = [&] { return std::count(log.begin(), log.end(), "Device mapping:"); };
+  sess.initialize(a + b);
+  CHECK(headings() == 1);
+  CHECK(log.size() == 6);  // the heading, the GPU, and two lines for each variable
+  CHECK(log[2] == "a: (Variable): " + gpu0);
+  CHECK(log[4] == "b: (Variable): " + gpu0);
+  sess.run(assign(c, 1.0f));
+  CHECK(headings() == 2);
+  sess.run(a * b);
+  CHECK(headings() == 3);
 }
 
 TEST_CASE("a program that runs with other shapes is not logged again", "[session]") {
