@@ -285,14 +285,15 @@ bool has_packs_to_fold(const reduce_inputs_of<Program>& r, std::int64_t inner) {
   using facts = program_operands<Program>;
   constexpr int lanes = reduce_lanes<Program>;
   if (lanes == 1 || inner % lanes != 0) return false;
-  for (int k = 0; k < facts::inputs; ++k) {
-    if (r.step[k] == 0) continue;
-    const auto lie_in_packs = [&](const strided_space<reduce_inputs_of<Program>::operands>& space) {
-      return lies_in_packs(r.values.data[k], size_of(facts::found.type[k]), lanes, r.step[k], space.stride[k],
-                           space.rank);
-    };
-    if (!lie_in_packs(r.kept) || !lie_in_packs(r.outer)) return false;
-  }
+  if constexpr (facts::inputs > 0)  // nvcc warns of a loop over none
+    for (int k = 0; k < facts::inputs; ++k) {
+      if (r.step[k] == 0) continue;
+      const auto lie_in_packs = [&](const strided_space<reduce_inputs_of<Program>::operands>& space) {
+        return lies_in_packs(r.values.data[k], size_of(facts::found.type[k]), lanes, r.step[k], space.stride[k],
+                             space.rank);
+      };
+      if (!lie_in_packs(r.kept) || !lie_in_packs(r.outer)) return false;
+    }
   return true;
 }
 
@@ -303,7 +304,8 @@ reduce_operands<Program> reduce_operands_of(const kernel_call& call) {
   const operand_view* views = call.in;
   [[maybe_unused]] operand_view with_index[operands > 0 ? operands : 1];
   if constexpr (reduce_operands<Program>::indexed) {
-    for (int k = 0; k < inputs; ++k) with_index[k] = call.in[k];
+    if constexpr (inputs > 0)
+      for (int k = 0; k < inputs; ++k) with_index[k] = call.in[k];
     contiguous_strides(call.space, with_index[inputs].stride);
     views = with_index;
   }
