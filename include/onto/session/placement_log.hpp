@@ -24,7 +24,7 @@ class placement_log {
   }
 
   /// While it is on, programs of one assignment, as those of first values are, have one heading together.
-  void first_values(bool on) {
+  ONTO_INLINE void first_values(bool on) {
     mutex_lock lock(mutex_);
     first_values_ = on ? heading::due : heading::of_each;
   }
@@ -42,9 +42,20 @@ class placement_log {
       if (l->program == &p && l->placement == key) return;
     logged_ = new logged{&p, key, logged_};
     const bool assigns = p.graph.fetch_count == 1 && p.graph[p.graph.fetches[0]].kind() == op_kind::assign;
-    if (!assigns || first_values_ != heading::written) write_heading(log, devices);
+    const bool is_headed = assigns && first_values_ == heading::written;
     if (assigns && first_values_ == heading::due) first_values_ = heading::written;
+    bool any = is_headed;
     message m;
+    for (int d = 0; !is_headed && d < devices.count(); ++d) {
+      const std::string description = devices[d].description();
+      if (description.empty() || !same_task(devices[d].where(), devices.here())) continue;
+      if (!any) log.write("Device mapping:");
+      any = true;
+      m.clear();
+      write_device(m, devices[d].where()) << " -> " << description;
+      log.write(m.text());
+    }
+    if (!any) log.write("Device mapping: no known devices.");
     const node_names names(p.graph);
     for (int n = 0; n < p.graph.count; ++n) {
       if (p.graph[n].kind() == op_kind::scalar || !same_task(where[n].where, devices.here())) continue;
@@ -57,21 +68,6 @@ class placement_log {
 
  private:
   enum class heading { of_each, due, written };
-
-  static void write_heading(const log_sink& log, const device_list& devices) {
-    bool any = false;
-    message m;
-    for (int d = 0; d < devices.count(); ++d) {
-      const std::string description = devices[d].description();
-      if (description.empty() || !same_task(devices[d].where(), devices.here())) continue;
-      if (!any) log.write("Device mapping:");
-      any = true;
-      m.clear();
-      write_device(m, devices[d].where()) << " -> " << description;
-      log.write(m.text());
-    }
-    if (!any) log.write("Device mapping: no known devices.");
-  }
 
   struct logged {
     const compiled_program* program;
