@@ -64,6 +64,46 @@ struct copysign_has_another_name : mistake {
   static_assert(ok, "[onto.operands] copysign is written where(y < 0, -abs(x), abs(x))");
 };
 template <class... X>
+struct remainder_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] remainder is written x % y, as NumPy's, or x - round(x / y) * y, as C's");
+};
+template <class... X>
+struct fmax_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] fmax is written maximum(x, y)");
+};
+template <class... X>
+struct fmin_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] fmin is written minimum(x, y)");
+};
+template <class... X>
+struct erfc_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] erfc is written 1 - erf(x)");
+};
+template <class... X>
+struct nearbyint_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] nearbyint is written round(x)");
+};
+template <class... X>
+struct asinh_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] asinh is written log(x + sqrt(x * x + 1))");
+};
+template <class... X>
+struct acosh_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] acosh is written log(x + sqrt(x * x - 1))");
+};
+template <class... X>
+struct atanh_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok, "[onto.operands] atanh is written 0.5 * log((1 + x) / (1 - x))");
+};
+template <class... X>
 struct clamp_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok, "[onto.operands] clamp is written clip(x, 0, 1)");
@@ -108,6 +148,14 @@ ONTO_NAME_OF_C(rint)
 ONTO_NAME_OF_C(fmod)
 ONTO_NAME_OF_C(hypot)
 ONTO_NAME_OF_C(copysign)
+ONTO_NAME_OF_C(remainder)
+ONTO_NAME_OF_C(fmax)
+ONTO_NAME_OF_C(fmin)
+ONTO_NAME_OF_C(erfc)
+ONTO_NAME_OF_C(nearbyint)
+ONTO_NAME_OF_C(asinh)
+ONTO_NAME_OF_C(acosh)
+ONTO_NAME_OF_C(atanh)
 #undef ONTO_NAME_OF_C
 
 // Those of other libraries: each argument is converted, so that a function that takes it as it is comes first.
