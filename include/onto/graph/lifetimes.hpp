@@ -79,6 +79,8 @@ class value_lifetimes {
   /// Whether a unit reads the value of `o` only where it writes: at an element's own index, or all of a row that it
   /// then replaces.
   constexpr bool is_read_in_place(int unit, int o) const {
+    // What is folded may be read for each element of the result, also what has the result's shape.
+    if (g_[unit].kind() == op_kind::reduce) return false;
     // Stages of a row kernel may read an operand again when the row of the result has been written to.
     const bool one = units_.is_single(unit);
     if (!one && is_row_kernel(g_, units_, unit)) return false;

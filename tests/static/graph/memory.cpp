@@ -127,6 +127,13 @@ static_assert(plan_of(softmax<0>(tanh(softmax(x)) * max(softmax(x)))).peak_bytes
 static_assert(plan_of(matmul(softmax<0>(tanh(softmax<0>(x))), softmax<0>(x))).peak_bytes(cpu<0>{}) == 2 * whole);
 static_assert(plan_of(matmul(transpose(softmax<0>(x)) * softmax<0>(x), y)).peak_bytes(cpu<0>{}) == 2 * whole);
 
+// Nor is what a reduction folds for each element of its result, though it may have the result's shape: it is read
+// again.
+constexpr auto column = placeholder<"column", float, 64, 1>;
+constexpr auto rows = placeholder<"rows", float, 64, 1, 1>;
+static_assert(plan_of(on<gpu<0>>(max<1>(column + rows))).peak_bytes(gpu<0>{}) == 3 * 256);
+static_assert(plan_of(max<1>(tanh(column) + rows) * 2_c).peak_bytes(cpu<0>{}) == 2 * 256);
+
 // Each result of a merged kernel takes over an operand of its own.
 static_assert(plan_of(matmul(tanh(softmax<0>(x)) + softmax<0>(y), tanh(softmax<0>(x)) * softmax<0>(y)))
                   .peak_bytes(cpu<0>{}) == 2 * whole);
