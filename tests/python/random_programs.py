@@ -3,10 +3,10 @@
 # Random programs beside NumPy: words of every kind over tensors of rank 1 to 5, of extents about the borders of packs, some known
 # to the compiler and some not, on the CPU with one thread and with three, on simulated GPUs, prepared, and without a session. Each
 # is computed by NumPy in doubles, too. Then gradients of such programs beside differences of their losses.
-"""usage: random_programs.py [--seed N] [--programs N] [--gradients N] [--keep]
+"""usage: random_programs.py [--seed N] [--programs N] [--gradients N] [--keep] [--emulated FOLDER]
 
 NumPy is that of build/python, where check.py leaves it, or ONTO_PYTHON's. The C++ programs are compiled together, by $CXX (g++), in build/scratch/random_programs; --keep runs them again as they
-are. A program that fails is printed."""
+are. With --emulated they run on emulated GPUs, where what is placed nowhere goes, too: the tree in that folder compiles them. A program that fails is printed."""
 import argparse
 import math
 import os
@@ -539,10 +539,14 @@ namespace {
 std::string folder;
 
 std::vector<session_options> machines() {
+#if defined(ONTO_CUDA_EMULATION)
+  return {{.allow_soft_placement = true}};
+#else
   session_options one{.allow_soft_placement = true, .cpu_threads = 1};
   session_options three{.allow_soft_placement = true, .cpu_threads = 3};
   session_options gpus{.simulated_gpus = 2};
   return {one, three, gpus};
+#endif
 }
 
 /// Results of one number are files of their own.
@@ -558,7 +562,7 @@ void compare(const char* name, const T& at, const T& gradient, Loss loss) {
   double along = 0;
   unsigned k = 7;
   const double h = 1e-6;
-  for (std::int64_t i = 0; i < at.size(); ++i) {
+  for (std::size_t i = 0; i < at.size(); ++i) {
     k = k * 1103515245u + 12345u;
     const double d = (k >> 16) % 2000 / 1000.0 - 1;
     along += d * gradient.data()[i];
@@ -584,12 +588,17 @@ def generate(seed, programs, gradients):
     return made
 
 
-def build(made):
+def build(made, emulated):
     source = HEAD + "\n".join(p.text for p in made) + "\n\n}  // namespace\n\nint main(int, char** a) {\n  folder = a[1];\n"
     for p in made:
         source += (f"  try {{\n    program_{p.number}();\n  }} catch (const std::exception& e) {{\n"
                    f"    std::printf(\"THREW {p.number}: %s\\n\", e.what());\n  }}\n")
     (FOLDER / "programs.cpp").write_text(source + "}\n")
+    if emulated:
+        done = subprocess.run(["cmake", "--build", emulated, "--target", "emulated_random_programs"], capture_output=True, text=True, check=False)
+        if done.returncode:
+            print("FAIL the programs do not compile:\n" + (done.stdout + done.stderr)[-6000:])
+        return done.returncode == 0
     (FOLDER / "runtime.cpp").write_text("#include <onto/compiled.hpp>\n")
     compiler = os.environ.get("CXX") or "g++"
     command = [compiler, "-std=c++20", "-O1", "-DONTO_COMPILED", f"-I{ROOT / 'include'}", str(FOLDER / "programs.cpp"), str(FOLDER / "runtime.cpp"),
@@ -600,11 +609,11 @@ def build(made):
     return done.returncode == 0
 
 
-def wrong(p):
-    """What is wrong with the results of a program, or nothing."""
+def wrong(p, times):
+    """What is wrong with the results of a program, or nothing; each was computed so many times at least."""
     for k, node in enumerate(p.fetched):
         results = sorted(FOLDER.glob(f"{p.number}_{k}_is_*.npy"))
-        if len(results) < 6:
+        if len(results) < times:
             return f"result {k} was computed {len(results)} times"
         for file in results:
             got = np.load(file)
@@ -617,17 +626,21 @@ def wrong(p):
 
 
 def main():
+    global FOLDER, MOST_ELEMENTS
     arguments = argparse.ArgumentParser(usage=__doc__)
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--programs", type=int, default=12)
     arguments.add_argument("--gradients", type=int, default=6)
     arguments.add_argument("--keep", action="store_true")
+    arguments.add_argument("--emulated", metavar="FOLDER")
     a = arguments.parse_args()
+    if a.emulated:
+        FOLDER, MOST_ELEMENTS = pathlib.Path(a.emulated).resolve() / "random_programs", 20_000
     FOLDER.mkdir(parents=True, exist_ok=True)
     for old in FOLDER.glob("*.npy"):
         old.unlink()
     made = generate(a.seed, a.programs, a.gradients)
-    if not a.keep and not build(made):
+    if not a.keep and not build(made, a.emulated):
         return 1
     done = subprocess.run([FOLDER / "programs", f"{FOLDER}/"], capture_output=True, text=True, check=False)
     said = done.stdout.splitlines()
@@ -639,12 +652,13 @@ def main():
         if p.gradient and not bad and not any(line.startswith(f"close {p.number} ") for line in said):
             bad = ["no gradient was compared"]
         if not p.gradient and not bad:
-            found = wrong(p)
+            found = wrong(p, 2 if a.emulated else 6)
             bad = [found] if found else []
         if bad:
             failed += 1
             print(f"FAIL seed {a.seed}, program {p.number}: {'; '.join(bad)}\n{p.text}")
-    print(f"random programs beside NumPy: {len(made) - failed} passed, {failed} failed, 0 skipped", flush=True)
+    where = "on emulated GPUs " if a.emulated else ""
+    print(f"random programs {where}beside NumPy: {len(made) - failed} passed, {failed} failed, 0 skipped", flush=True)
     return 1 if failed else 0
 
 
