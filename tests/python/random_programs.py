@@ -50,7 +50,7 @@ class Program:
         self.integers = self.type == "int32"
         self.most = 4000 if gradient else MOST_ELEMENTS
         self.nodes = []
-        self.base = [dice.choice(EXTENTS) for _ in range(4)]
+        self.base = [dice.choice(EXTENTS) for _ in range(4)] if dice.random() < .6 else [dice.choice(EXTENTS)] * 4  # operands of the result's shape
         self.symbols = [self.symbol(k) for k in range(dice.randint(2, 4))]
         wanted = dice.randint(5, 12)
         for _ in range(300):
