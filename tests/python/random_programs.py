@@ -544,7 +544,7 @@ std::vector<session_options> machines() {
 #else
   session_options one{.allow_soft_placement = true, .cpu_threads = 1};
   session_options three{.allow_soft_placement = true, .cpu_threads = 3};
-  session_options gpus{.simulated_gpus = 2};
+  session_options gpus{.allow_soft_placement = true, .simulated_gpus = 2};  // not every operation has a kernel there
   return {one, three, gpus};
 #endif
 }
