@@ -17,12 +17,12 @@ struct is_no_feed {
                 "[onto.feed] the data has another rank than the placeholder, or no shape of its own; feed a tensor, or "
                 "tensor_ref<...>(data, {rows, columns})");
 };
-template <class Element, class Wanted>
+template <class Data, class Tensor>
 struct elements_are_of_another_type {
   using reported = void;
-  static constexpr bool ok = sizeof(Element) == 0;
+  static constexpr bool ok = sizeof(Data) == 0;
   static_assert(ok,
-                "[onto.feed] the data's elements are of another type than the placeholder's, double and float for one; "
+                "[onto.feed] the data's elements are of another type than the placeholder's, as double beside float; "
                 "declare the placeholder with theirs and convert with cast<T>(x), or feed a tensor<T, dyn>(v)");
 };
 template <class Matrix, class Tensor>
@@ -70,7 +70,7 @@ constexpr auto feed_mistake() {
   if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
     return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
   else if constexpr (text_like<Data>)
-    return std::type_identity<is_no_feed<Data, Tensor>>{};
+    return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else if constexpr (laid_out<Data> &&
                      requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })
     return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};

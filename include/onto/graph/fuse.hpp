@@ -210,7 +210,7 @@ class fuser {
     if (!folded_alone && !(surely_equal(g_[n].shape, space) && keeps_index(g_, p_, wanted, p_.path_of[n])))
       return false;
     if (folds && g_[n].op->cost >= recompute_limit) return false;
-    for (int m = 0; folds && m < g_.count; ++m)
+    for (int m = 0; folds && rows_.any() && m < g_.count; ++m)
       if (m != wanted && rows_.joins(m, wanted, p_)) return false;
     return true;
   }

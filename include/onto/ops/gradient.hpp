@@ -247,19 +247,6 @@ constexpr auto gradient(const Loss& loss, const W& w) {
   }
 }
 
-template <class Loss>
-constexpr auto gradient(const Loss&) {
-  return typename detail::gradient_is_by_something<Loss>::result{};
-}
-template <class Loss>
-constexpr auto gradients(const Loss&) {
-  return typename detail::gradient_is_by_something<Loss>::result{};
-}
-template <class Loss>
-constexpr auto value_and_gradient(const Loss&) {
-  return typename detail::gradient_is_by_something<Loss>::result{};
-}
-
 /// The derivatives by several: `auto [dw, db] = gradients(loss, w, b)`.
 template <expression Loss, expression... W>
   requires(sizeof...(W) > 0)
@@ -270,14 +257,18 @@ template <expression Loss, expression... W>
   requires(sizeof...(W) > 0)
 constexpr auto value_and_gradient(const Loss& loss, const W&... w) { return std::tuple{loss, gradient(loss, w)...}; }
 
-#define ONTO_TAKES_NO_NAMES(word)                                 \
-  template <expression Loss, class... W>                          \
-    requires(std::is_convertible_v<const W&, const char*> || ...) \
+#define ONTO_IS_BY_VARIABLES(word)                                    \
+  template <class Loss>                                               \
+  constexpr auto word(const Loss&) {                                  \
+    return typename detail::gradient_is_by_something<Loss>::result{}; \
+  }                                                                   \
+  template <expression Loss, class... W>                              \
+    requires(std::is_convertible_v<const W&, const char*> || ...)     \
   constexpr auto word(const Loss&, const W&...) { return typename detail::gradient_is_not_by_a_name<Loss>::result{}; }
-ONTO_TAKES_NO_NAMES(gradient)
-ONTO_TAKES_NO_NAMES(gradients)
-ONTO_TAKES_NO_NAMES(value_and_gradient)
-#undef ONTO_TAKES_NO_NAMES
+ONTO_IS_BY_VARIABLES(gradient)
+ONTO_IS_BY_VARIABLES(gradients)
+ONTO_IS_BY_VARIABLES(value_and_gradient)
+#undef ONTO_IS_BY_VARIABLES
 
 namespace detail {
 
