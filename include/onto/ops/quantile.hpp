@@ -81,14 +81,10 @@ constexpr auto place_of_quantile(const Q& q, const S& sorted) {
 /// The elements at a place along `Axis`, which is left out, or as `take` has it those of several.
 template <int Axis, class S, class P>
 constexpr auto elements_at(const S& sorted, const P& place) {
-  if constexpr (number_in_type<P> && S::facts.shape[Axis] != dyn) {  // a view
-    constexpr int at = P::value < 0 ? S::facts.shape[Axis] - 1 : static_cast<int>(P::value);
-    return squeeze<Axis>(slice_axis<Axis, range<at, at + 1>>(sorted));
-  } else if constexpr (number_in_type<P>) {
-    return take<Axis>(sorted, fill<std::int64_t>(place));
-  } else {
+  if constexpr (number_in_type<P>)  // a view
+    return squeeze<Axis>(slice_axis<Axis, range<static_cast<int>(P::value), static_cast<int>(P::value) + 1>>(sorted));
+  else
     return take<Axis>(sorted, place);
-  }
 }
 
 /// `a` to `b`, a part of the way, as NumPy rounds it; where they are equal, which infinities are, there is no way.
@@ -141,11 +137,12 @@ constexpr auto quantile_along(const E& x, const Q& q) {
   const auto place = place_of_quantile<e[Axis], Axis>(q, sorted);
   const auto found = part_of_the_way(elements_at<Axis>(sorted, place.before), elements_at<Axis>(sorted, place.behind),
                                      along(place.way));
+  const auto greatest = squeeze<Axis>(slice_axis<Axis, range<-1, to_end>>(sorted));
   const auto last = [&] {  // which is NaN where any is
     if constexpr (Parts == 0)
-      return elements_at<Axis>(sorted, c<-1>);
+      return greatest;
     else
-      return expand_dims<Axis>(elements_at<Axis>(sorted, c<-1>));
+      return expand_dims<Axis>(greatest);
   }();
   using before_axis = std::make_integer_sequence<int, (Parts == 0 ? 0 : Axis)>;
   return parts_first<Axis>(where(last == last, found, last), before_axis{}, behind_axis);
