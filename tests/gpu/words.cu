@@ -50,6 +50,10 @@ void check_views(session& sess, int rows, int columns) {
   CHECK(same_on_gpu(sess, tile<2, 3>(x<T>), x<T> = X));
   CHECK(same_on_gpu(sess, repeat<3, 1>(x<T>), x<T> = X));
   CHECK(same_on_gpu(sess, pad<padding<1, 2>, padding<3>>(roll<1, 1>(x<T>), 1), x<T> = X));
+  CHECK(same_on_gpu(sess, roll<-3, 0>(x<T>), x<T> = X));
+  CHECK(same_on_gpu(sess, roll<1, 0>(x<T>) - roll<-2, 1>(x<T>) * x<T>, x<T> = X));
+  CHECK(same_on_gpu(sess, roll<3, 0>(roll<1, 1>(x<T>)) + roll<40, 0>(transpose(flip<0>(transpose(x<T>)))), x<T> = X));
+  CHECK(same_on_gpu(sess, roll<1, 1>(x<T>) - roll<2, 0>(slice<range<0, 1>>(x<T>)) * x<T>, x<T> = X));
 }
 
 }  // namespace
@@ -83,6 +87,32 @@ TEST_CASE("what knows its place agrees with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, one_hot<9>(cast<int>(k * 4.f)), k = X));
   CHECK(same_on_gpu(sess, one_hot<9>(cast<std::uint8_t>(abs(k) * 4.f)), k = X));
   CHECK(same_on_gpu(sess, linspace<float, 40>(-1, 1) + k, k = X));
+}
+
+TEST_CASE("stencils whose ends are joined agree with the CPU's", "[gpu]") {
+  session sess;
+  const auto X = numbers<float>(40, 40);
+  static constexpr auto fixed = placeholder<"k", float, 40, 40>;
+  const auto across = roll<1, 1>(fixed) + roll<-1, 1>(fixed);
+  const auto along = roll<1, 0>(fixed) + roll<-1, 0>(fixed);
+  // Each box knows its place, and the further results of a kernel are written there.
+  CHECK(same_on_gpu(sess, triu<2>(across + along) * linspace<float, 40>(0, 1), fixed = X));
+  const auto wanted = sess.run(fetches(on<cpu<0>>(across * fixed), on<cpu<0>>(along - fixed)), fixed = X);
+  const auto got = sess.run(fetches(on<gpu<0>>(across * fixed), on<gpu<0>>(along - fixed)), fixed = X);
+  for (int n = 0; n < 1600; ++n) {
+    CHECK(get<0>(got).data()[n] == Approx(get<0>(wanted).data()[n]));
+    CHECK(get<1>(got).data()[n] == Approx(get<1>(wanted).data()[n]));
+  }
+  // Two variables of different extents, updated by one launch where nothing is rolled.
+  constexpr auto v = on<gpu<0>>(variable<"v", float, 24>);
+  constexpr auto w = on<gpu<0>>(variable<"w", float, 7>);
+  const tensor<float, 24> V = sess.run(linspace<float, 24>(1, 3));
+  const tensor<float, 7> W = sess.run(linspace<float, 7>(-3, 1));
+  sess.run(group(assign(v, V), assign(w, W)));
+  sess.run(group(assign_add(v, roll<1, 0>(v)), assign_add(w, roll<1, 0>(w))));
+  const auto [a, b] = sess.run(fetches(v, w));
+  for (int n = 0; n < 24; ++n) CHECK(a(n) == Approx(V(n) + V((n + 23) % 24)));
+  for (int n = 0; n < 7; ++n) CHECK(b(n) == Approx(W(n) + W((n + 6) % 7)));
 }
 
 TEST_CASE("what knows its place is folded as on the CPU", "[gpu]") {

@@ -340,7 +340,7 @@ def sliced(p, x, v):
 @word(2)
 def rearranged(p, x, v):
     k, written = p.axis(x)
-    by = p.dice.choice([1, -1, 2, 3] if x.static else [1, -1])
+    by = p.dice.choice([1, -1, 2, 3, -5])
     return p.dice.choice([(f"flip<{written}>({x.name})", np.flip(v, k), True, [x]),
                           (f"roll<{by}, {written}>({x.name})", np.roll(v, by, k), True, [x]),
                           (f"repeat<2, {written}>({x.name})", np.repeat(v, 2, k), True, [x]),

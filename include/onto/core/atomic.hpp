@@ -18,8 +18,8 @@ enum memory_order : int {
 template <class T>
 class atomic {
  public:
-  constexpr atomic() = default;
-  constexpr explicit atomic(T value) : value_(value) {}
+  ONTO_INLINE constexpr atomic() = default;
+  ONTO_INLINE constexpr explicit atomic(T value) : value_(value) {}
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
 

@@ -181,6 +181,15 @@ class derivation : public derived_nodes {
     return add_made(o, type_of(c), sliced(o.attribute + 2, axis + 1, shape_of(c)).shape, &c, 1);
   }
 
+  /// What a roll did, undone.
+  constexpr int roll_back(int c, const op_info& by) {
+    op_info o = view_operation(view_kind::roll, "Roll", 2);
+    o.attribute[1] = 1;
+    o.attribute[2] = by.attribute[2];
+    o.attribute[3] = -by.attribute[3];
+    return add_made(o, type_of(c), shape_of(c), &c, 1);
+  }
+
   constexpr int concat(const int* parts, int count, int axis) {
     op_info o = made_operation(op_kind::concat, "Concat", {all_elements, all_elements});
     o.attributes = 1;

@@ -144,6 +144,7 @@ class extent_origins {
       const bool flipped = r.begin == to_end && r.end == to_begin && r.step == -1;
       return whole || flipped ? axis : -1;
     }
+    if (view_of(op) == view_kind::roll) return axis;
     const std::int64_t e = op.attribute[2 + axis];
     return e < dyn && e > made_extent ? static_cast<int>(-2 - e) : -1;
   }

@@ -146,17 +146,28 @@ class fuser {
     const bool strides = !is_reshape(g_, n) || keeps_axes(g_, n) || (flat && !g_[base_of(g_, p_, below)].is_map());
     const bool in_rows = rows_.any() && wanted >= 0 && is_row_kernel(g_, p_, wanted);
     const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : transposed_reads(g_, p_, n);
+    const bool rolls = is_roll(g_, n);
     if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.path_of, n, p_.path_of[n]) &&
-        (strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
-      if (!strides) splits_.get()[n] = wanted;
+        (rolls ? sees_roll(n, wanted) : strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
+      if (!strides || rolls) splits_.get()[n] = wanted;
       return {wanted, n};
     }
-    const bool copied = is_fetched(n) || (!strides && !flat) || reads >= copied_reads ||
+    const bool copied = rolls || is_fetched(n) || (!strides && !flat) || reads >= copied_reads ||
                         (makes_operand(n) && (reads > 1 || view_of(*g_[n].op) == view_kind::slice));
     if (!copied) return {};
     k_.path_of[n] = -1;
     k_.prepend(n, n);
     return {reads_along_memory(g_, p_.path_of, n, -1) ? n : none, is_reshape(g_, n) ? -1 : n};
+  }
+
+  /// Whether the kernel with this root reads through roll `n`: maps do, where only rolls are above it.
+  ONTO_INLINE constexpr bool sees_roll(int n, int root) const {
+    if (!(g_[root].is_map() || g_[root].kind() == op_kind::assign)) return false;
+    for (int path = p_.path_of[n]; path >= 0; path = p_.path_of[path])
+      if (!is_roll(g_, path)) return false;
+    for (int u = n + 1; u < g_.count; ++u)
+      if (splits_.get()[u] == root && !is_roll(g_, u)) return false;
+    return true;
   }
 
   /// Whether the kernel of a view, if it has one, makes what the view is of: nothing else needs that.
@@ -228,7 +239,7 @@ class fuser {
   kernel_partition p_;  // the same, to be read
   scratch_array<int> use_count_, last_user_;
   scratch_array<int> targets_;
-  scratch_array<int> splits_;  // of some reshapes, the kernel they are in
+  scratch_array<int> splits_;  // of some reshapes and rolls, the kernel they are in
   node_uses uses_;
   row_finder rows_;
 };

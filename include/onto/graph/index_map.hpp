@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Where a node's elements are: views are strides and an offset into the memory of the node below them.
+// Where a node's elements are: views are strides and an offset into the memory of the node below them, and of a roll
+// how much further along an axis they are read, around its end.
 #pragma once
 
 #include <onto/graph/view_path.hpp>
@@ -11,6 +12,8 @@ namespace onto::detail {
 struct view_layout {
   std::int64_t offset = 0;
   std::int64_t stride[max_rank] = {};
+  int rolled[max_rank] = {};  // along each axis, see rolled_by
+  bool rolls = false;
 };
 
 /// Strides of `from` over a space it broadcasts to.
@@ -19,6 +22,22 @@ constexpr void broadcast_strides(const extents& from, const std::int64_t* stride
   for (int k = 0; k < max_rank; ++k) out[k] = 0;
   const int lead = space.rank - from.rank;
   for (int k = 0; k < from.rank; ++k) out[lead + k] = from.dims[k] == 1 && space.dims[lead + k] != 1 ? 0 : stride[k];
+}
+
+/// A layout over a space that its extents broadcast to.
+ONTO_INLINE constexpr void broadcast_layout(const extents& from, const view_layout& l, const extents& space,
+                                            view_layout& out) {
+  broadcast_strides(from, l.stride, space, out.stride);
+  if (!l.rolls) return;
+  const int lead = space.rank - from.rank;
+  for (int k = 0; k < max_rank; ++k) out.rolled[k] = k < lead || k >= space.rank ? 0 : l.rolled[k - lead];
+}
+
+/// Another roll of a layout. Kernels read through rolls alone, and other views below them: see `fuser::sees_roll`.
+ONTO_INLINE constexpr void roll_layout(view_layout& l, const op_info& op, const extents& shape) {
+  const int axis = rolled_axis(op, shape.rank), extent = shape.dims[axis], by = rolled_by(op, extent);
+  l.rolled[axis] = extent - l.rolled[axis] > by ? l.rolled[axis] + by : l.rolled[axis] + by - extent;
+  l.rolls = true;
 }
 
 /// One view over `below`, whose elements are strides in it, too.
@@ -32,6 +51,9 @@ constexpr view_layout look_through(const op_info& op, const view_layout& below, 
     reshape_strides(shape_below, below.stride, shape, r.stride);
   } else if (view_of(op) == view_kind::broadcast) {
     broadcast_strides(shape_below, below.stride, shape, r.stride);
+  } else if (view_of(op) == view_kind::roll) {
+    r = below;
+    roll_layout(r, op, shape);
   } else {
     for (int k = 0; k < shape.rank; ++k) {
       r.stride[k] = below.stride[k];
@@ -78,7 +100,7 @@ constexpr index_map index_map_of(const graph_view& g, const kernel_partition& p,
     const int view = viewed ? o : path;
     const extents& below = shapes[g.operand(view, 0)];
     view_layout l = r.layout;
-    broadcast_strides(r.over, r.layout.stride, below, l.stride);
+    broadcast_layout(r.over, r.layout, below, l);
     if (is_reshape(g, view)) {
       r.layout.offset = l.offset;
       if (!reshape_strides(below, l.stride, shapes[view], r.layout.stride)) {
@@ -97,7 +119,7 @@ constexpr index_map index_map_of(const graph_view& g, const kernel_partition& p,
       path = path_of[path];
   }
   view_layout l = r.layout;
-  broadcast_strides(r.over, r.layout.stride, space, l.stride);
+  broadcast_layout(r.over, r.layout, space, l);
   r.layout = l;
   r.over = space;
   return r;

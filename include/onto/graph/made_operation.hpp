@@ -69,7 +69,7 @@ constexpr void for_each_source(const op_info& op, const Take& take) {
   int first = op.attributes;
   if (op.kind == op_kind::scalar)
     first = 2;
-  else if (op.kind == op_kind::view && view_of(op) != view_kind::slice)
+  else if (op.kind == op_kind::view && names_axes(op))
     first = 2 + static_cast<int>(op.attribute[1]);
   else if (op.kind == op_kind::reduce && op.attribute[2] == folds_to_extents)
     first = 3;
@@ -80,7 +80,7 @@ constexpr void for_each_source(const op_info& op, const Take& take) {
 /// Which attributes of an operation that was made say where its extent along an axis is looked up; 0: it is not.
 constexpr int looked_up(const op_info& op, int axis) {
   if (op.kind == op_kind::reduce && op.attribute[2] == folds_to_extents) return 3 + 2 * axis;
-  if (op.kind != op_kind::view || view_of(op) == view_kind::slice || op.attribute[2 + axis] > made_extent) return 0;
+  if (op.kind != op_kind::view || !names_axes(op) || op.attribute[2 + axis] > made_extent) return 0;
   return 2 + static_cast<int>(op.attribute[1] + 2 * (made_extent - op.attribute[2 + axis]));
 }
 
@@ -92,6 +92,7 @@ constexpr void add_source(op_info& o, const extent_source& e) {
 constexpr inferred infer_made_view(const op_info& op, const extent_lookup& of, const extents& x) {
   const int count = static_cast<int>(op.attribute[1]);
   if (view_of(op) == view_kind::slice) return sliced(op.attribute + 2, count, x);
+  if (view_of(op) == view_kind::roll) return {x};
   int dims[max_rank]{};
   for (int k = 0; k < count; ++k) {
     const int pair = looked_up(op, k);

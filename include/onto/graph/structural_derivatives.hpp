@@ -134,6 +134,7 @@ constexpr int derive_view(derivation& d, int n, int g) {
   if (d.is_scalar(g)) return view_of(o) == view_kind::slice ? derive_view(d, n, d.stretch(g, n)) : g;
   g = d.stretch(g, n);
   if (view_of(o) == view_kind::reshape) return d.reshape_to(g, x);
+  if (view_of(o) == view_kind::roll) return d.roll_back(g, o);
   if (view_of(o) == view_kind::permute) {
     int axes[max_rank]{};
     const int rank = d.shape_of(n).rank;

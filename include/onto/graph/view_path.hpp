@@ -95,6 +95,10 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
   return true;
 }
 
+ONTO_INLINE constexpr bool is_roll(const graph_view& g, int n) {
+  return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::roll;
+}
+
 /// Whether the views from `n` down are of contiguous memory, where what is below them is laid out by itself.
 constexpr bool is_flat(const graph_view& g, const kernel_partition& p, int n) {
   while (g[n].kind() == op_kind::view && !p.runs(n)) {
@@ -181,7 +185,8 @@ constexpr int transposed_reads(const graph_view& g, const kernel_partition& p, i
 }
 
 /// Whether a reshape whose operand's elements are no strides in it can be in the kernel: the kernel's space is then one
-/// of smaller extents in which they are. `split`, per node, is the kernel such a reshape is in, or -1.
+/// of smaller extents in which they are. `split`, per node, is the kernel such a reshape, or a roll, is in, or -1: the
+/// elements of a roll are no strides in smaller extents.
 constexpr bool may_split(const graph_view& g, const int* split, int n, int root) {
   const extents &space = shape_of_path(g, root, -1), &to = g[n].shape, &from = g[g.operand(n, 0)].shape;
   if (!(space.is_static() && to.is_static() && from.is_static())) {
@@ -195,7 +200,7 @@ constexpr bool may_split(const graph_view& g, const int* split, int n, int root)
   extents all = space;
   if (!refine(all, from, all, nullptr)) return false;
   for (int u = n + 1; u < g.count; ++u)
-    if (split[u] == root && !refine(all, g[g.operand(u, 0)].shape, all, nullptr)) return false;
+    if (split[u] == root && (is_roll(g, u) || !refine(all, g[g.operand(u, 0)].shape, all, nullptr))) return false;
   return true;
 }
 

@@ -50,6 +50,21 @@ struct broadcast_to : view {
   ONTO_END_RUNS_ONCE
 };
 
+/// Attributes: `view_kind::roll`, 1, the axis, and how much further along it elements are than the operand's.
+template <int Shift, int Axis>
+struct roll : view {
+  static constexpr std::string_view name = "Roll";
+  static constexpr int attribute_count = 4;
+  static constexpr std::int64_t attribute[attribute_count] = {static_cast<std::int64_t>(view_kind::roll), 1, Axis,
+                                                              Shift};
+
+  ONTO_BEGIN_RUNS_ONCE
+  static constexpr inferred infer(const extents* operands, int) {
+    return {operands[0], normalize_axis(Axis, operands[0].rank) < 0 ? shape_fault::axis : shape_fault::none};
+  }
+  ONTO_END_RUNS_ONCE
+};
+
 }  // namespace op
 
 namespace detail {
@@ -58,11 +73,6 @@ template <class Op, class Shape>
 struct parts_are_not_equal : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
   static_assert(ok, "[onto.shape] split: the parts are not of equal extents; slice takes parts of any");
-};
-template <class Op, class Shape>
-struct roll_needs_its_extent : mistake {
-  static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok, "[onto.shape] roll: by more than 1 the axis needs its extent in the type; or concat two slices");
 };
 template <class Op, class Shape>
 struct flattening_needs_extents : mistake {
@@ -269,25 +279,19 @@ constexpr auto tile(const E& x) {
 
 /// The elements `Shift` places further along an axis, those that fall out at the end put in at its beginning:
 /// `roll<1, 0>(x)`; backwards where `Shift` is negative. Without an axis, of all elements in row-major order.
-/// *Mandates* an axis the operand has, whose extent is in the type unless `Shift` is -1, 0 or 1.
+/// *Mandates* an axis the operand has. Maps read through it: a stencil with its edges joined is one kernel.
 template <int Shift, int Axis, expression E>
 constexpr auto roll(const E& x) {
   if constexpr (!detail::has_axis<Axis, E>) {
-    return typename detail::no_axis_of<op::concat<Axis>, E>::result{};
+    return typename detail::no_axis_of<op::roll<Shift, Axis>, E>::result{};
   } else {
     constexpr int axis = normalize_axis(Axis, E::facts.shape.rank), extent = E::facts.shape[axis];
-    if constexpr (Shift == 0 || extent == 0 || extent == 1) {
+    constexpr int within = extent == dyn || extent == 0 ? Shift : Shift % extent;
+    constexpr int shift = within < 0 && extent != dyn ? within + extent : within;
+    if constexpr (shift == 0 || extent == 0)
       return x;
-    } else if constexpr (extent == dyn && Shift != 1 && Shift != -1) {
-      return typename detail::roll_needs_its_extent<op::concat<axis>, detail::shape_of_t<E>>::result{};
-    } else {
-      constexpr int cut = extent == dyn ? -Shift : ((-Shift) % extent + extent) % extent;
-      if constexpr (cut == 0) {
-        return x;
-      } else {
-        return concat<axis>(detail::slice_axis<axis, range<cut>>(x), detail::slice_axis<axis, range<0, cut>>(x));
-      }
-    }
+    else
+      return make<op::roll<shift, axis>>(x);
   }
 }
 template <int Shift, expression E>

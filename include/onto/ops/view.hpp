@@ -8,7 +8,7 @@
 
 namespace onto {
 
-enum class view_kind : int { permute, reshape, slice, broadcast };
+enum class view_kind : int { permute, reshape, slice, broadcast, roll };
 
 /// The end of a `range` that goes to the end of the axis, and of one that steps backwards to its first element.
 inline constexpr int to_end = std::numeric_limits<int>::max();
@@ -234,6 +234,17 @@ struct slice_range {
 constexpr int range_count(const op_info& op) { return static_cast<int>(op.attribute[1]); }
 constexpr slice_range range_of(const op_info& op, int k) {
   return {op.attribute[2 + 3 * k], op.attribute[3 + 3 * k], op.attribute[4 + 3 * k]};
+}
+/// A roll: the axis, and how many elements further than its own an element of the result is read, around the end.
+ONTO_INLINE constexpr int rolled_axis(const op_info& op, int rank) {
+  return normalize_axis(static_cast<int>(op.attribute[2]), rank);
+}
+ONTO_INLINE constexpr int rolled_by(const op_info& op, int extent) {
+  return extent == 0 ? 0 : static_cast<int>((extent - op.attribute[3] % extent) % extent);
+}
+/// Whether a view has numbers for the extents or axes of its result.
+ONTO_INLINE constexpr bool names_axes(const op_info& op) {
+  return view_of(op) != view_kind::slice && view_of(op) != view_kind::roll;
 }
 /// Whether a view is rows of its operand, one after the other: contiguous memory, whatever the extents.
 constexpr bool takes_rows(const op_info& op) {

@@ -12,10 +12,12 @@
 namespace onto::detail {
 
 /// An operand: a pointer, and a stride in elements for each dimension of the kernel's space (0 where it is broadcast).
+/// One of a map may be rolled: its element is read `rolled[k]` further along dimension `k`, around the end.
 struct operand_view {
   void* data = nullptr;
   element type = element::float32;
   std::int64_t stride[max_rank] = {};
+  const int* rolled = nullptr;
 };
 
 inline const void* advance(const void* p, std::int64_t elements, element type) {
@@ -66,6 +68,7 @@ struct kernel_call {
   matmul_form form{};
   const half_kernels* half_precision = nullptr;  // where the program has elements of type half or bfloat16
   const kernel_call* next = nullptr;             // of a batch: the next call of the same launch
+  bool rolls = false;                            // of a map: operands are rolled
   bool continues = false;            // a further part of the kernel before it, as of a concat: not counted again
   void* workspace = nullptr;         // device memory, as the kernel's `workspace` asked for
   std::int64_t workspace_bytes = 0;  // of it: so many, or where memory is short at least `least_workspace`

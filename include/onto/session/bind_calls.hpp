@@ -113,6 +113,10 @@ class call_binder {
       broadcast_strides(shape, l.stride, *space, v.stride);
     else
       for (int k = 0; k < max_rank; ++k) v.stride[k] = l.stride[k];
+    c.call.rolls = c.call.rolls || l.rolls;
+    int* const rolled = l.rolls ? m_.template make<int>(max_rank) : nullptr;
+    for (int k = 0; rolled && k < max_rank; ++k) rolled[k] = l.rolled[k];
+    v.rolled = rolled;
     source.offset = l.offset * size_of(v.type);
     source.value = find_value(held, s.step.at);
     if (source.value < 0) source.leaf = held;
@@ -257,24 +261,23 @@ class call_binder {
 
   /// What a product's kernel does beside multiplying; the addend is its last operand.
   constexpr void bind_epilogue(bound_step& s, bound_call& c, int product) {
-    if (s.step.node != product) {
-      // The schedule kept the group whole, so the pattern is as the compiler found it.
-      const matmul_epilogue& e = p_.kernels.epilogue_of(product);
-      c.alpha_sign = e.sign_product;
-      c.call.form.relu = e.relu;
-      if (e.addend >= 0) {
-        c.beta_sign = e.sign_addend;
-        c.call.form.beta = e.sign_addend;
-        if (e.view >= 0 && b_.shapes[e.addend].rank > 0)
-          add_in_order(s, c, e.addend, b_.shapes[product]);
-        else
-          add_node(s, c, e.addend, &b_.shapes[product]);
-      }
-      c.scalars = m_.template make<int>(2);
-      c.scalars[0] = e.alpha;
-      c.scalars[1] = e.beta;
-      c.scalar_count = 2;
+    if (s.step.node == product) return;
+    // The schedule kept the group whole, so the pattern is as the compiler found it.
+    const matmul_epilogue& e = p_.kernels.epilogue_of(product);
+    c.alpha_sign = e.sign_product;
+    c.call.form.relu = e.relu;
+    if (e.addend >= 0) {
+      c.beta_sign = e.sign_addend;
+      c.call.form.beta = e.sign_addend;
+      if (e.view >= 0 && b_.shapes[e.addend].rank > 0)
+        add_in_order(s, c, e.addend, b_.shapes[product]);
+      else
+        add_node(s, c, e.addend, &b_.shapes[product]);
     }
+    c.scalars = m_.template make<int>(2);
+    c.scalars[0] = e.alpha;
+    c.scalars[1] = e.beta;
+    c.scalar_count = 2;
   }
 
   /// An operation with a kernel of its own: operands with the strides of their own shapes, and of a convolution its
@@ -350,6 +353,7 @@ class call_binder {
   /// Softmax, and views that are made into contiguous memory.
   constexpr void bind_plain(bound_step& s, int root) {
     int x = g_.operand(root, 0);
+    if (is_roll(g_, root)) return bind_roll(s, root, x);
     open_calls(s, 1);
     bound_call& c = next_call(s, 1);
     if (g_[root].kind() == op_kind::view) {
@@ -360,6 +364,24 @@ class call_binder {
       add_node(s, c, x, nullptr);
     }
     contiguous_strides(c.call.space, c.call.out.stride);
+  }
+
+  /// A roll in memory: what is before the end of the axis, and what comes from its beginning.
+  ONTO_INLINE constexpr void bind_roll(bound_step& s, int root, int x) {
+    extents space = b_.shapes[root];
+    const int axis = rolled_axis(*g_[root].op, space.rank), extent = space.dims[axis],
+              by = rolled_by(*g_[root].op, extent);
+    open_calls(s, 2);
+    for (int part = 0; part < 2; ++part) {
+      bound_call& c = next_call(s, 1);
+      contiguous_strides(b_.shapes[root], c.call.out.stride);
+      c.out_offset = part * (extent - by) * c.call.out.stride[axis] * size_of(g_[root].type);
+      view_layout from = layout_of(g_, units_, b_.shapes, x, held_at(s, x));
+      from.offset += (1 - part) * by * from.stride[axis];
+      space.dims[axis] = part == 0 ? extent - by : by;
+      c.call.space = space;
+      add_operand(s, c, x, from, space, nullptr);
+    }
   }
 
   const compiled_program& p_;

@@ -31,6 +31,8 @@ struct arena_list {
   int size = 0;
   int capacity = 0;
 
+  ONTO_INLINE arena_list() = default;
+
   int push_back(arena& memory, const T& item) {
     if (size == capacity) {
       capacity = capacity ? 2 * capacity : 16;

@@ -22,6 +22,19 @@ static_assert(plan_of(tile<2, 3>(x) + 1_c).kernels == 1);
 static_assert(plan_of(repeat<2, 1>(x) + 1_c).kernels == 1);
 static_assert(plan_of(roll<1, 0>(x)).kernels == 1);
 
+// Maps read through rolls, of which the extents may be the run's: a stencil is one kernel. What else reads a roll, and
+// a view of one, reads it from memory.
+static_assert(plan_of(roll<2, 0>(d) + roll<-1, 1>(roll<1, 0>(d)) - d * 4_c).kernels == 1);
+static_assert(plan_of(roll<1, 0>(exp(d)) + d).kernels == 1);
+static_assert(plan_of(roll<1, 0>(roll<1, 1>(x))).kernels == 2);
+static_assert(plan_of(sum(roll<2, 0>(d) * d)).kernels == 2);
+static_assert(plan_of(transpose(roll<1, 0>(d)) + 1_c).kernels == 2);
+static_assert(plan_of(softmax(roll<1, 0>(d))).kernels == 2);
+// Nor does a kernel in the smaller extents of a reshape.
+static_assert(plan_of(reshape<3, 2>(slice<range<>, range<to_end, to_begin, -1>>(x) * 2_c) +
+                      roll<1, 0>(placeholder<"y", float, 3, 2>))
+                  .kernels == 2);
+
 // What is dear is computed before it is repeated, not each time.
 static_assert(plan_of(tile<8, 1>(exp(x)) + 1_c).kernels == 2);
 

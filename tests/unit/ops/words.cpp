@@ -82,8 +82,8 @@ TEST_CASE("the rows of words in the table of operations", "[golden]") {
   ROW("backwards along the named axes, or all", flip<0>(x));
   ROW("each element twice along axis 0; `repeat<2>(x)` of all elements in a row", repeat<2, 0>(x));
   ROW("twice along the last axis but one, three times along the last", tile<2, 3>(x));
-  ROW("each element 1 further along axis 0, the last one first; by more than 1, or of all elements in a row, as "
-      "`roll<2>(x)`, where extents are in the type",
+  ROW("each element 1 further along axis 0, the last one first; `roll<2>(x)`, of all elements in a row, where extents "
+      "are in the type",
       roll<1, 0>(x));
   ROW("side by side along a new axis, the first unless another is named", stack(x, y));
   ROW("a `std::tuple` of parts of equal extents, along axis 0 unless another is named: here the second of three",

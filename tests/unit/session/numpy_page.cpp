@@ -218,8 +218,7 @@ TEST_CASE("the page for NumPy's users: shapes", "[golden]") {
   ROW("np.tile(x, (2, 1))", "`np.resize`", tile<2, 1>(x));
   ROW("np.repeat(x, 2, axis=0)", "", repeat<2, 0>(x));
   ROW("np.roll(x, 1, axis=0)",
-      "lies in memory, so a stencil is faster of slices ([limits](limits.md)); without an axis of all elements in a "
-      "row",
+      "maps read through it: a stencil whose edges are joined is one kernel; without an axis of all elements in a row",
       roll<1, 0>(x));
   ROW("np.pad(x, 1)", "a padding for each axis", pad<padding<1>, padding<1>>(x));
   ROW("np.broadcast_to(v, (3, 4))", "seldom needed: operands stretch; so `np.broadcast_arrays`, `np.meshgrid`",

@@ -225,7 +225,7 @@ constexpr auto random_word(const A& a) {
   } else if constexpr (choice == 6 && shape.size() < 20) {
     return result_of(a, [](const auto& x) { return tile<3>(x); });
   } else if constexpr (choice == 7) {
-    return result_of(a, [](const auto& x) { return roll<(R / 32 % 2 ? 1 : -1), axis>(x); });
+    return result_of(a, [](const auto& x) { return roll<(R / 32 % 2 ? 1 : -2), axis>(x); });
   } else if constexpr (choice == 8 && shape.rank < 4) {
     return result_of(a, [](const auto& x) { return stack<axis>(x, exp(-abs(x))); });
   } else if constexpr (choice == 9 && shape[axis] % 2 == 0) {

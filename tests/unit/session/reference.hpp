@@ -371,7 +371,15 @@ class reference {
         return x.elements[offset(x.shape, i)];
       }
       case view_kind::broadcast: return broadcast_element(x, at);
-      default: {
+      case view_kind::roll: {
+        index i = at;
+        const auto axis = static_cast<std::size_t>(attribute[2] < 0 ? attribute[2] + x.shape.rank : attribute[2]);
+        const std::int64_t extent = x.shape[static_cast<int>(axis)];
+        // The modulus of numbers below 0 is not above 0.
+        i[axis] = static_cast<int>(((at[axis] - attribute[3]) % extent + extent) % extent);
+        return x.elements[offset(x.shape, i)];
+      }
+      case view_kind::slice: {
         index i = at;
         for (int k = 0; k < attribute[1]; ++k) {
           std::int64_t begin = attribute[2 + 3 * k];
@@ -384,6 +392,7 @@ class reference {
         return x.elements[offset(x.shape, i)];
       }
     }
+    throw std::logic_error("the reference does not know this view");
   }
 
   static double joined(const graph_node& node, const std::vector<const value*>& x, const index& at) {

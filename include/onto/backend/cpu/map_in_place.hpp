@@ -16,6 +16,7 @@ ONTO_INLINE const operand_view& output_of(const kernel_call& c, int i) { return 
 
 /// Whether nothing has to be moved or converted before the program and after it.
 inline bool all_in_place(const kernel_call& call) {
+  if (call.rolls) return false;
   for (int i = 0; i < call.inputs; ++i)
     if (is_half_precision(call.in[i].type) || !is_contiguous(call.space, call.in[i].stride)) return false;
   for (int i = 0; i <= call.more_outputs; ++i)
@@ -28,7 +29,7 @@ inline constexpr int least_row_in_place = 16;  // elements; a call for each row 
 /// *Returns* false, having done nothing, where a map's rows cannot be read in place. *Preconditions* it has elements.
 ONTO_NOINLINE inline bool run_rows_in_place(span_function span, const kernel_call& call) {
   const int last = call.space.rank - 1;
-  if (last < 1 || call.space.dims[last] < least_row_in_place || call.more_outputs > 0) return false;
+  if (last < 1 || call.space.dims[last] < least_row_in_place || call.more_outputs > 0 || call.rolls) return false;
   bool readable = !is_half_precision(call.out.type);
   for (int i = 0; i < call.inputs; ++i)
     readable = readable && call.in[i].stride[last] == 1 && !is_half_precision(call.in[i].type);

@@ -94,8 +94,8 @@ ONTO_COLD void cuda_map_batch(gpu_context& context, const kernel_call& calls) {
   for (const kernel_call* c = &calls; c; c = c->next) {
     if (c->space.size() == 0) continue;
     map_layout all;
-    set_layout(all, *c, facts::inputs, facts::results, map_bytes<Program>::value);
-    if (!is_row_of_packs(all, lanes)) {
+    if (!c->rolls) set_layout(all, *c, facts::inputs, facts::results, map_bytes<Program>::value);
+    if (c->rolls || !is_row_of_packs(all, lanes)) {
       cuda_map<Program, false>(context, *c);
       continue;
     }

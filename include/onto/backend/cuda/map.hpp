@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/backend/cuda/launch.hpp>
+#include <onto/backend/cuda/map_boxes.hpp>
 #include <onto/backend/cuda/map_plan.hpp>
 
 namespace onto::detail {
@@ -88,16 +89,15 @@ ONTO_COLD void launch_map(void* job, const map_layout& part) {
     launch_tiled_map<Program>(j, part);
 }
 
-/// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides.
+/// Evaluates `Program` at every index of the call's space, on the context's stream. Operands may have any strides, and
+/// may be rolled.
 /// *Throws* `internal_error` where a kernel cannot be launched.
 template <class Program, bool Lanes = true>
 ONTO_COLD void cuda_map(gpu_context& context, const kernel_call& call) {
   if (call.space.size() == 0) return;
   using facts = program_operands<Program>;
-  map_layout all;
-  set_layout(all, call, facts::inputs, facts::results, map_bytes<Program>::value);
   map_job job{context.stream, "launching an elementwise kernel", call.scalars};
-  for_each_short(all, &launch_map<Program, Lanes>, &job);
+  for_each_box(call, facts::inputs, facts::results, map_bytes<Program>::value, &launch_map<Program, Lanes>, &job);
 }
 
 }  // namespace onto::detail

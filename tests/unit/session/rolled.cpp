@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: BSL-1.0
+// Maps read rolled operands where they are, around the end of an axis: stencils with periodic boundaries, beside plain
+// loops. Of each kind of element, of rows shorter and longer than what is read at once, on the CPU and on simulated
+// GPUs, and of operands that are views, rows, or rolled twice.
+#include <onto/onto.hpp>
+
+#include "../catch.hpp"
+#include "gradient_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+using namespace onto;
+
+namespace {
+
+int around(int k, int n) { return (k % n + n) % n; }
+
+template <class T>
+tensor<T, dyn, dyn> numbers(int rows, int columns) {
+  tensor<T, dyn, dyn> t({rows, columns});
+  for (int k = 0; k < rows * columns; ++k) t.data()[k] = static_cast<T>((k * 37 + k / 7) % 11);
+  return t;
+}
+
+/// `e` of the placeholder that is `from` is at (i, j) what `at(i, j)` says.
+template <class E, class S, class T, class F>
+void check_elements(session& sess, const E& e, const S& symbol, const tensor<T, dyn, dyn>& from, F at) {
+  const auto got = sess.run(e, symbol = from);
+  const int rows = static_cast<int>(got.shape()[0]), columns = static_cast<int>(got.shape()[1]);
+  int wrong = 0;
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      if (static_cast<double>(got(i, j)) != static_cast<double>(at(i, j))) ++wrong;
+  INFO(rows << " x " << columns);
+  CHECK(wrong == 0);
+}
+
+template <class T, class Place>
+void check_stencil(session& sess, int rows, int columns) {
+  constexpr auto u = placeholder<"u", T, dyn, dyn>;
+  const auto t = numbers<T>(rows, columns);
+  const auto at = [&](int i, int j) { return t(around(i, rows), around(j, columns)); };
+  const auto stencil = on<Place>(roll<1, 0>(u) + roll<-1, 0>(u) + roll<3, 1>(u) + roll<-2, 1>(roll<5, 0>(u)) * u);
+  static_assert(plan_of(on<Place>(roll<1, 0>(u) + roll<-1, 0>(u) + roll<3, 1>(u) * u)).kernels == 1);
+  check_elements(sess, stencil, u, t, [&](int i, int j) {
+    return static_cast<T>(at(i - 1, j) + at(i + 1, j) + at(i, j - 3) + static_cast<T>(at(i - 5, j + 2) * at(i, j)));
+  });
+}
+
+template <class T>
+void check_type() {
+  session sess{{.simulated_gpus = 1, .cpu_threads = 2}};
+  constexpr int shapes[][2] = {{1, 1},   {1, 5},    {2, 1},   {2, 2},    {3, 4},     {7, 33},
+                               {16, 16}, {40, 100}, {5, 600}, {64, 513}, {3, 20000}, {9000, 3}};
+  for (const auto& s : shapes) {
+    check_stencil<T, cpu<0>>(sess, s[0], s[1]);
+    check_stencil<T, gpu<0>>(sess, s[0], s[1]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("maps read rolled operands of each kind of element", "[session][roll]") {
+  check_type<float>();
+  check_type<double>();
+  check_type<half>();
+  check_type<std::uint8_t>();
+  check_type<std::int64_t>();
+}
+
+TEST_CASE("operands that are views are rolled", "[session][roll]") {
+  session sess{{.simulated_gpus = 1, .cpu_threads = 2}};
+  constexpr auto u = placeholder<"u", float, dyn, dyn>;
+  for (const int n : {1, 2, 5, 40, 520}) {
+    const int columns = n + 3;
+    const auto t = numbers<float>(n, columns);
+    const auto at = [&](int i, int j) { return t(around(i, n), around(j, columns)); };
+    const auto turned = roll<2, 1>(transpose(u)) - transpose(u);
+    check_elements(sess, turned, u, t, [&](int i, int j) { return at(j - 2, i) - at(j, i); });
+    check_elements(sess, on<gpu<0>>(turned), u, t, [&](int i, int j) { return at(j - 2, i) - at(j, i); });
+    // A part of the columns, rolled within itself.
+    const auto some = slice<range<>, range<1, to_end>>(u);
+    check_elements(sess, roll<1, 1>(some) * 2 + some, u, t,
+                   [&](int i, int j) { return t(i, 1 + around(j - 1, columns - 1)) * 2 + t(i, 1 + j); });
+    // Every other column, backwards.
+    const auto apart = slice<range<>, range<to_end, to_begin, -2>>(u);
+    const int kept = (columns + 1) / 2;
+    check_elements(sess, on<gpu<0>>(roll<1, 1>(apart) - apart), u, t, [&](int i, int j) {
+      return t(i, columns - 1 - 2 * around(j - 1, kept)) - t(i, columns - 1 - 2 * j);
+    });
+    check_elements(sess, roll<1, 1>(apart) - apart, u, t, [&](int i, int j) {
+      return t(i, columns - 1 - 2 * around(j - 1, kept)) - t(i, columns - 1 - 2 * j);
+    });
+    // What is made in the same kernel, and a roll that is read through a view, which lies in memory.
+    check_elements(sess, roll<1, 0>(u * u) + 1, u, t, [&](int i, int j) { return at(i - 1, j) * at(i - 1, j) + 1; });
+    check_elements(sess, roll<1, 0>(u * u + roll<1, 1>(roll<2, 0>(u))) - roll<-1, 1>(roll<-1, 0>(u)), u, t,
+                   [&](int i, int j) { return at(i - 1, j) * at(i - 1, j) + at(i - 3, j - 1) - at(i + 1, j + 1); });
+    check_elements(sess, transpose(roll<1, 0>(u)) + transpose(u), u, t,
+                   [&](int i, int j) { return at(j - 1, i) + at(j, i); });
+    check_elements(sess, slice<range<>, range<0, 2>>(roll<1, 1>(u)) * 2, u, t,
+                   [&](int i, int j) { return 2 * at(i, j - 1); });
+  }
+}
+
+TEST_CASE("a rolled row and a rolled column are stretched", "[session][roll]") {
+  constexpr auto row = placeholder<"row", double, dyn>;
+  constexpr auto column = placeholder<"column", double, dyn, 1>;
+  for (const int n : {1, 3, 70, 700}) {
+    tensor<double, dyn> r({n});
+    tensor<double, dyn, 1> c({n, 1});
+    for (int k = 0; k < n; ++k) {
+      r(k) = k * k % 17;
+      c(k, 0) = 3 * k % 13;
+    }
+    session sess{{.simulated_gpus = 1}};
+    const auto both = sess.run(roll<1, 0>(row) - roll<2, 0>(column), row = r, column = c);
+    const auto there = sess.run(on<gpu<0>>(roll<1, 0>(row) - roll<2, 0>(column)), row = r, column = c);
+    int wrong = 0;
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const double wanted = r(around(j - 1, n)) - c(around(i - 2, n), 0);
+        if (both(i, j) != wanted || there(i, j) != wanted) ++wrong;
+      }
+    INFO(n);
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("the axis between others is rolled", "[session][roll]") {
+  constexpr auto image = placeholder<"image", std::uint8_t, dyn, dyn, 3>;
+  constexpr int height = 30, width = 200;
+  tensor<std::uint8_t, dyn, dyn, 3> t({height, width, 3});
+  for (int k = 0; k < height * width * 3; ++k) t.data()[k] = static_cast<std::uint8_t>(k * 31 % 251);
+  session sess{{.simulated_gpus = 1}};
+  const auto [left, up] =
+      sess.run(fetches(maximum(image, roll<-1, 1>(image)), on<gpu<0>>(maximum(roll<1, 0>(image), roll<50, 1>(image)))),
+               image = t);
+  int wrong = 0;
+  for (int i = 0; i < height; ++i)
+    for (int j = 0; j < width; ++j)
+      for (int k = 0; k < 3; ++k) {
+        if (left(i, j, k) != std::max(t(i, j, k), t(i, around(j + 1, width), k))) ++wrong;
+        if (up(i, j, k) != std::max(t(around(i - 1, height), j, k), t(i, around(j - 50, width), k))) ++wrong;
+      }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a step of two fields is two results of one kernel, each fed back", "[session][roll][variables]") {
+  // Gray and Scott's reaction with diffusion, beside loops in double.
+  constexpr int n = 48;
+  const auto laplacian = [](const auto& f) {
+    return roll<1, 0>(f) + roll<-1, 0>(f) + roll<1, 1>(f) + roll<-1, 1>(f) - 4 * f;
+  };
+  tensor<double, n, n> a, b;
+  for (int k = 0; k < n * n; ++k) {
+    a.data()[k] = 1 - 0.5 * (k % 5 == 0);
+    b.data()[k] = 0.25 * (k % 7 == 0);
+  }
+  std::vector<double> u(a.data(), a.data() + n * n), v(b.data(), b.data() + n * n);
+  constexpr auto U = variable<"U", double, n, n>;
+  constexpr auto V = variable<"V", double, n, n>;
+  const auto reaction = U * V * V;
+  const auto step = group(assign(U, U + 0.16 * laplacian(U) - reaction + 0.035 * (1 - U)),
+                          assign(V, V + 0.08 * laplacian(V) + reaction - 0.1 * V));
+  session sess;
+  sess.run(group(assign(U, a), assign(V, b)));
+  for (int k = 0; k < 10; ++k) {
+    sess.run(step);
+    std::vector<double> nu(n * n), nv(n * n);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const auto at = [&](const std::vector<double>& f, int di, int dj) {
+          return f[static_cast<std::size_t>(around(i + di, n) * n + around(j + dj, n))];
+        };
+        const auto lap = [&](const std::vector<double>& f) {
+          return at(f, -1, 0) + at(f, 1, 0) + at(f, 0, -1) + at(f, 0, 1) - 4 * at(f, 0, 0);
+        };
+        const double x = at(u, 0, 0), y = at(v, 0, 0);
+        nu[static_cast<std::size_t>(i * n + j)] = x + 0.16 * lap(u) - x * y * y + 0.035 * (1 - x);
+        nv[static_cast<std::size_t>(i * n + j)] = y + 0.08 * lap(v) + x * y * y - 0.1 * y;
+      }
+    u = nu;
+    v = nv;
+  }
+  const auto [x, y] = sess.run(fetches(U, V));
+  double off = 0;
+  for (int k = 0; k < n * n; ++k)
+    off = std::max(off, std::abs(x.data()[k] - u[static_cast<std::size_t>(k)]) +
+                            std::abs(y.data()[k] - v[static_cast<std::size_t>(k)]));
+  CHECK(off < 1e-12);
+}
+
+TEST_CASE("what is no map reads a roll from memory", "[session][roll]") {
+  constexpr auto u = placeholder<"u", double, dyn, dyn>;
+  const auto t = numbers<double>(6, 9);
+  double wanted = 0;
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < 9; ++j) wanted += t(i, j) * t(i, around(j - 1, 9));
+  session sess{{.simulated_gpus = 1}};
+  CHECK(sess.run(sum(u * roll<1, 1>(u)), u = t) == Approx(wanted));
+  CHECK(sess.run(on<gpu<0>>(sum(u * roll<1, 1>(u))), u = t) == Approx(wanted));
+  const auto product = sess.run(matmul(transpose(u), roll<2, 0>(u)), u = t);
+  for (int i = 0; i < 9; ++i)
+    for (int j = 0; j < 9; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 6; ++k) sum += t(k, i) * t(around(k - 2, 6), j);
+      CHECK(product(i, j) == Approx(sum));
+    }
+  CHECK(sess.run(roll<-2, 1>(u), u = t)(3, 8) == t(3, 1));
+}
+
+TEST_CASE("texts are rolled", "[session][roll][text]") {
+  constexpr auto words = placeholder<"words", text, dyn>;
+  session sess;
+  CHECK(sess.run(roll<1, 0>(words), words = {"a", "b", "c"}) == tensor<text, dyn>{"c", "a", "b"});
+  CHECK(sess.run(words == roll<1, 0>(words), words = {"a", "a", "b"}) == tensor<bool, dyn>{false, true, false});
+}
+
+TEST_CASE("a roll is undone on the way back", "[session][roll][gradient]") {
+  using onto_test::check_both;
+  CHECK_BOTH(roll<1, 0>(e) * e);
+  CHECK_BOTH(roll<-2, 1>(e) + square(roll<1, 1>(e)) * roll<3, 0>(e));
+  CHECK_BOTH(sum<0>(roll<5, 0>(e) * e));
+}
