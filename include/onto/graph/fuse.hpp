@@ -70,8 +70,10 @@ class fuser {
   constexpr void run() {
     k_.clear(g_.count);
     for (int k = 0; k < g_.fetch_count; ++k) target(g_.fetches[k]) = fetched;
-    for (int n = 0; n < g_.count && k_.task_sums; ++n)
-      if (k_.is_task_sum(n)) set_apart(n);
+    for (int n = 0; n < g_.count; ++n) {
+      if (k_.task_sums && k_.is_task_sum(n)) set_apart(n);
+      if (reads_rolls(n)) splits_.get()[n] = reading_rolls;
+    }
     fuse_products();
     for (int n = g_.count - 1; n >= 0; --n) {
       if (g_[n].is_leaf()) continue;
@@ -87,6 +89,8 @@ class fuser {
   static constexpr int none = -1;
   static constexpr int unset = -2;
   static constexpr int fetched = -3;
+
+  static constexpr int reading_rolls = -4;
 
   /// What a node's operands may join: a kernel, or none, and the view path through which it reads them.
   struct operand_space {
@@ -148,7 +152,7 @@ class fuser {
     const int reads = is_fetched(n) || (wanted >= 0 && !in_rows) ? 0 : transposed_reads(g_, p_, n);
     const bool rolls = is_roll(g_, n);
     if (wanted >= 0 && !in_rows && reads_along_memory(g_, p_.path_of, n, p_.path_of[n]) &&
-        (rolls ? sees_roll(n, wanted) : strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
+        (rolls ? joins_roll(n, wanted) : strides || (p_.path_of[n] < 0 && may_split(g_, splits_.get(), n, wanted)))) {
       if (!strides || rolls) splits_.get()[n] = wanted;
       return {wanted, n};
     }
@@ -160,14 +164,29 @@ class fuser {
     return {reads_along_memory(g_, p_.path_of, n, -1) ? n : none, is_reshape(g_, n) ? -1 : n};
   }
 
-  /// Whether the kernel with this root reads through roll `n`: maps do, where only rolls are above it.
-  ONTO_INLINE constexpr bool sees_roll(int n, int root) const {
-    if (!(g_[root].is_map() || g_[root].kind() == op_kind::assign)) return false;
-    for (int path = p_.path_of[n]; path >= 0; path = p_.path_of[path])
+  /// Whether the kernel with this root reads through rolls at a view path: maps do, where only rolls are above.
+  constexpr bool sees_rolls(int root, int path) const {
+    for (; path >= 0; path = p_.path_of[path])
       if (!is_roll(g_, path)) return false;
+    return g_[root].is_map() || g_[root].kind() == op_kind::assign;
+  }
+
+  /// Whether roll `n` is no copy in the kernel with this root.
+  ONTO_INLINE constexpr bool joins_roll(int n, int root) const {
     for (int u = n + 1; u < g_.count; ++u)
       if (splits_.get()[u] == root && !is_roll(g_, u)) return false;
-    return true;
+    return sees_rolls(root, p_.path_of[n]);
+  }
+
+  /// Whether a map has operands of its own size that are rolls, or are made of rolls.
+  ONTO_INLINE constexpr bool reads_rolls(int n) const {
+    for (int k = 0; g_[n].is_map() && k < g_[n].count; ++k) {
+      const int o = g_.operand(n, k);
+      if ((is_roll(g_, o) || splits_.get()[o] == reading_rolls) && !is_fetched(o) &&
+          !stretches(g_[o].shape, g_[n].shape))
+        return true;
+    }
+    return false;
   }
 
   /// Whether the kernel of a view, if it has one, makes what the view is of: nothing else needs that.
@@ -209,6 +228,8 @@ class fuser {
   constexpr bool map_joins(int n, int wanted) const {
     const graph_node& x = g_[n];
     const extents& space = shape_of_path(g_, wanted, p_.path_of[n]);
+    // Else each of its rolls would be a copy.
+    if (splits_.get()[n] == reading_rolls && !sees_rolls(wanted, p_.path_of[n])) return false;
     if (x.kind() == op_kind::generator && !x.op->uniform && !generator_joins(n, wanted, space)) return false;
     return x.op->cost < recompute_limit || !(stretches(x.shape, space) || repeats(g_, p_, wanted, p_.path_of[n])) ||
            (p_.path_of[n] < 0 && rows_.once_a_row(n, wanted, p_));
@@ -239,7 +260,7 @@ class fuser {
   kernel_partition p_;  // the same, to be read
   scratch_array<int> use_count_, last_user_;
   scratch_array<int> targets_;
-  scratch_array<int> splits_;  // of some reshapes and rolls, the kernel they are in
+  scratch_array<int> splits_;  // of some reshapes and rolls, the kernel they are in; of maps, whether they read rolls
   node_uses uses_;
   row_finder rows_;
 };

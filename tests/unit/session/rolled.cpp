@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 using namespace onto;
@@ -210,6 +211,53 @@ TEST_CASE("what is no map reads a roll from memory", "[session][roll]") {
       CHECK(product(i, j) == Approx(sum));
     }
   CHECK(sess.run(roll<-2, 1>(u), u = t)(3, 8) == t(3, 1));
+}
+
+TEST_CASE("what folds a map of rolls folds its result: the rolls are no copies", "[session][roll]") {
+  constexpr auto s = placeholder<"s", double, dyn, dyn>;
+  constexpr auto row = placeholder<"row", double, dyn>;
+  // The energy of a field of spins, and what rows vary by.
+  const auto energy = -sum(s * (roll<-1, 0>(s) + roll<-1, 1>(s)));
+  const auto variation = mean<1>(square(s - roll<1, 1>(s)));
+  const auto weights = softmax<1>(s + 0.5 * roll<1, 0>(s));
+  const auto turned = transpose(roll<1, 0>(s) * roll<1, 1>(s)) + transpose(s);
+  // A row alone is rolled: what it is stretched to lies nowhere.
+  const auto stretched = sum<0>(s * roll<2>(row));
+  const auto made = std::tuple{energy, variation, weights, turned, stretched};
+  static_assert(plan_of(energy).kernels == 3 && plan_of(variation).kernels == 2 && plan_of(weights).kernels == 2);
+  static_assert(plan_of(turned).kernels == 2 && plan_of(stretched).kernels == 2);
+  session sess{{.simulated_gpus = 1, .cpu_threads = 2}};
+  const int rows = 7, columns = 600;
+  const auto t = numbers<double>(rows, columns);
+  tensor<double, dyn> r({columns});
+  for (int k = 0; k < columns; ++k) r(k) = k % 5 - 1;
+  const auto at = [&](int i, int j) { return t(around(i, rows), around(j, columns)); };
+  const auto check = [&](const auto& got) {
+    const auto& [e, v, w, u, x] = got;
+    double total = 0;
+    int wrong = 0;
+    for (int i = 0; i < rows; ++i) {
+      double varied = 0, all = 0;
+      for (int j = 0; j < columns; ++j) {
+        total -= at(i, j) * (at(i + 1, j) + at(i, j + 1));
+        varied += (at(i, j) - at(i, j - 1)) * (at(i, j) - at(i, j - 1)) / columns;
+        all += std::exp(at(i, j) + 0.5 * at(i - 1, j));
+        if (u(j, i) != at(i - 1, j) * at(i, j - 1) + at(i, j)) ++wrong;
+      }
+      CHECK(v(i) == Approx(varied));
+      for (int j = 0; j < columns; ++j)
+        if (w(i, j) != Approx(std::exp(at(i, j) + 0.5 * at(i - 1, j)) / all)) ++wrong;
+    }
+    for (int j = 0; j < columns; ++j) {
+      double folded = 0;
+      for (int i = 0; i < rows; ++i) folded += at(i, j) * r(around(j - 2, columns));
+      if (x(j) != Approx(folded).margin(1e-12)) ++wrong;
+    }
+    CHECK(e == Approx(total));
+    CHECK(wrong == 0);
+  };
+  std::apply([&](const auto&... e) { check(sess.run(fetches(e...), s = t, row = r)); }, made);
+  std::apply([&](const auto&... e) { check(sess.run(fetches(on<gpu<0>>(e)...), s = t, row = r)); }, made);
 }
 
 TEST_CASE("texts are rolled", "[session][roll][text]") {

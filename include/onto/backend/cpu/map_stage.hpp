@@ -52,9 +52,9 @@ class map_stage {
     if (l.uniform()) return slots_[i];
     const void* there = nullptr;
     if (l.rolls) {
-      const rolled_part part = first_part(l, first);
-      if (part.count >= count && l.inner_stride() == 1)
-        there = advance(static_cast<const void*>(v.data), part.offset, v.type);
+      const rolled_cursor from(l, first);
+      if (from.count() < count || l.inner_stride() != 1) return gather_operand(i, first, count, &from);
+      there = advance(static_cast<const void*>(v.data), from.offset, v.type);
     } else if (l.contiguous()) {
       there = advance(static_cast<const void*>(v.data), first, v.type);
     } else if (l.inner_stride() == 1 && first % l.inner_extent() + count <= l.inner_extent()) {
@@ -95,12 +95,12 @@ class map_stage {
 
   static void* target(const operand_view& out, std::int64_t first) { return advance(out.data, first, out.type); }
 
-  /// Gathers elements of operand `i` into its slot.
-  char* gather_operand(int i, std::int64_t first, std::int64_t count) {
+  /// Gathers elements of operand `i` into its slot; of a rolled one, from a cursor on.
+  char* gather_operand(int i, std::int64_t first, std::int64_t count, const rolled_cursor* from = nullptr) {
     const operand_view& v = plan_.call.in[i];
     char* const to = is_half_precision(v.type) ? gathered_ : slots_[i];
-    if (plan_.in[i].rolls)
-      gather_rolled(plan_.in[i], size_of(v.type), v.data, first, count, to, plan_.copy);
+    if (from)
+      gather_rolled(*from, plan_.in[i], size_of(v.type), v.data, count, to, plan_.copy);
     else
       gather(plan_.in[i], size_of(v.type), v.data, first, count, to, plan_.copy);
     if (is_half_precision(v.type))

@@ -43,46 +43,64 @@ inline rolled_layout layout_of_operand(const extents& space, const operand_view&
 }
 ONTO_END_RUNS_ONCE
 
-/// The elements of a rolled operand that lie in one row: the place of the first, and how many there are.
-struct rolled_part {
+/// Goes through the elements of a rolled operand in row-major order, from one on, in parts that lie in one row. Only
+/// where it starts are there divisions.
+class rolled_cursor {
+ public:
   std::int64_t offset;
-  std::int64_t count;
+
+  ONTO_INLINE rolled_cursor(const rolled_layout& l, std::int64_t index) : offset(0), l_(l) {
+    for (int k = l.rank - 1; k >= 0; --k) {
+      const std::int64_t before = k > 0 ? index / l.extent[k] : 0;
+      at_[k] = index - before * l.extent[k];
+      from_[k] = at_[k] + l.by[k];
+      if (from_[k] >= l.extent[k]) from_[k] -= l.extent[k];
+      offset += from_[k] * l.stride[0][k];
+      index = before;
+    }
+  }
+
+  /// How many elements the part has that begins here, at `offset`.
+  ONTO_INLINE std::int64_t count() const {
+    const int k = l_.rank - 1;
+    return l_.extent[k] - (at_[k] > from_[k] ? at_[k] : from_[k]);
+  }
+
+  /// Past `n` elements of the part.
+  ONTO_INLINE void advance(std::int64_t n) {
+    for (int k = l_.rank - 1; k >= 0; --k, n = 1) {
+      at_[k] += n;
+      from_[k] += n;
+      offset += n * l_.stride[0][k];
+      if (from_[k] == l_.extent[k]) {
+        from_[k] = 0;
+        offset -= l_.extent[k] * l_.stride[0][k];
+      }
+      if (at_[k] < l_.extent[k]) return;
+      at_[k] = 0;
+    }
+  }
+
+ private:
+  const rolled_layout& l_;
+  std::int64_t at_[max_rank], from_[max_rank];  // of the result, and of what is read
 };
 
-/// Those from the element at the row-major `index` on.
-ONTO_INLINE rolled_part first_part(const rolled_layout& l, std::int64_t index) {
-  rolled_part part{0, 0};
-  for (int k = l.rank - 1; k >= 0; --k) {
-    const std::int64_t at = k > 0 ? index % l.extent[k] : index, beyond = at + l.by[k] - l.extent[k];
-    const std::int64_t from = beyond < 0 ? at + l.by[k] : beyond;
-    if (k == l.rank - 1) part.count = l.extent[k] - (at > from ? at : from);
-    part.offset += from * l.stride[0][k];
-    index /= l.extent[k];
-  }
-  return part;
-}
-
-/// Elements `[first, first + count)` of a rolled operand, in row-major order, to `target`.
-ONTO_NOINLINE inline void gather_rolled(const rolled_layout& l, int size, const void* source, std::int64_t first,
+/// The `count` elements from a cursor on, in row-major order, to `target`.
+ONTO_NOINLINE inline void gather_rolled(rolled_cursor from, const rolled_layout& l, int size, const void* source,
                                         std::int64_t count, void* target, copy_function copy) {
   char* out = static_cast<char*>(target);
-  const std::int64_t step = l.inner_stride(), row = l.inner_extent();
+  const std::int64_t step = l.inner_stride();
   while (count > 0) {
-    rolled_part part = first_part(l, first);
-    // What is left of the row after it lies at the beginning.
-    for (std::int64_t left = row - first % row; left > 0 && count > 0;) {
-      if (part.count > count) part.count = count;
-      const char* const in = static_cast<const char*>(source) + part.offset * size;
-      if (step == 1)
-        copy_row(out, in, part.count * size);
-      else
-        copy(size, out, part.count, 1, in, 0, step, 1, part.count);
-      out += part.count * size;
-      first += part.count;
-      count -= part.count;
-      left -= part.count;
-      part = {part.offset + (part.count - row) * step, left};
-    }
+    const std::int64_t n = count < from.count() ? count : from.count();
+    const char* const in = static_cast<const char*>(source) + from.offset * size;
+    if (step == 1)
+      copy_row(out, in, n * size);
+    else
+      copy(size, out, n, 1, in, 0, step, 1, n);
+    out += n * size;
+    count -= n;
+    from.advance(n);
   }
 }
 
