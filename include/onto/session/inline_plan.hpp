@@ -127,13 +127,14 @@ struct inline_plan {
   }
 
   struct sizes {
-    int calls = 0, operands = 0, scalars = 0, shapes = 0, ops = 0;
+    int calls = 0, operands = 0, rolls = 0, scalars = 0, shapes = 0, ops = 0;
   };
   static constexpr sizes measure() {
     sizes s;
     bind_steps([&](int, int, const bound_call& c) {
       ++s.calls;
       s.operands += c.call.inputs;
+      s.rolls += c.call.rolls ? c.call.inputs * max_rank : 0;
       s.scalars += c.scalar_count;
       s.shapes += c.call.shapes ? c.call.inputs + 1 : 0;
       s.ops += c.own_op ? 1 : 0;
@@ -146,6 +147,7 @@ struct inline_plan {
     inline_call calls[size.calls + 1]{};
     operand_view views[size.operands + 1]{};
     operand_source sources[size.operands + 1]{};
+    int rolls[size.rolls + 1]{};
     int scalars[size.scalars + 1]{};
     extents shapes[size.shapes + 1]{};
     op_info ops[size.ops + 1]{};
@@ -159,8 +161,12 @@ struct inline_plan {
       to.step = step;
       to.number = number;
       to.views = at.operands;
+      to.rolls = at.rolls;
       for (int k = 0; k < c.call.inputs; ++k) {
+        for (int d = 0; c.call.rolls && d < max_rank; ++d)
+          t.rolls[at.rolls++] = c.views[k].rolled ? c.views[k].rolled[d] : 0;
         t.views[at.operands] = c.views[k];
+        t.views[at.operands].rolled = nullptr;
         t.sources[at.operands++] = c.sources[k];
       }
       to.scalars = at.scalars;
@@ -201,6 +207,7 @@ struct inline_plan {
             size.calls,
             table.views,
             table.sources,
+            table.rolls,
             table.scalars,
             table.shapes,
             table.ops,

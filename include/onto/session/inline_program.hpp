@@ -22,6 +22,7 @@ struct inline_call {
   int step = 0;
   int number = 0;  // among those of the step
   int views = 0;
+  int rolls = 0;
   int scalars = 0;
   int shapes = -1;
   int op = -1;  // -1: as `bound` has it
@@ -42,6 +43,7 @@ struct inline_program {
   int call_count;
   const operand_view* views;
   const operand_source* sources;
+  const int* rolls;
   const int* scalars;
   const extents* shapes;
   const op_info* ops;
@@ -94,6 +96,7 @@ inline void run_inline_call(const inline_program& p, const inline_call& call, co
   const plan_step& step = p.steps[call.step];
   bound_call c = call.bound;
   c.views = memory.copy(p.views + call.views, c.call.inputs);
+  for (int k = 0; c.call.rolls && k < c.call.inputs; ++k) c.views[k].rolled = p.rolls + call.rolls + k * max_rank;
   c.sources = const_cast<operand_source*>(p.sources + call.views);
   c.scalars = const_cast<int*>(p.scalars + call.scalars);
   c.bits = memory.make<std::uint64_t>(c.scalar_count);

@@ -260,6 +260,28 @@ TEST_CASE("what folds a map of rolls folds its result: the rolls are no copies",
   std::apply([&](const auto&... e) { check(sess.run(fetches(on<gpu<0>>(e)...), s = t, row = r)); }, made);
 }
 
+TEST_CASE("rolls of extents in types are evaluated without a session", "[evaluate][roll]") {
+  constexpr auto u = placeholder<"u", float, 4, 6>;
+  tensor<float, 4, 6> t;
+  for (int k = 0; k < 24; ++k) t.data()[k] = static_cast<float>(k * k % 31);
+  const auto at = [&](int i, int j) { return t(around(i, 4), around(j, 6)); };
+  const auto check = [&](const tensor<float, 4, 6>& got) {
+    int wrong = 0;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 6; ++j)
+        if (got(i, j) != at(i - 1, j) - 2 * at(i, j + 1) + at(i, j)) ++wrong;
+    CHECK(wrong == 0);
+  };
+  check(evaluate(roll<1, 0>(u) - 2 * roll<-1, 1>(u) + u, u = t));
+  check(evaluate(roll<1, 0>(t) - 2 * roll<-1, 1>(t) + t));
+  tensor<float, 4, 6> out;
+  evaluate_to(out, roll<1, 0>(u) - 2 * roll<-1, 1>(u) + u, u = t);
+  check(out);
+  // Kernels of several rolls, beside one that has none, and a roll that is a copy.
+  CHECK(evaluate(sum(roll<1, 0>(u) * roll<2, 1>(u) + u) + sum(roll<1, 0>(u)), u = t) ==
+        Approx(session{}.run(sum(roll<1, 0>(u) * roll<2, 1>(u)) + 2 * sum(u), u = t)()));
+}
+
 TEST_CASE("texts are rolled", "[session][roll][text]") {
   constexpr auto words = placeholder<"words", text, dyn>;
   session sess;
