@@ -123,6 +123,7 @@ template <class Body, class... A>
 struct vector_variants<Body, void(A...)> {
   using function = void (*)(A...);
   ONTO_FOR_BASELINE static void run(A... a) { Body::template run<vector_bytes>(a...); }
+  static void run_alone(A... a) { Body::template run<vector_bytes>(a...); }
   ONTO_FOR_32 static void run_32(A... a) { Body::template run<32>(a...); }
   ONTO_FOR_64 static void run_64(A... a) { Body::template run<64>(a...); }
 
@@ -136,6 +137,14 @@ struct vector_variants<Body, void(A...)> {
       return &run_32;
     else
       return &run_64;
+  }
+
+  /// The one for the vectors of the program's flags, where no other is compiled.
+  static constexpr function alone() {
+    if constexpr (vector_sets == 16 + 32 + 64)
+      return &run_alone;
+    else
+      return &run;
   }
 
   /// The one for vectors of `bytes` bytes, which is one of `vector_sets`.

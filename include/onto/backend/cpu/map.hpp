@@ -219,8 +219,11 @@ inline namespace ONTO_VECTOR_ABI {
 template <class Program, bool Packs = (has_packs && Program::packs.possible()), class Copies = copies<all_sizes, true>,
           bool Chooses = true>
 void cpu_map(thread_pool& pool, const kernel_call& call) {
-  span_function span = span_for<Program, Packs, vector_bytes>();
-  if constexpr (Chooses) span = chosen_span<Program, Packs>();
+  span_function span;
+  if constexpr (Chooses)
+    span = chosen_span<Program, Packs>();
+  else
+    span = span_alone<Program, Packs>();
   run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}),
           Packs && Program::packs.results_are_lanes);
 }

@@ -280,7 +280,7 @@ void cpu_reduce(thread_pool& pool, const kernel_call& call) {
   else if constexpr (!bare && Chooses)
     r.span = chosen_span<Program, Packs>();
   else if constexpr (!bare)
-    r.span = span_for<Program, Packs, vector_bytes>();
+    r.span = span_alone<Program, Packs>();
   if constexpr (All)
     run_reduce_all(pool, r, call);
   else

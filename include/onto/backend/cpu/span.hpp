@@ -226,10 +226,10 @@ struct short_span_body {
 
 inline namespace ONTO_VECTOR_ABI {
 
-/// Evaluates `Program` over a run of elements on vectors of `Bytes` bytes.
-template <class Program, bool Packs, int Bytes>
-constexpr span_function span_for() {
-  return vector_variants<span_body<Program, Packs>, void(const span_call&)>::template get<Bytes>();
+/// Evaluates `Program` over a run of elements, on the vectors of the program's flags, for a kernel that has no other.
+template <class Program, bool Packs>
+constexpr span_function span_alone() {
+  return vector_variants<span_body<Program, Packs>, void(const span_call&)>::alone();
 }
 /// The same on the vectors that were chosen.
 template <class Program, bool Packs = (has_packs && Program::packs.possible())>
