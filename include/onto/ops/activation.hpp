@@ -28,7 +28,7 @@ struct sigmoid : detail::packed_elementwise<floating_elements, 14> {
   }
 };
 
-struct relu : detail::packed_elementwise<> {
+struct relu : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Relu";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x) {

@@ -25,7 +25,7 @@ constexpr auto half_of_ties(auto g, auto wins, auto ties) {
   return make<where>(wins, g, make<where>(ties, g * 0.5, 0));
 }
 
-struct add : detail::packed_elementwise<> {
+struct add : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Add";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
@@ -40,7 +40,7 @@ struct add : detail::packed_elementwise<> {
   }
 };
 
-struct sub : detail::packed_elementwise<> {
+struct sub : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Sub";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
@@ -55,7 +55,7 @@ struct sub : detail::packed_elementwise<> {
   }
 };
 
-struct mul : detail::packed_elementwise<> {
+struct mul : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Mul";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
@@ -161,7 +161,7 @@ struct atan2 : detail::packed_elementwise<floating_elements, 20> {
   }
 };
 
-struct maximum : detail::packed_elementwise<> {
+struct maximum : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Maximum";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
@@ -176,7 +176,7 @@ struct maximum : detail::packed_elementwise<> {
   }
 };
 
-struct minimum : detail::packed_elementwise<> {
+struct minimum : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Minimum";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
@@ -191,7 +191,7 @@ struct minimum : detail::packed_elementwise<> {
   }
 };
 
-struct neg : detail::packed_elementwise<> {
+struct neg : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Neg";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x) {
@@ -208,7 +208,7 @@ struct neg : detail::packed_elementwise<> {
 };
 
 /// The sum of any number of operands of one shape.
-struct add_n : detail::packed_elementwise<> {
+struct add_n : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "AddN";
 
   ONTO_BEGIN_RUNS_ONCE

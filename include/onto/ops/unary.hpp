@@ -15,7 +15,7 @@ struct cosh;
 struct less;
 struct where;
 
-struct abs : detail::packed_elementwise<> {
+struct abs : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Abs";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x) {
@@ -43,7 +43,7 @@ struct sign : detail::packed_elementwise<numeric_elements, 2> {
   static constexpr bool flat = true;
 };
 
-struct square : detail::packed_elementwise<> {
+struct square : detail::packed_elementwise<>, detail::integer_packs {
   static constexpr std::string_view name = "Square";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x) {

@@ -23,7 +23,26 @@ constexpr element f32 = element::float32, boolean = element::boolean;
 
 // ---- random programs --------------------------------------------------------------------------------------
 
-enum class word { load, add, less, equal, choose, cast, both, neither };
+enum class word {
+  load,
+  add,
+  sub,
+  mul,
+  neg,
+  abs,
+  square,
+  relu,
+  greater,
+  smaller,
+  less,
+  equal,
+  choose,
+  cast,
+  both,
+  neither
+};
+constexpr word arithmetic[] = {word::add,    word::sub,  word::mul,     word::neg,    word::abs,
+                               word::square, word::relu, word::greater, word::smaller};
 struct line {
   word op;
   element type;
@@ -51,7 +70,7 @@ constexpr std::array<line, lines> make_lines(unsigned seed) {
     line& x = p[static_cast<std::size_t>(k)];
     const element type = stored[random(loads)], number = type == boolean ? f32 : type;
     switch (random(7)) {
-      case 0: x = {word::add, f32, {any(f32), any(f32), 0}}; break;
+      case 0: x = {arithmetic[random(9)], number, {any(number), any(number), 0}}; break;
       case 1: x = {word::less, boolean, {any(number), any(number), 0}}; break;
       case 2: x = {word::equal, boolean, {any(type), any(type), 0}}; break;
       case 3: x = {word::choose, type, {any(boolean), any(type), any(type)}}; break;
@@ -70,6 +89,22 @@ constexpr auto instruction_of() {
     return instruction<load_input, L.type, a>{};
   else if constexpr (L.op == word::add)
     return instruction<op::add, L.type, a, b>{};
+  else if constexpr (L.op == word::sub)
+    return instruction<op::sub, L.type, a, b>{};
+  else if constexpr (L.op == word::mul)
+    return instruction<op::mul, L.type, a, b>{};
+  else if constexpr (L.op == word::neg)
+    return instruction<op::neg, L.type, a>{};
+  else if constexpr (L.op == word::abs)
+    return instruction<op::abs, L.type, a>{};
+  else if constexpr (L.op == word::square)
+    return instruction<op::square, L.type, a>{};
+  else if constexpr (L.op == word::relu)
+    return instruction<op::relu, L.type, a>{};
+  else if constexpr (L.op == word::greater)
+    return instruction<op::maximum, L.type, a, b>{};
+  else if constexpr (L.op == word::smaller)
+    return instruction<op::minimum, L.type, a, b>{};
   else if constexpr (L.op == word::less)
     return instruction<op::less, L.type, a, b>{};
   else if constexpr (L.op == word::equal)
@@ -218,6 +253,32 @@ TEST_CASE("random programs of several element types are the same on all vectors 
   CHECK(check_programs(std::make_index_sequence<16>{}) == 0);
 }
 
+namespace {
+
+template <element E, class... Op>
+int check_arithmetic() {
+  constexpr auto slot_of = [](element e) {
+    int k = 0;
+    while (stored[k] != e) ++k;
+    return k;
+  };
+  using load = instruction<load_input, E, slot_of(E)>;
+  return (check_program<program<instruction<load_input, f32, 0>, load, instruction<op::cast<element_t<E>>, E, 0>,
+                                instruction<Op, E, 1, 2>>>() +
+          ...);
+}
+template <element... E>
+int check_all_arithmetic() {
+  return (check_arithmetic<E, op::add, op::sub, op::mul, op::maximum, op::minimum>() + ...);
+}
+
+}  // namespace
+
+TEST_CASE("arithmetic of integers on packs wraps around as that of elements", "[backend_cpu]") {
+  CHECK(check_all_arithmetic<element::int8, element::uint8, element::int16, element::uint16, element::int32,
+                             element::uint32>() == 0);
+}
+
 TEST_CASE("casts on packs are those of elements", "[backend_cpu]") {
   CHECK(check_casts<f32>(std::make_index_sequence<loads>{}) == 0);
   CHECK(check_casts<element::uint32>(std::make_index_sequence<loads>{}) == 0);
@@ -236,14 +297,14 @@ using of_integers = program<instruction<load_input, element::int32, 0>, instruct
                             instruction<op::less, boolean, 0, 1>>;
 using of_long_integers = program<instruction<load_input, f32, 0>, instruction<load_input, element::int64, 1>,
                                  instruction<op::cast<float>, f32, 1>, instruction<op::add, f32, 0, 2>>;
-using of_sums = program<instruction<load_input, f32, 0>, instruction<load_input, element::int32, 1>,
-                        instruction<op::add, element::int32, 1, 1>, instruction<op::cast<float>, f32, 2>>;
+using of_quotients = program<instruction<load_input, f32, 0>, instruction<load_input, element::int32, 1>,
+                             instruction<op::div, element::int32, 1, 1>, instruction<op::cast<float>, f32, 2>>;
 using of_truths = program<instruction<load_input, f32, 0>, instruction<load_input, f32, 1>,
                           instruction<op::less, boolean, 0, 1>, instruction<op::cast<float>, f32, 2>>;
 
-// Two types of floats, integers by themselves, wide ones, and arithmetic of integers go element by element.
+// Two types of floats, integers by themselves, wide ones, and what divides integers go element by element.
 static_assert(f64_less::packs.mixed && f64_chosen::packs.mixed && !of_integers::packs.possible());
-static_assert(!of_long_integers::packs.possible() && !of_sums::packs.possible());
+static_assert(!of_long_integers::packs.possible() && !of_quotients::packs.possible());
 // What is loaded and stored is of one type here.
 static_assert(of_truths::packs.plain && !of_truths::packs.mixed);
 

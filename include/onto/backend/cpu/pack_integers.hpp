@@ -62,7 +62,24 @@ struct pack_integers {
     return m;
   }
 
-  /// Of wider integers.
+  friend ONTO_INLINE pack_integers operator+(const pack_integers& a, const pack_integers& b) {
+    return low_bits(a.data + b.data);
+  }
+  friend ONTO_INLINE pack_integers operator-(const pack_integers& a, const pack_integers& b) {
+    return low_bits(a.data - b.data);
+  }
+  friend ONTO_INLINE pack_integers operator*(const pack_integers& a, const pack_integers& b) {
+    return low_bits(a.data * b.data);
+  }
+  ONTO_INLINE pack_integers operator-() const { return low_bits(-data); }
+  friend ONTO_INLINE pack_integers abs(const pack_integers& x) {
+    if constexpr (has_sign)
+      return select(x < pack_integers(T{0}), -x, x);
+    else
+      return x;
+  }
+
+  /// Of wider integers: sums and products wrap around.
   static ONTO_INLINE pack_integers low_bits(const type& x) {
     typedef std::int32_t words __attribute__((vector_size(Bytes)));
     constexpr int rest = 32 - 8 * static_cast<int>(sizeof(T));
