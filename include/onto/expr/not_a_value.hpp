@@ -35,7 +35,7 @@ struct expression_is_not_indexed {
 };
 template <class... Argument>
 struct expression_is_not_called {
-  using reported = void;
+  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
   static_assert(ok,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
@@ -43,7 +43,7 @@ struct expression_is_not_called {
 };
 template <class... Argument>
 struct extents_are_arguments_of_the_type {
-  using reported = void;
+  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
   static_assert(
       ok,
@@ -97,7 +97,7 @@ struct no_value {
   constexpr auto operator()(const Argument&...) const {
     using mistake = std::conditional_t<(std::is_arithmetic_v<Argument> && ...), expression_is_not_called<Argument...>,
                                        extents_are_arguments_of_the_type<Argument...>>;
-    return static_cast<typename mistake::reported*>(nullptr);
+    return typename mistake::result{};
   }
 
   /// Expressions of other types; those of one type are copied.
