@@ -143,7 +143,7 @@ struct braced_fetches {
     static_cast<void>(static_cast<typename several_are_fetched<First, More...>::reported*>(nullptr));
   }
 };
-/// What `{x, data}` becomes where a feed is expected, or `{{x, data}}` of one or more.
+/// What `{x, data}` becomes where a feed is expected, or `{{x, data}}` of one or more, or `{{1, 2}, {3, 4}}` alone.
 struct braced_feed {
   template <class Symbol, class Data>
   braced_feed(const Symbol&, const Data&) {
@@ -155,7 +155,11 @@ struct braced_feed {
   braced_feed(const Symbol& x, std::initializer_list<stray_argument>) : braced_feed(x, 0) {}
   template <class Symbol>
   braced_feed(const feed<Symbol>& x) : braced_feed(x, 0) {}
+  template <class Number>
+    requires is_number<Number>
+  braced_feed(const Number& x) : braced_feed(x, 0) {}
   braced_feed(std::initializer_list<braced_feed>) {}
+  braced_feed() = delete;  // [onto.feed] where nothing is fed no braces stand: sess.run(e)
 };
 
 template <class E>
