@@ -153,6 +153,11 @@ struct mixed_row {
   mixed_row(std::initializer_list<double>);
 };
 
+// What has no values yet, so that none of it stands in braces.
+struct expression_base;  // in expr/expression.hpp
+template <class X>
+concept no_value_yet = __is_base_of(expression_base, X);
+
 // What an element type is deduced of where a tensor was given extents alone.
 template <class I>
 struct extents_without_a_type {
