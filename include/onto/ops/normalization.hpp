@@ -122,6 +122,14 @@ struct rate_is_no_share : mistake {
   static_assert(ok, "[onto.number] dropout: the rate is a share of the elements, 0 to 1");
 };
 
+template <class... X>
+struct dropout_has_a_key : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] dropout takes a rate and a key, which tells it from other dropouts of the program: "
+                "dropout(x, 0.5, 1)");
+};
+
 constexpr bool is_share(double rate) { return rate >= 0 && rate <= 1; }
 [[noreturn]] ONTO_COLD inline void throw_rate_is_no_share() {
   fail<invalid_argument_error>(message("[onto.number] dropout: the rate is a share of the elements, 0 to 1"));
@@ -164,5 +172,10 @@ constexpr auto dropout(const E& x, const Rate& rate, const Key& key) {
     return where(numbers >= rate, x / detail::one_less(rate), 0_c);
   }
 }
+
+/// Without a rate, or without a key.
+template <auto... Written, expression E, class... X>
+  requires(sizeof...(X) < 2)
+constexpr auto dropout(const E&, const X&...) { return typename detail::dropout_has_a_key<E, X...>::result{}; }
 
 }  // namespace onto
