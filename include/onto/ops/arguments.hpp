@@ -32,6 +32,13 @@ struct axis_is_an_argument : mistake {
                 "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x), sum<1>(x, keep_extents), permute<1, 0>(x), "
                 "squeeze<0>(x), tile<2, 1>(x), pad<padding<1>>(x)");
 };
+template <class... X>
+struct axis_is_a_number : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.axis] what stands in <> here is an axis: sum<0>(x), cumsum<1>(x); the element type is that of "
+                "the operand: sum(cast<double>(x))");
+};
 template <class Op, class... X>
 struct axes_or_two : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
@@ -198,6 +205,13 @@ constexpr auto max(S, const E&) {
                       detail::stray_argument = {}) {                                                              \
     return typename detail::__VA_ARGS__::result{};                                                                \
   }
+// And was given an element type in <>, as NumPy's dtype.
+#define ONTO_HAS_AN_AXIS_IN_ITS_TYPE(word, ...)                     \
+  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)                   \
+  template <tensor_element Written, expression E>                   \
+  constexpr auto word(const E&) {                                   \
+    return typename detail::axis_is_a_number<Written, E>::result{}; \
+  }
 // What cannot be without them.
 #define ONTO_WANTS_NUMBERS_IN_ITS_TYPE(word, ...)  \
   template <expression E>                          \
@@ -207,7 +221,7 @@ constexpr auto max(S, const E&) {
   ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)
 // Reductions, whose axis is kept by an argument: `sum<0, keep_extents>(x)`.
 #define ONTO_KEEPS_EXTENTS(word, ...)                                                       \
-  ONTO_HAS_NUMBERS_IN_ITS_TYPE(word, __VA_ARGS__)                                           \
+  ONTO_HAS_AN_AXIS_IN_ITS_TYPE(word, __VA_ARGS__)                                           \
   template <auto... Written, expression E>                                                  \
     requires(std::is_same_v<std::remove_const_t<decltype(Written)>, keep_extents_t> || ...) \
   constexpr auto word(const E&) { return typename detail::axis_is_an_argument<E>::result{}; }
@@ -222,10 +236,10 @@ ONTO_KEEPS_EXTENTS(norm, statistics_are_of_all<E>)
 ONTO_KEEPS_EXTENTS(logsumexp, axis_is_an_argument<E>)
 ONTO_KEEPS_EXTENTS(any, axis_is_an_argument<E>)
 ONTO_KEEPS_EXTENTS(all, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmin, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(argmax, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(softmax, axis_is_an_argument<E>)
-ONTO_HAS_NUMBERS_IN_ITS_TYPE(log_softmax, axis_is_an_argument<E>)
+ONTO_HAS_AN_AXIS_IN_ITS_TYPE(argmin, axis_is_an_argument<E>)
+ONTO_HAS_AN_AXIS_IN_ITS_TYPE(argmax, axis_is_an_argument<E>)
+ONTO_HAS_AN_AXIS_IN_ITS_TYPE(softmax, axis_is_an_argument<E>)
+ONTO_HAS_AN_AXIS_IN_ITS_TYPE(log_softmax, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(reshape, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(transpose, axis_is_an_argument<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(permute, axis_is_an_argument<E>)
@@ -245,6 +259,7 @@ ONTO_WANTS_NUMBERS_IN_ITS_TYPE(one_hot, axis_is_an_argument<E>)
 ONTO_WANTS_NUMBERS_IN_ITS_TYPE(concat, concat_joins_operands<E>)
 ONTO_HAS_NUMBERS_IN_ITS_TYPE(pad, axis_is_an_argument<E>)
 #undef ONTO_WANTS_NUMBERS_IN_ITS_TYPE
+#undef ONTO_HAS_AN_AXIS_IN_ITS_TYPE
 #undef ONTO_HAS_NUMBERS_IN_ITS_TYPE
 #undef ONTO_KEEPS_EXTENTS
 

@@ -5,6 +5,7 @@
 
 #include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>
+#include <onto/ops/arguments.hpp>
 #include <onto/ops/data_word.hpp>
 
 #include <string>
@@ -171,6 +172,14 @@ ONTO_HAS_A_HEADER(conv2d_transpose, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(max_pool2d, convolutions_have_a_header)
 ONTO_HAS_A_HEADER(avg_pool2d, convolutions_have_a_header)
 #undef ONTO_HAS_A_HEADER
+template <tensor_element Written, expression E, class... More>
+constexpr auto cumsum(const E&, const More&...) {
+  return typename detail::axis_is_a_number<Written, E>::result{};
+}
+template <tensor_element Written, expression E, class... More>
+constexpr auto cumprod(const E&, const More&...) {
+  return typename detail::axis_is_a_number<Written, E>::result{};
+}
 // Numbers and expressions in one list, whose types are not known.
 template <int... Sizes, class X, std::size_t N>
 constexpr auto dynamic_slice(const X&, const detail::stray_argument (&)[N]) {
