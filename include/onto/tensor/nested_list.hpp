@@ -165,5 +165,16 @@ struct extents_without_a_type {
   static constexpr bool ok = sizeof(I) == 0;
   static_assert(ok, "[onto.tensor] extents have no element type; write tensor<float, dyn, dyn> t({2, 3})");
 };
+// And where it was given a variable count and a fraction, as std::vector is. clang asks before it knows that it was.
+template <class N>
+concept variable_count = std::is_lvalue_reference_v<N> && std::is_integral_v<std::remove_reference_t<N>>;
+template <class N, class V>
+struct count_beside_a_value {
+  using element = float;
+  static constexpr bool ok = !(variable_count<N> && std::is_floating_point_v<V>);
+  static_assert(ok,
+                "[onto.tensor] n times a value is zeros of n, tensor<double, dyn> t({n}), filled then: for (double& v : "
+                "t) v = 0.5; the two as values are tensor<double, 2>{n, 0.5}");
+};
 
 }  // namespace onto::detail

@@ -207,8 +207,7 @@ class tensor {
   template <class... Value>
     requires(sizeof...(Dims) == 0 && sizeof...(Value) > 1 && (detail::is_number<Value> && ...))
   explicit tensor(Value...) = delete;  // [onto.tensor] without extents it is one value: tensor<float, 2> t{1, 2}
-  template <class... X>
-    requires(sizeof...(X) > 1 && (detail::no_value_yet<X> || ...))
+  template <class... X> requires(sizeof...(X) > 1 && (detail::no_value_yet<X> || ...))
   tensor(const X&...) = delete;  // [onto.tensor] it holds values; expressions are run by fetches(a, b), or stack(a, b)
   template <class Other, class Allocator>
     requires(!std::is_same_v<Other, T> && detail::number_or_element<Other>)
@@ -357,6 +356,8 @@ template <class T, class... More>
   requires(sizeof...(More) > 0 && detail::is_number<T> && (detail::is_number<More> && ...))
 tensor(T, More...)
 ->tensor<std::common_type_t<T, More...>, static_cast<int>(sizeof...(More)) + 1>;
+template <detail::variable_count N, std::floating_point V>
+tensor(N&&, V) -> tensor<typename detail::count_beside_a_value<N, V>::element, dyn>;
 template <detail::no_value_yet E, class... More>
 tensor(const E&, const More&...) -> tensor<float, dyn>;
 template <class T>
