@@ -40,13 +40,17 @@ inline namespace ONTO_ABI {
 /// threads.
 class session {
  public:
-  /// *Throws* `invalid_argument_error` for options that make no sense.
-  explicit session(session_options options = {}) : core_(detail::open_session(options, detail::gpu_finders)) {}
-
   /// A session of all processes of a cluster, which all make it and run the same programs in the same order; of a local
   /// server, one of this process alone. Include `<onto/cluster.hpp>`.
   /// *Throws*, in all processes, `failed_precondition_error` where they make it with other options.
   explicit session(server& node, session_options options = {});
+
+  /// *Throws* `invalid_argument_error` for options that make no sense.
+  // Compilers show the first line, and not what is misspelled.
+  // clang-format off
+  explicit session(session_options options = {})  // [onto.option] {{.name = value}}, spelled and in the order of session_options
+      : core_(detail::open_session(options, detail::gpu_finders)) {}
+  // clang-format on
 
   session(const session&) = delete;
   session& operator=(const session&) = delete;

@@ -172,9 +172,10 @@ template <class N, class V>
 struct count_beside_a_value {
   using element = float;
   static constexpr bool ok = !(variable_count<N> && std::is_floating_point_v<V>);
-  static_assert(ok,
-                "[onto.tensor] n times a value is zeros of n, tensor<double, dyn> t({n}), filled then: for (double& v : "
-                "t) v = 0.5; the two as values are tensor<double, 2>{n, 0.5}");
+  static_assert(
+      ok,
+      "[onto.tensor] n times a value is zeros of n, tensor<double, dyn> t({n}), filled then: for (double& v : "
+      "t) v = 0.5; the two as values are tensor<double, 2>{n, 0.5}");
 };
 
 }  // namespace onto::detail
