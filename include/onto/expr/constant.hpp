@@ -12,6 +12,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace onto {
@@ -212,21 +213,22 @@ template <class S>
 concept scalar_value = is_number<S>;
 
 ONTO_BEGIN_RUNS_ONCE
-[[noreturn]] ONTO_COLD inline void throw_scalar_out_of_range(const std::string& value, element to) {
-  fail<invalid_argument_error>(message("[onto.element] the scalar ")
-                               << value << " is no " << name_of(to)
+[[noreturn]] ONTO_COLD inline void throw_scalar_out_of_range(const std::string& value, element to,
+                                                             std::string_view op) {
+  fail<invalid_argument_error>(message("[onto.element] ")
+                               << op << (op.empty() ? "" : ": ") << "the scalar " << value << " is no " << name_of(to)
                                << "; write one that fits, or convert the tensor with cast<T>(x)");
 }
 ONTO_END_RUNS_ONCE
 
 /// The scalar `value` as a `T`: beside floating-point elements it is rounded. *Throws* `invalid_argument_error` where
-/// an integer does not fit.
+/// an integer does not fit, which names the operation `op`.
 template <tensor_element T, scalar_value S>
-constexpr scalar_node<T> scalar_beside(S value) {
+constexpr scalar_node<T> scalar_beside(S value, std::string_view op = {}) {
   if (std::is_constant_evaluated())
     must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<1.0 / 3>; or write const auto");
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (!holds<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>);
+    if (!holds<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>, op);
   }
   return scalar_node<T>{static_cast<T>(value)};
 }

@@ -232,7 +232,7 @@ constexpr bool takes_for_number(element_check found) {
 
 // In ops/operation_base.hpp.
 template <class Beside, class X>
-constexpr decltype(auto) lift(const X& x);
+constexpr decltype(auto) lift(const X& x, std::string_view op = {});
 
 }  // namespace detail
 
@@ -246,7 +246,7 @@ constexpr auto make(const X&... x) {
   } else if constexpr ((detail::is_derived<X> || ...)) {
     return detail::derive_with<Op>(x...);
   } else if constexpr (!(expression<X> && ...)) {
-    return make<Op>(detail::lift<typename detail::first_expression<X...>::type>(x)...);
+    return make<Op>(detail::lift<typename detail::first_expression<X...>::type>(x, Op::name)...);
   } else {
     constexpr detail::element_check elements = Op::check(X::facts.type...);
     if constexpr (elements == detail::element_check::differ && !(is_text(X::facts.type) || ...)) {

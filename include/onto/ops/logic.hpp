@@ -114,9 +114,9 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
   } else if constexpr (!detail::any_ill_formed<Condition> && !std::is_same_v<typename Condition::element_type, bool>) {
     return typename detail::condition_is_of_numbers<typename Condition::element_type>::result{};
   } else if constexpr (expression<A>) {
-    return make<op::where>(condition, a, detail::lift<A>(b));
+    return make<op::where>(condition, a, detail::lift<A>(b, op::where::name));
   } else if constexpr (expression<B>) {
-    return make<op::where>(condition, detail::lift<B>(a), b);
+    return make<op::where>(condition, detail::lift<B>(a, op::where::name), b);
   } else {
     return make<op::where>(condition, detail::lift_alone(a), detail::lift_alone(b));
   }

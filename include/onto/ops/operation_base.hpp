@@ -7,6 +7,8 @@
 #include <onto/expr/symbol.hpp>
 #include <onto/shape/broadcast.hpp>
 
+#include <string_view>
+
 namespace onto {
 
 namespace detail {
@@ -109,13 +111,13 @@ concept operands = !__is_enum(L) && !__is_enum(R) && operand<L> && operand<R> &&
 template <class X>
 inline constexpr bool is_fraction = !std::is_integral_v<X>;
 
-/// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`.
+/// `x` itself where it is an expression; a scalar becomes a node of the element type of `Beside`, for `op`.
 template <class Beside, class X>
-constexpr decltype(auto) lift(const X& x) {
+constexpr decltype(auto) lift(const X& x, std::string_view op) {
   if constexpr (expression<X>) {
     return (x);
   } else if constexpr (is_number_tensor<X>) {
-    return lift<Beside>(number_in(x));
+    return lift<Beside>(number_in(x), op);
   } else if constexpr (any_ill_formed<Beside>) {
     return ill_formed{};
   } else if constexpr (std::is_same_v<typename Beside::element_type, text>) {
@@ -127,7 +129,7 @@ constexpr decltype(auto) lift(const X& x) {
   } else if constexpr (is_fraction<X> && std::is_integral_v<typename Beside::element_type>) {
     return typename fraction_beside_integers<typename Beside::element_type, X>::result{};
   } else {
-    return scalar_beside<typename Beside::element_type>(x);
+    return scalar_beside<typename Beside::element_type>(x, op);
   }
 }
 

@@ -391,7 +391,7 @@ TEST_CASE("Characters are numbers beside integers", "[session]") {
   constexpr auto bytes = placeholder<"bytes", std::uint8_t, dyn>;
   CHECK(evaluate(bytes >= 'a', bytes = {96, 97, 98}) == tensor<bool, dyn>{false, true, true});
   CHECK(evaluate(bytes + u8'\x01', bytes = {1, 2}) == tensor<std::uint8_t, dyn>{2, 3});
-  CHECK_THROWS_WITH(bytes + '\xff', Catch::Contains("[onto.element] the scalar -1 is no uint8"));
+  CHECK_THROWS_WITH(bytes + '\xff', Catch::Contains("[onto.element] Add: the scalar -1 is no uint8"));
 }
 
 TEST_CASE("numbers and updates in braces are constants", "[indexing]") {
