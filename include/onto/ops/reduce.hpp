@@ -129,7 +129,7 @@ concept one_number = requires {
 /// the folded axes; with `keep_extents`, with an extent of 1 for each. *Mandates* axes the operand has, none named
 /// twice.
 template <int... Axes, expression E>
-constexpr auto sum(const E& x) {
+constexpr auto sum(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
   else
@@ -142,7 +142,7 @@ constexpr auto sum(const E& x, keep_extents_t) {
 
 /// The product, as `sum`. Nothing multiplies to 1.
 template <int... Axes, expression E>
-constexpr auto prod(const E& x) {
+constexpr auto prod(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
   else
@@ -155,7 +155,7 @@ constexpr auto prod(const E& x, keep_extents_t) {
 
 /// The smallest element, as `sum`; NaN where one is. *Mandates*, as far as it is known, an element to find.
 template <int... Axes, expression E>
-constexpr auto min(const E& x) {
+constexpr auto min(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
   else
@@ -168,7 +168,7 @@ constexpr auto min(const E& x, keep_extents_t) {
 
 /// The greatest element, as `min`. The greater of two tensors' elements is `maximum`.
 template <int... Axes, expression E>
-constexpr auto max(const E& x) {
+constexpr auto max(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
   else
@@ -181,7 +181,7 @@ constexpr auto max(const E& x, keep_extents_t) {
 
 /// The mean, as `sum`, of a floating-point type. The mean of nothing is NaN.
 template <int... Axes, expression E>
-constexpr auto mean(const E& x) {
+constexpr auto mean(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
   else
@@ -219,7 +219,7 @@ constexpr auto argmin(const E& x) {
 }
 /// The index along one axis.
 template <int Axis, expression E>
-constexpr auto argmin(const E& x) {
+constexpr auto argmin(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::reduce<fold::argmin, false, detail::axis_in<Axis, E>>>(x);
 }
 template <int Axis, expression E>
@@ -233,7 +233,7 @@ constexpr auto argmax(const E& x) {
   return make<op::reduce<fold::argmax, false>>(x);
 }
 template <int Axis, expression E>
-constexpr auto argmax(const E& x) {
+constexpr auto argmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::reduce<fold::argmax, false, detail::axis_in<Axis, E>>>(x);
 }
 template <int Axis, expression E>

@@ -51,7 +51,7 @@ constexpr int softmax_axis(const op_info& op, int rank) {
 /// `exp(x) / sum(exp(x))` along one axis, the last unless another is named: `softmax(x)`, `softmax<0>(x)`. The row's
 /// maximum is taken off first, so nothing overflows. *Mandates* a floating-point type, and an axis the operand has.
 template <int Axis = -1, expression E>
-constexpr auto softmax(const E& x) {
+constexpr auto softmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::softmax<false, detail::axis_in<Axis, E>>>(x);
 }
 

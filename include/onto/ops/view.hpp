@@ -308,7 +308,7 @@ constexpr auto permute(const E& x) {
 /// The elements in row-major order in another shape: `reshape<2, dyn>(x)`; one extent may be `dyn`, to be computed.
 /// *Mandates*, as far as extents are known, the same number of elements.
 template <int... Dims, expression E>
-constexpr auto reshape(const E& x) {
+constexpr auto reshape(const E& x) {  // [onto.axis] an extent is a constant: constexpr int n = 2
   if constexpr (detail::reshape_extents_right<Dims...>) {
     return make<op::reshape<Dims...>>(x);
   } else {
@@ -350,7 +350,7 @@ constexpr auto slice(const E& x) { return make<op::slice<Ranges...>>(x); }
 
 /// The elements `Begin` to before `End` of the first axis: `slice<0, 10>(x)`.
 template <int Begin, int End = to_end, int Step = 1, expression E>
-constexpr auto slice(const E& x) {
+constexpr auto slice(const E& x) {  // [onto.axis] a constant: constexpr int n = 2; of a run dynamic_slice<2>(x, {n})
   return make<op::slice<range<Begin, End, Step>>>(x);
 }
 
