@@ -350,7 +350,7 @@ constexpr auto slice(const E& x) { return make<op::slice<Ranges...>>(x); }
 
 /// The elements `Begin` to before `End` of the first axis: `slice<0, 10>(x)`.
 template <int Begin, int End = to_end, int Step = 1, expression E>
-constexpr auto slice(const E& x) {  // [onto.axis] a constant: constexpr int n = 2; of a run dynamic_slice<2>(x, {n})
+constexpr auto slice(const E& x) {  // [onto.axis] a bound is a constant: constexpr int n = 2; else dynamic_slice
   return make<op::slice<range<Begin, End, Step>>>(x);
 }
 
