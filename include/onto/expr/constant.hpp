@@ -225,8 +225,12 @@ ONTO_END_RUNS_ONCE
 /// an integer does not fit, which names the operation `op`.
 template <tensor_element T, scalar_value S>
 constexpr scalar_node<T> scalar_beside(S value, std::string_view op = {}) {
-  if (std::is_constant_evaluated())
-    must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<1.0 / 3>; or write const auto");
+  if (std::is_constant_evaluated()) {
+    if constexpr (std::is_same_v<T, bool>)
+      must_not_be_constexpr("[onto.number] a bool in a constexpr expression: zeros<bool>(); or write const auto");
+    else
+      must_not_be_constexpr("[onto.number] a number in a constexpr expression: 2.0_c, c<1.0 / 3>; or write const auto");
+  }
   if constexpr (!std::is_same_v<S, T> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     if (!holds<T>(value)) throw_scalar_out_of_range(std::to_string(value), element_of<T>, op);
   }

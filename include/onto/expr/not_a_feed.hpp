@@ -155,10 +155,11 @@ struct braced_feed {
   braced_feed(const Symbol& x, std::initializer_list<stray_argument>) : braced_feed(x, 0) {}
   template <class Symbol>
   braced_feed(const feed<Symbol>& x) : braced_feed(x, 0) {}
+  braced_feed(std::initializer_list<braced_feed>) {}
+  braced_feed() = delete;  // [onto.feed] where nothing is fed no braces stand: sess.run(e)
   template <class Number>
-    requires is_number<Number> braced_feed(const Number& x) : braced_feed(x, 0) {}
-    braced_feed(std::initializer_list<braced_feed>) {}
-    braced_feed() = delete;  // [onto.feed] where nothing is fed no braces stand: sess.run(e)
+    requires(is_number<Number>)
+  braced_feed(const Number& x) : braced_feed(x, 0) {}
 };
 
 template <class E>

@@ -61,25 +61,28 @@ constexpr auto pad_axes(const E& x, const V& value) {
   }
 }
 
+template <class... Paddings, class E, class V>
+constexpr auto pad_with(const E& x, const V& value) {
+  if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
+    using too_few = shape_mistake<shape_fault::rank, op::concat<0>, shape_of_t<E>>;
+    return typename unless_told<too_few, E>::result{};
+  } else {
+    return pad_axes<0, Paddings...>(x, value);
+  }
+}
+
 }  // namespace detail
 
 /// The operand with a value around it: `pad<padding<1, 2>, padding<0>>(x, value)`, a padding an axis; those after them
 /// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes.
 template <class... Paddings, expression E, detail::number_argument S>
   requires(sizeof...(Paddings) > 0)
-constexpr auto pad(const E& x, const S& value) {
-  if constexpr (sizeof...(Paddings) > static_cast<std::size_t>(E::facts.shape.rank)) {
-    using too_few = detail::shape_mistake<shape_fault::rank, op::concat<0>, detail::shape_of_t<E>>;
-    return typename detail::unless_told<too_few, E>::result{};
-  } else {
-    return detail::pad_axes<0, Paddings...>(x, detail::lift<E>(value));
-  }
-}
+constexpr auto pad(const E& x, const S& value) { return detail::pad_with<Paddings...>(x, detail::lift<E>(value)); }
 template <class... Paddings, expression E>
   requires(sizeof...(Paddings) > 0)
 constexpr auto pad(const E& x) {
   if constexpr (std::is_same_v<typename E::element_type, bool>)
-    return pad<Paddings...>(x, false);
+    return detail::pad_with<Paddings...>(x, zeros<bool>());
   else
     return pad<Paddings...>(x, detail::static_number<0, detail::number_kind::integer>{});
 }
