@@ -239,6 +239,41 @@ ONTO_RUNTIME void copy_elements(int size, void* out, std::int64_t out_row, std::
 }
 #endif
 
+/// The elements of a view whose inner dimensions are short: those of `most` at most are a block, of which is known how
+/// far each element is from the first. A call for each row takes longer than they do.
+struct short_blocks {
+  static constexpr std::int64_t most = 64;
+  const layout& l;
+  int outer;  // dimensions that are not in the block
+  std::int64_t size = 1;
+  std::int64_t at[most];
+
+  ONTO_INLINE explicit short_blocks(const layout& of) : l(of), outer(of.rank) {
+    at[0] = 0;
+    while (outer > 1 && size * l.extent[outer - 1] <= most) {
+      --outer;
+      for (std::int64_t i = 1; i < l.extent[outer]; ++i)
+        for (std::int64_t j = 0; j < size; ++j) at[i * size + j] = at[j] + i * l.stride[0][outer];
+      size *= l.extent[outer];
+    }
+  }
+
+  template <class Word>
+  ONTO_INLINE void gather(const void* source, std::int64_t first, std::int64_t count, void* target) const {
+    const auto* const in = static_cast<const Word*>(source);
+    auto* out = static_cast<Word*>(target);
+    std::int64_t number = first / size, from = first % size;
+    while (count > 0) {
+      const Word* const block = in + offset_of(outer, l.extent, l.stride[0], number++);
+      const std::int64_t n = size - from < count ? size - from : count;
+      for (std::int64_t j = 0; j < n; ++j) out[j] = block[at[from + j]];
+      out += n;
+      count -= n;
+      from = 0;
+    }
+  }
+};
+
 /// Elements `[first, first + count)` of a view, in row-major order, to `target`, by `copy`: as many rows at once as lie
 /// a stride apart, and parts of rows before and after them.
 ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, std::int64_t first, std::int64_t count,
@@ -246,20 +281,12 @@ ONTO_NOINLINE inline void gather(const layout& l, int size, const void* source, 
   char* out = static_cast<char*>(target);
   const int inner = l.rank - 1, row = inner > 0 ? inner - 1 : 0;
   const std::int64_t n = l.extent[inner];
-  if (inner > 1 && n * l.extent[row] <= 64) {  // few elements at once: a call for each block takes longer than they do
-    for_each_row(l, first, first + count, [&](const std::int64_t(&offset)[1], std::int64_t some) {
-      const char* const in = static_cast<const char*>(source) + offset[0] * size;
-      const std::int64_t step = l.inner_stride() * size;
-      for (std::int64_t j = 0; j < some; ++j, out += size) {
-        if (size == 4)
-          std::memcpy(out, in + j * step, 4);
-        else if (size == 8)
-          std::memcpy(out, in + j * step, 8);
-        else
-          std::memcpy(out, in + j * step, static_cast<std::size_t>(size));
-      }
-    });
-    return;
+  if (inner > 1 && n * l.extent[row] <= short_blocks::most) {
+    const short_blocks blocks(l);
+    if (size == 4) return blocks.gather<word<4>>(source, first, count, target);
+    if (size == 8) return blocks.gather<word<8>>(source, first, count, target);
+    if (size == 1) return blocks.gather<word<1>>(source, first, count, target);
+    if (size == 2) return blocks.gather<word<2>>(source, first, count, target);
   }
   while (count > 0) {
     const std::int64_t column = first % n, offset = offset_of(l.rank, l.extent, l.stride[0], first);
