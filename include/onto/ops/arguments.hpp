@@ -15,6 +15,8 @@
 namespace onto {
 
 struct keep_extents_t;
+template <expression... E>
+struct fetch_list;
 
 namespace op {
 struct maximum;
@@ -38,6 +40,13 @@ struct axis_is_a_number : mistake {
   static_assert(ok,
                 "[onto.axis] what stands in <> here is an axis: sum<0>(x), cumsum<1>(x); the element type is that of "
                 "the operand: sum(cast<double>(x))");
+};
+template <class... X>
+struct group_has_one_value : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok,
+                "[onto.operands] group is one value with its effects; among several it is one: "
+                "fetches(a, group(b, assign(w, x)))");
 };
 template <class Op, class... X>
 struct axes_or_two : mistake {
@@ -376,6 +385,11 @@ constexpr ill_formed gradients(const Loss&, const detail::list_to_derive_by&) {
 template <expression Loss, expression First, expression Second, expression... More>
 constexpr auto gradient(const Loss&, const First&, const Second&, const More&...) {
   return typename detail::gradients_of_several<Loss, First, Second, More...>::result{};
+}
+
+template <expression... E, class... More>
+constexpr auto group(const fetch_list<E...>&, const More&...) {
+  return typename detail::group_has_one_value<E..., More...>::result{};
 }
 
 }  // namespace onto
