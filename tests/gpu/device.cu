@@ -268,7 +268,8 @@ TEST_CASE("a device keeps to its limit, whatever others in the process take", "[
   const auto fill = [&] {
     blocks.clear();
     try {
-      for (int k = 0; k < 100; ++k) blocks.push_back(b.gpu.reserve({32 * MiB, "test", "block"}));
+      for (int k = 0; k < 100; ++k)  // with an end: clang++ runs this while it compiles the checks below
+        blocks.push_back(b.gpu.reserve({32 * MiB, "test", "block"}));
     } catch (const resource_exhausted_error&) {
     }
     return blocks.size();

@@ -33,7 +33,7 @@ ONTO_INLINE constexpr void broadcast_layout(const extents& from, const view_layo
   for (int k = 0; k < max_rank; ++k) out.rolled[k] = k < lead || k >= space.rank ? 0 : l.rolled[k - lead];
 }
 
-/// Another roll of a layout. Kernels read through rolls alone, and other views below them: see `fuser::sees_roll`.
+/// Another roll of a layout. Kernels read through rolls alone, and other views below them: see `fuser::joins_roll`.
 ONTO_INLINE constexpr void roll_layout(view_layout& l, const op_info& op, const extents& shape) {
   const int axis = rolled_axis(op, shape.rank), extent = shape.dims[axis], by = rolled_by(op, extent);
   l.rolled[axis] = extent - l.rolled[axis] > by ? l.rolled[axis] + by : l.rolled[axis] + by - extent;
