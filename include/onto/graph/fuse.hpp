@@ -156,6 +156,10 @@ class fuser {
       if (!strides || rolls) splits_.get()[n] = wanted;
       return {wanted, n};
     }
+    if (rolls && !is_fetched(n)) {  // read at several paths
+      splits_.get()[n] = reader_of_roll(n);
+      if (splits_.get()[n] >= 0) return {};
+    }
     const bool copied = rolls || is_fetched(n) || (!strides && !flat) || reads >= copied_reads ||
                         (makes_operand(n) && (reads > 1 || view_of(*g_[n].op) == view_kind::slice));
     if (!copied) return {};
@@ -172,10 +176,27 @@ class fuser {
   }
 
   /// Whether roll `n` is no copy in the kernel with this root.
-  ONTO_INLINE constexpr bool joins_roll(int n, int root) const {
+  constexpr bool joins_roll(int n, int root) const { return sees_rolls(root, p_.path_of[n]) && !splits(root); }
+
+  /// Whether the kernel with this root sees a reshape that splits its space, in which rolls are no layouts.
+  constexpr bool splits(int root) const {
+    for (int u = 0; u < g_.count; ++u)
+      if (splits_.get()[u] == root && !is_roll(g_, u)) return true;
+    return false;
+  }
+
+  /// The one kernel that reads roll `n`, by itself or through other rolls, or `none`: elsewhere it is a copy.
+  constexpr int reader_of_roll(int n) const {
+    int kernel = none;
     for (int u = n + 1; u < g_.count; ++u)
-      if (splits_.get()[u] == root && !is_roll(g_, u)) return false;
-    return sees_rolls(root, p_.path_of[n]);
+      for (int k = 0; k < g_[u].count; ++k) {
+        if (g_.operand(u, k) != n) continue;
+        const int root = is_roll(g_, u) ? splits_.get()[u] : p_.kernel_of[u];
+        if (root < 0 || (kernel >= 0 && root != kernel)) return none;
+        if (!is_roll(g_, u) && !sees_rolls(root, p_.path_of[u])) return none;
+        kernel = root;
+      }
+    return kernel >= 0 && !splits(kernel) ? kernel : none;
   }
 
   /// Whether a map has operands of its own size that are rolls, or are made of rolls.

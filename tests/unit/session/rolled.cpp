@@ -106,6 +106,61 @@ TEST_CASE("operands that are views are rolled", "[session][roll]") {
   }
 }
 
+TEST_CASE("a roll is read by itself and by another roll in one kernel", "[session][roll][variables]") {
+  // The sum of eight neighbours, of which corners are rolls of rolls that are neighbours, too.
+  constexpr auto neighbours = [](const auto& f) {
+    const auto up = roll<-1, 0>(f);
+    const auto down = roll<1, 0>(f);
+    const auto left = roll<-1, 1>(f);
+    return up + down + left + roll<1, 1>(f) + roll<-1, 1>(up) + roll<1, 1>(up) + roll<-1, 1>(down) + roll<1, 1>(down);
+  };
+  constexpr auto u = placeholder<"u", float, dyn, dyn>;
+  static_assert(plan_of(neighbours(u)).kernels == 1);
+  static_assert(plan_of(sum(u * neighbours(u))).kernels == 2);
+  static_assert(plan_of(neighbours(u * u)).kernels == 2);
+  constexpr auto w = variable<"w", float, dyn, dyn>;
+  for (const int rows : {1, 2, 5, 70}) {
+    session sess{{.simulated_gpus = 1, .cpu_threads = 2}};
+    const int columns = rows * 9 - 2;
+    const auto t = numbers<float>(rows, columns);
+    const auto around_it = [&](int i, int j, auto at) {
+      float all = 0;
+      for (int k = 0; k < 9; ++k)
+        if (k != 4) all += at(t(around(i + k / 3 - 1, rows), around(j + k % 3 - 1, columns)));
+      return all;
+    };
+    const auto itself = [](float v) { return v; };
+    check_elements(sess, neighbours(u), u, t, [&](int i, int j) { return around_it(i, j, itself); });
+    check_elements(sess, on<gpu<0>>(neighbours(u)), u, t, [&](int i, int j) { return around_it(i, j, itself); });
+    check_elements(sess, neighbours(u * u), u, t,
+                   [&](int i, int j) { return around_it(i, j, [](float v) { return v * v; }); });
+    float total = 0;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) total += t(i, j) * around_it(i, j, itself);
+    CHECK(sess.run(sum(u * neighbours(u)), u = t) == Approx(total));
+    // A new value does not lie where the old one is read.
+    sess.run(assign(w, t));
+    sess.run(assign(w, w + neighbours(w)));
+    const auto next = sess.run(w);
+    int wrong = 0;
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j)
+        if (next(i, j) != t(i, j) + around_it(i, j, itself)) ++wrong;
+    CHECK(wrong == 0);
+    // A view of the roll, a fetch of it, and two kernels that read it: it is a copy there.
+    const auto up = roll<-1, 0>(u);
+    const auto [a, b, c] = sess.run(fetches(up + roll<1, 1>(up), up, transpose(up) + 1), u = t);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) {
+        const float above = t(around(i + 1, rows), j);
+        if (a(i, j) != above + t(around(i + 1, rows), around(j - 1, columns)) || b(i, j) != above ||
+            c(j, i) != above + 1)
+          ++wrong;
+      }
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("a rolled row and a rolled column are stretched", "[session][roll]") {
   constexpr auto row = placeholder<"row", double, dyn>;
   constexpr auto column = placeholder<"column", double, dyn, 1>;
