@@ -90,11 +90,12 @@ struct strided_layout {
 };
 
 /// Operands over `space` in as few dimensions as they allow, but at least one: a single element is one of stride 1.
+/// Dimensions in `apart` are not joined with the one outside of them.
 /// *Law* the size is the same, and the same element of each operand is at every index.
 template <int Operands>
-ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space,
-                                                    const std::int64_t* const (&stride)[Operands]) {
-  dimension_set joined = ~0u;
+ONTO_HD constexpr strided_layout<Operands> coalesce(const extents& space, const std::int64_t* const (&stride)[Operands],
+                                                    dimension_set apart = 0) {
+  dimension_set joined = ~apart;
   for (int i = 0; i < Operands; ++i) joined &= joined_dimensions(space, stride[i]);
   const coalesced_space c = coalesce(space, joined);
   strided_layout<Operands> l{};

@@ -19,26 +19,21 @@ ONTO_BEGIN_RUNS_ONCE
 inline rolled_layout layout_of_operand(const extents& space, const operand_view& v) {
   rolled_layout l;
   l.rolls = false;
-  if (!v.rolled) {
-    static_cast<strided_layout<1>&>(l) = coalesce<1>(space, {v.stride});
-    return l;
+  dimension_set rolled = 0;
+  for (int d = 0; v.rolled && d < space.rank; ++d)
+    if (v.rolled[d] != 0) rolled |= 1u << d;
+  static_cast<strided_layout<1>&>(l) = coalesce<1>(space, {v.stride}, rolled);
+  std::int64_t joined = 1, by = 0;  // of dimension `k`, so far
+  for (int d = 0, k = 0; v.rolled && d < space.rank; ++d) {
+    if (space.dims[d] == 1) continue;
+    joined *= space.dims[d];
+    by = by * space.dims[d] + v.rolled[d];
+    if (joined < l.extent[k]) continue;
+    l.by[k++] = by;
+    l.rolls = l.rolls || by != 0;
+    joined = 1;
+    by = 0;
   }
-  dimension_set joined = joined_dimensions(space, v.stride);
-  for (int d = 0; d < space.rank; ++d)
-    if (v.rolled[d] != 0) joined &= ~(1u << d);
-  const coalesced_space c = coalesce(space, joined);
-  l.rank = c.rank;
-  for (int k = 0; k < c.rank; ++k) {
-    l.extent[k] = c.extent[k];
-    l.stride[0][k] = v.stride[c.dimension[k]];
-    l.by[k] = 0;
-    for (int d = k == 0 ? 0 : c.dimension[k - 1] + 1; d <= c.dimension[k]; ++d)
-      l.by[k] = l.by[k] * space.dims[d] + v.rolled[d];
-    l.rolls = l.rolls || l.by[k] != 0;
-  }
-  if (c.rank > 0) return l;
-  l.rank = 1;
-  l.extent[0] = l.stride[0][0] = 1;
   return l;
 }
 ONTO_END_RUNS_ONCE
