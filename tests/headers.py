@@ -22,6 +22,55 @@ NVCC_WARNINGS = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests
 MPI = ("onto/cluster.hpp", "onto/backend/cluster/mpi.hpp", "onto/backend/cluster/server.hpp")
 
 
+def closures(headers):
+    """Of each header those that it includes whatever is defined, itself and through others."""
+    direct = {}
+    for h in headers:
+        depth, direct[h] = 0, set()
+        for line in (INCLUDE / h).read_text().splitlines():
+            depth += bool(re.match(r"\s*#\s*if", line)) - bool(re.match(r"\s*#\s*endif", line))
+            if depth == 0 and (found := re.match(r"\s*#\s*include <([^>]+)>", line)):
+                direct[h].add(found[1])
+    every = {}
+
+    def closure(h):
+        if h not in every:
+            every[h] = {h}.union(*(closure(i) for i in direct[h] if i != h)) if h in direct else {h}
+        return every[h]
+
+    return {h: closure(h) for h in headers}
+
+
+class Ready:
+    """Headers that were compiled once, for g++: a header is compiled after one that it includes anyway, and so sees what it would
+    see alone."""
+
+    def __init__(self, compiler, folder, flags, headers, most=12):
+        self.chosen, closure = {}, closures(headers)
+        texts = {h: len((INCLUDE / h).read_text()) for h in headers}
+        weight = {h: sum(texts.get(i, 40_000) for i in closure[h]) for h in headers}  # one of the library's is about that long
+        spared = dict.fromkeys(headers, 0)
+        ready = set()
+        for number in range(most):
+            gain = {r: sum(max(0, weight[r] - spared[h]) for h in headers if r in closure[h] and r != h) - weight[r] for r in headers}
+            best = max(gain, key=gain.get, default=None)
+            if best is None or gain[best] <= 0 or best in ready:
+                break
+            made = folder / f"ready_{number}.hpp"
+            folder.mkdir(parents=True, exist_ok=True)
+            made.write_text(f"#include <{best}>\n")
+            maker = type(compiler)(compiler.name, compiler.path, [f for f in compiler.flags if f != "-fsyntax-only"][:-2] + ["-x", "c++-header", "-w", "-Wpedantic"])  # which changes what is defined
+            ready.add(best)
+            if not maker.check(made, *flags, "-o", f"{made}.gch")[0]:
+                continue
+            for h in headers:
+                if best in closure[h] and best != h and weight[best] > spared[h]:
+                    spared[h], self.chosen[h] = weight[best], ("-include", str(made))
+
+    def before(self, header):
+        return self.chosen.get(header, ())
+
+
 def not_included(headers):
     """Of the headers those that no other includes."""
     included = {name for h in headers for name in re.findall(r"^\s*#\s*include <(onto/[^>]+)>", (INCLUDE / h).read_text(), re.M)}
@@ -69,6 +118,16 @@ def main():
     scratch = ROOT / "build" / "headers" / "-".join(wanted)  # two of these may go at once
     scratch.mkdir(parents=True, exist_ok=True)
 
+    ready = {}
+    for compiler in found:
+        if compiler.name == "g++":
+            groups = {}
+            for name, *flags in (t[1].split() for t in tasks if t[0] is compiler and t[1].startswith("onto/")):
+                groups.setdefault(tuple(flags), []).append(name)
+            for at, (flags, names) in enumerate(groups.items()):
+                if len(names) > TOGETHER:
+                    ready[flags] = Ready(compiler, scratch / f"ready_{at}", flags, names)
+
     def key_of(compiler, name, *flags):
         return memory.key(compiler.version, name, *flags, ((INCLUDE if name.startswith("onto/") else ROOT) / name).read_text())
 
@@ -89,7 +148,10 @@ def main():
             file = scratch / ("_".join([name, *flags]).replace("/", "_") + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
         warnings = NVCC_WARNINGS if compiler.name == "nvcc" else WARNINGS
-        good, said = compiler.check(file, *warnings, *flags)
+        before = ready[tuple(flags)].before(name) if header and compiler.name == "g++" and tuple(flags) in ready else ()
+        good = before and compiler.check(file, *warnings, *flags, before=before)[0]
+        if not good:
+            good, said = compiler.check(file, *warnings, *flags)
         if good:
             memory.passed(key)
             return None

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-# Where there is no GPU, its tests and benchmarks cannot run: both of nvcc's front ends read each, and the assembler its
-# kernels, but no program is made, whose host code is half of what they cost to compile. The same tests are programs on
-# emulated GPUs.
+# Where there is no GPU, its tests and benchmarks cannot run: nvcc's front ends for host and device read them, a few in one
+# file, and no code is made, which is most of what they cost to compile. The same tests are programs on emulated GPUs.
 """usage: front_ends.py"""
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import ROOT, Memory, close, compilers, indent, parallel, without_root  # noqa: E402
+from compilers import ROOT, Memory, close, compilers, indent, joined, parallel, without_root  # noqa: E402
 
+TOGETHER = 4  # programs in one file: a front end takes a gigabyte for some of them
 # As CMake has them.
 FLAGS = ["-DONTO_TEST_HARDWARE", f'-DONTO_TESTS_DIR="{ROOT / "tests"}"', "-Itests/unit",
          "-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion", "-Werror", "all-warnings"]
@@ -25,30 +25,47 @@ def sources():
     return [p for p in found if p.name not in ("device.cu", "operations.cu")]
 
 
+def headers_of(texts):
+    """The headers of the tests' own that programs include, Catch2's first: others use its words."""
+    names = dict.fromkeys(name for text in texts for name in re.findall(r'^#include "([^"]+)"', text, re.M))
+    return sorted(names, key=lambda name: name != "catch.hpp")
+
+
 def main():
     (nvcc,), _ = compilers(["nvcc"])
     memory = Memory("gpu-front-ends")
-    # A quarter less of nvcc's time; what its optimizer makes of kernels is the stage sass's.
-    release = re.search(r"release (\d+)", nvcc.version)
-    quicker = ["--Ofast-compile=max"] if release and int(release[1]) >= 13 else []
     tests = "\0".join(p.read_text() for p in sorted((ROOT / "tests").rglob("*.hpp")))
     tests += "\0".join(p.read_text() for p in sorted((ROOT / "benchmarks" / "gpu").glob("*.hpp")))
 
+    def key_of(file):
+        return memory.key(nvcc.version, file, file.read_text(), tests)
+
     def check(file):
-        key = memory.key(nvcc.version, file, file.read_text(), tests)
-        if memory.knows(key):
+        if memory.knows(key_of(file)):
             return None
-        good, said = nvcc.check(file, *FLAGS, *quicker)
+        good, said = nvcc.check(file, *FLAGS)
         if good:
-            memory.passed(key)
+            memory.passed(key_of(file))
             return None
         return f"FAIL nvcc: {without_root(str(file))} does not compile\n{indent(without_root(said), 30)}"
 
+    def check_together(number, some):
+        """What compiles in one file is known; of the others nothing is."""
+        text = joined(ROOT / "build" / "gpu" / f"together_{number}.cu", some, headers_of([file.read_text() for file in some]))
+        if nvcc.check(text, *FLAGS, f"-I{some[0].parent}")[0]:
+            for file in some:
+                memory.passed(key_of(file))
+                memory.keys.add(key_of(file))
+
     files = sources()
+    left = [file for file in files if not memory.knows(key_of(file))]
+    folders = [[file for file in left if file.parent == folder] for folder in dict.fromkeys(file.parent for file in left)]
+    parts = [some[at:at + TOGETHER] for some in folders for at in range(0, len(some), TOGETHER)]
+    parallel(lambda part: check_together(*part), list(enumerate(parts)))
     failures = [f for f in parallel(check, files) if f]
     memory.save()
     print("\n".join(failures), end="\n" if failures else "")
-    close("GPU tests and benchmarks, compiled but for their host code", len(files) - len(failures), len(failures), 0)
+    close("GPU tests and benchmarks, read by nvcc's front ends", len(files) - len(failures), len(failures), 0)
 
 
 if __name__ == "__main__":
