@@ -36,6 +36,14 @@ struct braces_are_a_constant : mistake {
   static constexpr bool ok = sizeof(T) == 0;
   static_assert(ok, "[onto.operands] numbers in braces are written as a constant: exp(constant({1.0, 2.5}))");
 };
+template <class N>
+struct number_is_no_operand_alone : mistake {
+  static constexpr bool ok = sizeof(N) == 0;
+  static_assert(
+      ok,
+      "[onto.operands] a number in the type is no operand alone; take std::sqrt of the number itself, or fill an "
+      "expression: sqrt(fill<double>(2_c))");
+};
 template <class To>
 struct cast_is_to_an_element : mistake {
   static constexpr bool ok = sizeof(To) == 0;
@@ -73,14 +81,18 @@ struct call_has_an_expression : mistake {
 
 }  // namespace detail
 
-#define ONTO_TAKES_ONE_OPERAND(word)                                \
-  template <expression E, class Second, class... More>              \
-  constexpr auto word(const E&, const Second&, const More&...) {    \
-    return typename detail::takes_one_operand<E, Second>::result{}; \
-  }                                                                 \
-  template <detail::constant_value T>                               \
-  constexpr auto word(std::initializer_list<T>) {                   \
-    return typename detail::braces_are_a_constant<T>::result{};     \
+#define ONTO_TAKES_ONE_OPERAND(word)                                 \
+  template <expression E, class Second, class... More>               \
+  constexpr auto word(const E&, const Second&, const More&...) {     \
+    return typename detail::takes_one_operand<E, Second>::result{};  \
+  }                                                                  \
+  template <detail::constant_value T>                                \
+  constexpr auto word(std::initializer_list<T>) {                    \
+    return typename detail::braces_are_a_constant<T>::result{};      \
+  }                                                                  \
+  template <detail::number_in_type N>                                \
+  constexpr auto word(const N&) {                                    \
+    return typename detail::number_is_no_operand_alone<N>::result{}; \
   }
 ONTO_TAKES_ONE_OPERAND(neg)
 ONTO_TAKES_ONE_OPERAND(abs)

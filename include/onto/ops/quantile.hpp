@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/core/error.hpp>
+#include <onto/expr/constant.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/compare.hpp>
 #include <onto/ops/data_word.hpp>
@@ -14,6 +15,7 @@
 #include <onto/ops/sort.hpp>
 #include <onto/ops/view.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
@@ -210,6 +212,14 @@ constexpr auto quantile(const E& x, const Q& q) {
 template <int... Axis, expression E, detail::quantile_argument Q>
 constexpr auto quantile(const E& x, const Q& q, keep_extents_t) {
   return detail::checked_quantile<true, Axis...>(x, q);
+}
+
+// Parts in braces are a vector of them: `quantile<1>(x, {0.1, 0.9})`.
+template <int... Axis, class X, detail::scalar_value Q, std::size_t N, class... Keep>
+auto quantile(X&& x, const Q (&parts)[N], const Keep&... keep) {
+  for (const Q& q : parts)
+    if (!detail::is_part(static_cast<double>(q))) detail::throw_part_is_from_0_to_1();
+  return quantile<Axis...>(static_cast<X&&>(x), constant(parts), keep...);
 }
 
 /// The element in the middle of the order, the mean of two where there are two: `quantile(x, 0.5)`.

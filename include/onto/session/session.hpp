@@ -134,6 +134,10 @@ class session {
     });
   }
 
+  template <class Outputs, expression E>
+    requires(!expression<Outputs>)
+  void run_to(Outputs&&, const E&, const detail::braced_feed&) {}
+
   /// The output behind the program.
   template <expression E, class Output, class... X>
     requires(!expression<Output>)
