@@ -215,10 +215,10 @@ constexpr auto quantile(const E& x, const Q& q, keep_extents_t) {
 }
 
 // Parts in braces are a vector of them: `quantile<1>(x, {0.1, 0.9})`.
-template <int... Axis, class X, detail::scalar_value Q, std::size_t N, class... Keep>
-auto quantile(X&& x, const Q (&parts)[N], const Keep&... keep) {
-  for (const Q& q : parts)
-    if (!detail::is_part(static_cast<double>(q))) detail::throw_part_is_from_0_to_1();
+template <int... Axis, class X, std::size_t N, class... Keep>
+auto quantile(X&& x, const double (&parts)[N], const Keep&... keep) {
+  for (const double q : parts)
+    if (!detail::is_part(q)) detail::throw_part_is_from_0_to_1();
   return quantile<Axis...>(static_cast<X&&>(x), constant(parts), keep...);
 }
 

@@ -103,7 +103,7 @@ TEST_CASE("data has quantiles, and they have gradients", "[session]") {
   CHECK(evaluate(quantile<0>(t, 0.25, keep_extents)) == tensor<double, 1>{1.75});
   CHECK(evaluate(median(std::vector<float>{5, 1, 3})) == tensor<float>(3));
   CHECK(evaluate(quantile(t, {0.25, 0.5})) == tensor<double, 2>{1.75, 2.5});
-  CHECK(evaluate(quantile<0>(t * 2_c, {0, 1}, keep_extents)) == tensor<double, 2, 1>{{2}, {8}});
+  CHECK(evaluate(quantile<0>(t * 2_c, {0, 1.0}, keep_extents)) == tensor<double, 2, 1>{{2}, {8}});
   CHECK_THROWS_AS(quantile(t, {0.25, 25}), invalid_argument_error);
   constexpr auto x = placeholder<"x", double, 4>;
   CHECK(get<0>(sess.run(gradients(median(x), x), x = t)) == tensor<double, 4>{0, 0, 0.5, 0.5});
