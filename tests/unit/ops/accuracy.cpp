@@ -149,6 +149,43 @@ TEST_CASE("functions are exact to a few units of the last place over the whole r
   });
 }
 
+namespace {
+
+/// Whether every 9973rd float has a result within the two.
+template <class Op>
+bool stays_within(float least, float most) {
+  float in[run], out[run];
+  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += run * 9973) {
+    for (int k = 0; k < run; ++k) {
+      const auto bits = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(k) * 9973);
+      std::memcpy(&in[k], &bits, sizeof bits);
+    }
+    apply_all<Op>(in, out);
+    for (int k = 0; k < run; ++k)
+      if (std::isnan(in[k]) ? !std::isnan(out[k]) : std::isinf(in[k]) ? false : !(out[k] >= least && out[k] <= most))
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("functions with bounds stay within them, as acos and log1p of theirs need", "[ops]") {
+  on_all_vectors([] {
+    CHECK(stays_within<op::tanh>(-1, 1));
+    CHECK(stays_within<op::erf>(-1, 1));
+    CHECK(stays_within<op::sin>(-1, 1));
+    CHECK(stays_within<op::cos>(-1, 1));
+    CHECK(stays_within<op::sigmoid>(0, 1));
+    CHECK(stays_within<op::exp>(0, std::numeric_limits<float>::infinity()));
+    const float infinite = std::numeric_limits<float>::infinity();
+    const float in[4] = {infinite, -infinite, 8.5f, -12.0f};
+    float out[4];
+    apply_all<op::tanh>(in, out);
+    CHECK((out[0] == 1 && out[1] == -1 && out[2] <= 1 && out[3] == -1));
+  });
+}
+
 TEST_CASE("sine, cosine and tangent are exact near the multiples of pi/2", "[ops]") {
   on_all_vectors([] {
     check_all_turns<double>(100'000, 7);

@@ -184,7 +184,7 @@ ONTO_INLINE pack<T, Bytes> tanh(const pack<T, Bytes>& given) {
                                1.3318769837747813e-08f);
     const lanes q =
         polynomial(s, 1.0f, 0.4671302170772955f, 0.025871021200606255f, 0.0003283070456455491f, 7.761893736972734e-07f);
-    return x * p / q;
+    return clamp(-1.0f, x * p / q, 1.0f);  // whose rounding would else leave where acos and log1p are defined
   } else {
     const lanes size = clamp(0.0, abs(given), 20.0), e = quarter_expm1(size + size);
     const lanes y = e / (e + lanes(0.5));
