@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/expr/constant.hpp>
+#include <onto/ops/arguments.hpp>
 #include <onto/ops/indexing.hpp>
 
 #include <concepts>
@@ -27,6 +28,21 @@ ONTO_TAKES_NUMBERS(take_along_axis)
 ONTO_TAKES_NUMBERS(dynamic_slice)
 ONTO_TAKES_NUMBERS(segment_sum)
 #undef ONTO_TAKES_NUMBERS
+// An axis beside them stands in <>: `take<1>(x, {0, 2})`.
+#define ONTO_TAKES_NO_AXIS(word, count)                                          \
+  template <int... Axis, class X, std::integral I, std::size_t N, class... More> \
+    requires(sizeof...(More) == count)                                           \
+  auto word(const X&, const I(&)[N], const More&...) {                           \
+    return typename detail::axis_is_an_argument<X, More...>::result{};           \
+  }
+ONTO_TAKES_NO_AXIS(take, 1)
+ONTO_TAKES_NO_AXIS(gather, 1)
+ONTO_TAKES_NO_AXIS(embedding, 1)
+ONTO_TAKES_NO_AXIS(take_along_axis, 1)
+ONTO_TAKES_NO_AXIS(segment_sum, 1)
+ONTO_TAKES_NO_AXIS(scatter, 2)
+ONTO_TAKES_NO_AXIS(scatter_add, 2)
+#undef ONTO_TAKES_NO_AXIS
 
 // One number is one of rank 0, as NumPy has it: `take<1>(x, 0)` is the first column.
 #define ONTO_TAKES_A_NUMBER(word)                                         \

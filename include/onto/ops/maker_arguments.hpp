@@ -30,6 +30,14 @@ struct seed_is_an_argument : mistake {
                 "[onto.operands] random numbers have a seed, an integer or an expression of one: "
                 "random_normal<float, 2, 3>(seed), random_uniform<float, 5>(42)");
 };
+template <class... T>
+struct numbers_are_standard : mistake {
+  static constexpr bool ok = sizeof...(T) > 99;
+  static_assert(
+      ok,
+      "[onto.operands] the one argument is the seed: random_normal<float, 3>(seed) has mean 0 and deviation 1, "
+      "random_uniform<float, 3>(seed) is from 0 to 1; others are m + s * random_normal<float, 3>(seed)");
+};
 /// What numbers become that are expected nowhere, and expressions of them.
 struct stray_number {
   template <class... X>
@@ -59,23 +67,27 @@ struct file_has_a_type : mistake {
 }  // namespace detail
 
 // What is made of nothing, in extents that stand behind an element type.
-#define ONTO_HAS_EXTENTS_IN_ITS_TYPE(word)                                                               \
+#define ONTO_HAS_EXTENTS_IN_ITS_TYPE(word, mistake_of)                                                   \
   template <int... Dims>                                                                                 \
   constexpr auto word(detail::stray_number = {}, detail::stray_number = {}, detail::stray_number = {}) { \
     return typename detail::extents_are_arguments<shape<Dims...>>::result{};                             \
   }                                                                                                      \
   template <class T, int... Dims>                                                                        \
   constexpr auto word(detail::stray_number, detail::stray_number = {}, detail::stray_number = {}) {      \
-    return typename detail::extents_are_arguments<T>::result{};                                          \
+    return typename mistake_of::result{};                                                                \
   }
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(zeros)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(ones)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(eye)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(iota)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(linspace)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(fill)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_uniform)
-ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_normal)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(zeros, detail::extents_are_arguments<T>)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(ones, detail::extents_are_arguments<T>)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(eye, detail::extents_are_arguments<T>)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(iota, detail::extents_are_arguments<T>)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(linspace, detail::extents_are_arguments<T>)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(fill, detail::extents_are_arguments<T>)
+// A mean and a deviation beside extents in the type, or extents.
+#define ONTO_RANDOM_MISTAKE \
+  std::conditional_t<(sizeof...(Dims) > 0), detail::numbers_are_standard<T>, detail::extents_are_arguments<T>>
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_uniform, ONTO_RANDOM_MISTAKE)
+ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_normal, ONTO_RANDOM_MISTAKE)
+#undef ONTO_RANDOM_MISTAKE
 #undef ONTO_HAS_EXTENTS_IN_ITS_TYPE
 template <tensor_element T, int... Dims>
 constexpr auto fill() {

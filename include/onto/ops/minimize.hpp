@@ -211,7 +211,8 @@ constexpr auto average_of(const W& w) {
 /// *Mandates* a floating-point loss of rank 0 that changes with each of the variables.
 template <class Optimizer, class... X>
   requires(!expression<Optimizer>)
-constexpr auto minimize(const Optimizer& optimizer, const X&... x) {
+[[nodiscard("a step is an expression: it trains when it is run")]] constexpr auto minimize(const Optimizer& optimizer,
+                                                                                           const X&... x) {
   if constexpr (!detail::is_optimizer<Optimizer>) {
     return typename detail::not_an_optimizer<Optimizer>::result{};
   } else {
@@ -225,7 +226,7 @@ constexpr auto minimize(const Optimizer& optimizer, const X&... x) {
 /// The same with options that are part of the type: the step stays a constant, and what an option leaves out (a
 /// momentum of 0) is neither computed nor kept. `constexpr auto step = minimize<sgd{.rate = 0.1}>(loss);`
 template <auto Optimizer, class... X>
-constexpr auto minimize(const X&... x) {
+[[nodiscard("a step is an expression: it trains when it is run")]] constexpr auto minimize(const X&... x) {
   using optimizer = std::remove_cvref_t<decltype(Optimizer)>;
   if constexpr (!detail::is_optimizer<optimizer>) {
     return typename detail::not_an_optimizer<optimizer>::result{};

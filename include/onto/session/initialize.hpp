@@ -20,7 +20,8 @@ struct initializer {
 
 /// Every variable under these expressions, to be set to its initial value.
 template <expression First, expression... More>
-constexpr initializer<First, More...> initialize(const First& first, const More&... more) {
+[[nodiscard("variables are set when it is run: sess.run(initialize(w))")]] constexpr initializer<First, More...>
+initialize(const First& first, const More&... more) {
   return {boost::hana::tuple<First, More...>(first, more...)};
 }
 
