@@ -227,12 +227,22 @@ ONTO_HD ONTO_INLINE constexpr bool is_minus_one(T b) {
 /// The quotient cut off towards zero; `b` is neither 0 nor -1.
 template <std::integral T>
 ONTO_HD ONTO_INLINE constexpr T quotient(T a, T b) {
-#if !defined(__CUDA_ARCH__)
+#if !defined(__CUDA_ARCH__) && !defined(__FAST_MATH__) && !defined(__RECIPROCAL_MATH__)
   // Processors have vectors for floating-point division alone; it is exact, since a quotient that is no integer is
-  // further from the next one than it is rounded.
+  // further from the next one than it is rounded. That holds of no multiplication by 1 / b, which -ffast-math makes of
+  // it.
   if constexpr (sizeof(T) <= 4) {
     using floating = std::conditional_t<sizeof(T) <= 2, float, double>;
     return static_cast<T>(static_cast<floating>(a) / static_cast<floating>(b));
+  } else if constexpr (sizeof(T) == 8) {
+    // So it is of 64 bits where both are numbers of a double's 53, in a fraction of the time.
+    constexpr auto most = T{1} << 53;
+    const bool few = std::is_signed_v<T> ? a < most && a > T(0) - most && b < most && b > T(0) - most : (a | b) < most;
+    if (few) {
+      const auto x = static_cast<double>(static_cast<std::int64_t>(a)),
+                 y = static_cast<double>(static_cast<std::int64_t>(b));
+      return static_cast<T>(static_cast<std::int64_t>(x / y));
+    }
   }
 #endif
   return static_cast<T>(a / b);

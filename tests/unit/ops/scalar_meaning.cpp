@@ -432,6 +432,34 @@ TEST_CASE("integers of up to 32 bits are divided exactly, though by floating-poi
   CHECK(edges_divide<std::uint32_t>());
 }
 
+TEMPLATE_TEST_CASE("integers of 64 bits are divided exactly, though small ones by floating-point numbers", "[ops]",
+                   std::int64_t, std::uint64_t) {
+  using T = TestType;
+  std::vector<T> numbers{1, 2, 3, 7, 10, 49, 1000};
+  for (const int power : {31, 52, 53, 54, 62})
+    for (const int by : {-3, -2, -1, 0, 1, 2}) numbers.push_back(static_cast<T>((T{1} << power) + static_cast<T>(by)));
+  numbers.push_back(highest_of<T>);
+  if constexpr (std::is_signed_v<T>) {
+    const std::vector<T> positive = numbers;
+    for (const T n : positive) numbers.push_back(-n);
+    numbers.push_back(lowest_of<T>);
+  }
+  int wrong = 0, tried = 0;
+  for (const T by : numbers) {
+    if (by == static_cast<T>(-1)) continue;
+    for (const T n : numbers)
+      for (const int near : {-1, 0, 1}) {
+        const T a = math::add(static_cast<T>(n / by * by), static_cast<T>(near)),
+                b = math::add(n, static_cast<T>(near));
+        wrong +=
+            math::quotient(a, by) == static_cast<T>(a / by) && math::quotient(b, by) == static_cast<T>(b / by) ? 0 : 1;
+        ++tried;
+      }
+  }
+  CHECK(wrong == 0);
+  CHECK(tried > 3000);
+}
+
 TEST_CASE("a scalar is rounded to floating elements; an integer beside integers must fit", "[ops]") {
   constexpr auto x = placeholder<"x", float, 2>;
   constexpr auto n = placeholder<"n", std::int32_t, 2>;
