@@ -138,6 +138,10 @@ def is_ours(line, file):
     return "include/onto" in line or "[onto." in line or pathlib.Path(file).name in line
 
 
+def first_error(said):
+    return without_root(next((line for line in said.splitlines() if "error" in line), said[:200]))
+
+
 def indent(text, limit=60):
     lines = text.rstrip().splitlines()
     more = [f"... {len(lines) - limit} lines more"] if len(lines) > limit else []

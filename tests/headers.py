@@ -12,7 +12,7 @@
 import re
 import sys
 
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, in_parts, indent, joined, joins, parallel, without_root
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, first_error, in_parts, indent, joined, joins, parallel, without_root
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
@@ -162,10 +162,13 @@ def main():
         compiler = some[0][0]
         nvcc = compiler.name == "nvcc"
         file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
-        if compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))[0]:
+        good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
+        if good:
             together.update(some)
             for task in some:
                 memory.passed(key_of(*task))
+        else:
+            print(f"slow: {compiler.name} does not compile {len(some)} static tests in one file: {first_error(said)}", flush=True)
 
     joining = [t for t in tasks if t[1] in statics and joins((ROOT / t[1]).read_text()) and not memory.knows(key_of(*t))]
     parts = []

@@ -20,7 +20,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, first_error, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
@@ -108,7 +108,10 @@ def twins_together(tasks, ready):
         compiler = some[0][1]
         file = joined(SCRATCH / f"twins_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
         before = ready.get(compiler.name, ()) if some[0][0].includes[:1] == (WHOLE,) else ()
-        return some if compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=before)[0] else []
+        good, said = compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=before)
+        if not good:
+            print(f"slow: {compiler.name} does not compile {len(some)} twins in one file: {first_error(said)}", flush=True)
+        return some if good else []
 
     return {task for done in parallel(lambda part: compile_some(*part), parts) for task in done}
 
