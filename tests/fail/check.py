@@ -154,6 +154,19 @@ def headers_ready(tasks):
     return ready
 
 
+def ready_for_many(ready, tasks):
+    """The same for files that include the whole of onto more than once, which g++ does only with what it was not the main file
+    of: `#pragma once` counts there."""
+    compiler = next((c for _, c in tasks if c.name == "g++"), None)
+    if compiler is None or "g++" not in ready:
+        return ready
+    file = SCRATCH / "ready" / "many.hpp"
+    file.write_text(WHOLE + "\n")
+    flags = [f for f in compiler.flags if f not in ("-fsyntax-only", "-x", "c++")]
+    maker = type(compiler)(compiler.name, compiler.path, [*flags, "-x", "c++-header", "-o", f"{file}.gch"])
+    return {**ready, "g++": ("-include", str(file)) if maker.check(file)[0] else ()}
+
+
 def refusal(case, compiler, good, said, hidden=0):
     """What is wrong with how a program was refused, or None. `hidden`: lines of ours that were not said."""
     if good:
@@ -229,7 +242,7 @@ def main():
     again = show or "ONTO_UPDATE_GOLDEN" in os.environ
     left = [t for t in tasks if again or not memory.knows(key(t))]
     ready = {} if show else headers_ready(left)
-    good_twins = twins_together(left, ready)
+    good_twins = twins_together(left, ready_for_many(ready, left))
     refused = {} if show else refused_together(left)
 
     def run(task):
