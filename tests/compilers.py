@@ -31,6 +31,11 @@ class Compiler:
     def command(self, file, *extra, before=()):
         return [self.path, *self.flags, *before, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
 
+    def precompile(self, file, made, *extra):
+        """Compiles a header to `made`; whether it could."""
+        flags = [f for f in self.flags if f not in ("-fsyntax-only", "-x", "c++")]
+        return Compiler(self.name, self.path, [*flags, "-x", "c++-header", "-o", str(made)]).check(file, *extra)[0]
+
     def check(self, file, *extra, text=None, before=()):
         """Compiles `file` (or `text` from standard input where `file` is `-`), with options `before` where to look for headers;
         (succeeded, everything it said)."""
@@ -90,6 +95,7 @@ class Memory:
         return key in self.keys and not self.used.add(key)
 
     def passed(self, key):
+        self.keys.add(key)
         self.used.add(key)
 
     def save(self):
@@ -115,8 +121,8 @@ def in_parts(tasks, most=TOGETHER):
 
 def joins(text):
     """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, and is all that
-    there is. CUDA has a `half` of its own, which the headers of others may bring."""
-    return not re.search(r"define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b", text)
+    there is, and does not say that it holds `// ALONE`. CUDA has a `half` of its own, which the headers of others may bring."""
+    return not re.search(r"// ALONE|define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b", text)
 
 
 def joined(file, sources, before=()):

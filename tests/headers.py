@@ -41,34 +41,26 @@ def closures(headers):
     return {h: closure(h) for h in headers}
 
 
-class Ready:
-    """Headers that were compiled once, for g++: a header is compiled after one that it includes anyway, and so sees what it would
-    see alone."""
-
-    def __init__(self, compiler, folder, flags, headers, most=12):
-        self.chosen, closure = {}, closures(headers)
-        texts = {h: len((INCLUDE / h).read_text()) for h in headers}
-        weight = {h: sum(texts.get(i, 40_000) for i in closure[h]) for h in headers}  # one of the library's is about that long
-        spared = dict.fromkeys(headers, 0)
-        ready = set()
-        for number in range(most):
-            gain = {r: sum(max(0, weight[r] - spared[h]) for h in headers if r in closure[h] and r != h) - weight[r] for r in headers}
-            best = max(gain, key=gain.get, default=None)
-            if best is None or gain[best] <= 0 or best in ready:
-                break
-            made = folder / f"ready_{number}.hpp"
-            folder.mkdir(parents=True, exist_ok=True)
-            made.write_text(f"#include <{best}>\n")
-            maker = type(compiler)(compiler.name, compiler.path, [f for f in compiler.flags if f != "-fsyntax-only"][:-2] + ["-x", "c++-header", "-w", "-Wpedantic"])  # which changes what is defined
-            ready.add(best)
-            if not maker.check(made, *flags, "-o", f"{made}.gch")[0]:
-                continue
-            for h in headers:
-                if best in closure[h] and best != h and weight[best] > spared[h]:
-                    spared[h], self.chosen[h] = weight[best], ("-include", str(made))
-
-    def before(self, header):
-        return self.chosen.get(header, ())
+def included_before(compiler, folder, flags, headers, most=12):
+    """Compiles once what many of the headers include: {header: options to compile it after one that it includes anyway}. So it
+    sees what it would see alone."""
+    options, closure = {}, closures(headers)
+    texts = {h: len((INCLUDE / h).read_text()) for h in headers}
+    weight = {h: sum(texts.get(i, 40_000) for i in closure[h]) for h in headers}  # one of the library's is about that long
+    spared = dict.fromkeys(headers, 0)
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(most):
+        gain = {r: sum(max(0, weight[r] - spared[h]) for h in headers if r in closure[h] and r != h) - weight[r] for r in headers}
+        best = max(gain, key=gain.get)
+        made = folder / f"ready_{number}.hpp"
+        made.write_text(f"#include <{best}>\n")
+        # -Wpedantic changes what is defined.
+        if gain[best] <= 0 or not compiler.precompile(made, f"{made}.gch", *flags, "-w", "-Wpedantic"):
+            break
+        for h in headers:
+            if best in closure[h] and best != h and weight[best] > spared[h]:
+                spared[h], options[h] = weight[best], ("-include", str(made))
+    return options
 
 
 def not_included(headers):
@@ -126,16 +118,12 @@ def main():
                 groups.setdefault(tuple(flags), []).append(name)
             for at, (flags, names) in enumerate(groups.items()):
                 if len(names) > TOGETHER:
-                    ready[flags] = Ready(compiler, scratch / f"ready_{at}", flags, names)
+                    ready[flags] = included_before(compiler, scratch / f"ready_{at}", flags, names)
 
     def key_of(compiler, name, *flags):
         return memory.key(compiler.version, name, *flags, ((INCLUDE if name.startswith("onto/") else ROOT) / name).read_text())
 
-    together = set()  # what was seen to compile with others
-
     def check(task):
-        if task in together:
-            return None
         compiler, name = task
         header = name.startswith("onto/")
         name, *flags = name.split()
@@ -148,7 +136,7 @@ def main():
             file = scratch / ("_".join([name, *flags]).replace("/", "_") + ".cpp")
             file.write_text(f"#include <{name}>\n#include <{name}>\n")
         warnings = NVCC_WARNINGS if compiler.name == "nvcc" else WARNINGS
-        before = ready[tuple(flags)].before(name) if header and compiler.name == "g++" and tuple(flags) in ready else ()
+        before = ready.get(tuple(flags), {}).get(name, ()) if compiler.name == "g++" else ()
         good = before and compiler.check(file, *warnings, *flags, before=before)[0]
         if not good:
             good, said = compiler.check(file, *warnings, *flags)
@@ -164,7 +152,6 @@ def main():
         file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
         good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
         if good:
-            together.update(some)
             for task in some:
                 memory.passed(key_of(*task))
         else:

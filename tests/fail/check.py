@@ -147,9 +147,7 @@ def headers_ready(tasks):
         folder = SCRATCH / "ready" / name / "onto"
         folder.mkdir(parents=True, exist_ok=True)
         made = folder / ("onto.hpp.gch" if name == "g++" else "onto.pch")
-        flags = [f for f in compiler.flags if f not in ("-fsyntax-only", "-x", "c++")]
-        whole = type(compiler)(name, compiler.path, [*flags, "-x", "c++-header", "-o", str(made)])
-        if whole.check(INCLUDE / "onto" / "onto.hpp")[0]:
+        if compiler.precompile(INCLUDE / "onto" / "onto.hpp", made):
             ready[name] = (f"-I{folder.parent}",) if name == "g++" else ("-include-pch", str(made))
     return ready
 
@@ -162,9 +160,7 @@ def ready_for_many(ready, tasks):
         return ready
     file = SCRATCH / "ready" / "many.hpp"
     file.write_text(WHOLE + "\n")
-    flags = [f for f in compiler.flags if f not in ("-fsyntax-only", "-x", "c++")]
-    maker = type(compiler)(compiler.name, compiler.path, [*flags, "-x", "c++-header", "-o", f"{file}.gch"])
-    return {**ready, "g++": ("-include", str(file)) if maker.check(file)[0] else ()}
+    return {**ready, "g++": ("-include", str(file)) if compiler.precompile(file, f"{file}.gch") else ()}
 
 
 def refusal(case, compiler, good, said, hidden=0):

@@ -8,7 +8,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import ROOT, Memory, close, compilers, indent, joined, parallel, without_root  # noqa: E402
+from compilers import ROOT, Memory, close, compilers, first_error, indent, joined, parallel, without_root  # noqa: E402
 
 TOGETHER = 4  # programs in one file: a front end takes a gigabyte for some of them
 # As CMake has them.
@@ -52,10 +52,11 @@ def main():
     def check_together(number, some):
         """What compiles in one file is known; of the others nothing is."""
         text = joined(ROOT / "build" / "gpu" / f"together_{number}.cu", some, headers_of([file.read_text() for file in some]))
-        if nvcc.check(text, *FLAGS, f"-I{some[0].parent}")[0]:
-            for file in some:
-                memory.passed(key_of(file))
-                memory.keys.add(key_of(file))
+        good, said = nvcc.check(text, *FLAGS, f"-I{some[0].parent}")
+        if not good:
+            print(f"slow: nvcc does not read {len(some)} programs in one file: {first_error(said)}", flush=True)
+        for file in some if good else []:
+            memory.passed(key_of(file))
 
     files = sources()
     left = [file for file in files if not memory.knows(key_of(file))]

@@ -51,16 +51,16 @@ struct feed_ref {
 
 /// Data for a symbol: what `x = data` makes. Refers to the caller's memory.
 template <class Symbol>
-struct [[nodiscard("data is fed in a run: sess.run(e, x = data)")]] feed : detail::feed_ref{};
+struct [[nodiscard]] feed : detail::feed_ref {};
 
 /// A feed that was given a temporary, and keeps it.
 template <class Symbol, class Data = typename Symbol::tensor_type>
-struct [[nodiscard("data is fed in a run: sess.run(e, x = data)")]] owning_feed : feed<Symbol> {
+struct [[nodiscard]] owning_feed : feed<Symbol> {
   Data owned;
 
   owning_feed(const detail::feed_ref& f, Data&& d) : feed<Symbol>{f}, owned(static_cast<Data&&>(d)) { refer(); }
   owning_feed(const owning_feed& o) : feed<Symbol>(o), owned(o.owned) { refer(); }
-  owning_feed(owning_feed && o) noexcept : feed<Symbol>(o), owned(static_cast<Data&&>(o.owned)) { refer(); }
+  owning_feed(owning_feed&& o) noexcept : feed<Symbol>(o), owned(static_cast<Data&&>(o.owned)) { refer(); }
   owning_feed& operator=(owning_feed o) noexcept {
     feed<Symbol>::operator=(o);
     owned = static_cast<Data&&>(o.owned);

@@ -39,10 +39,10 @@ struct braces_are_a_constant : mistake {
 template <class N>
 struct number_is_no_operand_alone : mistake {
   static constexpr bool ok = sizeof(N) == 0;
-  static_assert(
-      ok,
-      "[onto.operands] a number in the type is no operand alone; take std::sqrt of the number itself, or fill an "
-      "expression: sqrt(fill<double>(2_c))");
+  static_assert(ok,
+                "[onto.operands] a number in the type is no operand alone; compute with the number itself, "
+                "std::exp(2.0), or fill an "
+                "expression: sqrt(fill<double>(2_c))");
 };
 template <class To>
 struct cast_is_to_an_element : mistake {

@@ -44,6 +44,20 @@ void on_all_vectors(Check check) {
   }
 }
 
+/// Calls `use(in, out)` for every 9973rd float and what the operation makes of it.
+template <class Op, class Use>
+void each_float(Use use) {
+  float in[run], out[run];
+  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += run * 9973) {
+    for (int k = 0; k < run; ++k) {
+      const auto bits = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(k) * 9973);
+      std::memcpy(&in[k], &bits, sizeof bits);
+    }
+    apply_all<Op>(in, out);
+    for (int k = 0; k < run; ++k) use(in[k], out[k]);
+  }
+}
+
 /// Tries every 9973rd float. `below`: the allowed error, in the least normal number, of results that are below it.
 template <class Op, class Reference>
 void check(Reference reference, double most, double below = 1.0e-6) {
@@ -52,33 +66,25 @@ void check(Reference reference, double most, double below = 1.0e-6) {
   double tiny = 0;
   float at = 0;
   int wrong = 0;
-  float in[run], out[run];
-  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += run * 9973) {
-    for (int k = 0; k < run; ++k) {
-      const auto bits = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(k) * 9973);
-      std::memcpy(&in[k], &bits, sizeof bits);
+  each_float<Op>([&](float in, float out) {
+    const double wanted = reference(static_cast<double>(in));
+    const auto rounded = static_cast<float>(wanted);
+    if (!std::isfinite(rounded) || !std::isfinite(out)) {
+      wrong += (std::isnan(rounded) && std::isnan(out)) || rounded == out ? 0 : 1;
+      return;
     }
-    apply_all<Op>(in, out);
-    for (int k = 0; k < run; ++k) {
-      const double wanted = reference(static_cast<double>(in[k]));
-      const auto rounded = static_cast<float>(wanted);
-      if (!std::isfinite(rounded) || !std::isfinite(out[k])) {
-        wrong += (std::isnan(rounded) && std::isnan(out[k])) || rounded == out[k] ? 0 : 1;
-        continue;
-      }
-      const float size = std::fabs(rounded);
-      const double error = std::fabs(static_cast<double>(out[k]) - wanted);
-      if (size < least) {
-        tiny = std::fmax(tiny, error / static_cast<double>(least));
-        continue;
-      }
-      const double unit =
-          static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - static_cast<double>(size);
-      if (error / unit <= worst) continue;
-      worst = error / unit;
-      at = in[k];
+    const float size = std::fabs(rounded);
+    const double error = std::fabs(static_cast<double>(out) - wanted);
+    if (size < least) {
+      tiny = std::fmax(tiny, error / static_cast<double>(least));
+      return;
     }
-  }
+    const double unit =
+        static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - static_cast<double>(size);
+    if (error / unit <= worst) return;
+    worst = error / unit;
+    at = in;
+  });
   INFO(Op::name << " is " << worst << " ulp off at " << at);
   CHECK(worst <= most);
   CHECK(tiny <= below);
@@ -151,21 +157,14 @@ TEST_CASE("functions are exact to a few units of the last place over the whole r
 
 namespace {
 
-/// Whether every 9973rd float has a result within the two.
+/// Whether every 9973rd number has a result within the two, and no number has none.
 template <class Op>
 bool stays_within(float least, float most) {
-  float in[run], out[run];
-  for (std::uint64_t first = 0; first < (std::uint64_t{1} << 32); first += run * 9973) {
-    for (int k = 0; k < run; ++k) {
-      const auto bits = static_cast<std::uint32_t>(first + static_cast<std::uint64_t>(k) * 9973);
-      std::memcpy(&in[k], &bits, sizeof bits);
-    }
-    apply_all<Op>(in, out);
-    for (int k = 0; k < run; ++k)
-      if (std::isnan(in[k]) ? !std::isnan(out[k]) : std::isinf(in[k]) ? false : !(out[k] >= least && out[k] <= most))
-        return false;
-  }
-  return true;
+  bool good = true;
+  each_float<Op>([&](float in, float out) {
+    if (!std::isinf(in)) good = good && (std::isnan(in) ? std::isnan(out) : out >= least && out <= most);
+  });
+  return good;
 }
 
 }  // namespace
