@@ -23,6 +23,7 @@ class Compiler:
 
     def __init__(self, name, path, flags):
         self.name, self.path, self.flags = name, path, flags
+        self.every_error = ["-ferror-limit=0"] if name == "clang++" else []
 
     @functools.cached_property
     def version(self):

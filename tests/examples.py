@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Runs every example and compares what it prints with the file beside it.
-"""usage: examples.py FOLDER [--name STAGE] [NAME_PART...]
+"""usage: examples.py FOLDER [--name STAGE] [--of LIST] [NAME_PART...]
 
-FOLDER holds the programs. examples/NN_name.cpp is the program `name`; examples/NN_name.out is what it prints on standard
+FOLDER holds the programs, and LIST, the names of those that are run, if not all. examples/NN_name.cpp is the program `name`; examples/NN_name.out is what it prints on standard
 output and, where there is one, NN_name.err on standard error. On a machine with a GPU, NN_name.gpu.out is preferred where
 it exists and the program was compiled by nvcc. In these files a line `...` stands for any lines, and a line that begins with `~` is a regular
 expression for one line. In the head of the source: `// RUN: arguments`, `// EXIT: status`, `// NEEDS: gpu`, `// WITHOUT: nvcc`.
@@ -67,14 +67,21 @@ def has_gpu():
 
 
 def main():
-    arguments, name = sys.argv[1:], "examples"
+    arguments = sys.argv[1:]
+
+    def option(what):
+        if what not in arguments:
+            return None
+        at = arguments.index(what)
+        value = arguments[at + 1]
+        del arguments[at:at + 2]
+        return value
+
+    name, of = option("--name") or "examples", option("--of")
     if not arguments:
         sys.exit(__doc__)
-    if "--name" in arguments:
-        k = arguments.index("--name")
-        name = arguments[k + 1]
-        del arguments[k:k + 2]
     folder, parts = pathlib.Path(arguments[0]).resolve(), arguments[1:]
+    listed = (folder / of).read_text().split() if of else None
     with_gpu = "nvcc" in name and has_gpu()
     passed = failed = skipped = 0
     for source in sorted([*EXAMPLES.glob("*.cpp"), *EXAMPLES.glob("*/*.cpp")]):
@@ -83,6 +90,8 @@ def main():
         if parts and not any(part in source.name for part in parts):
             continue
         program = folder / re.sub(r"^\d+_", "", source.stem)
+        if listed is not None and program.name not in listed:
+            continue
         head = source.read_text()
         run = re.search(r"^// RUN:(.*)$", head, re.M)
         status = re.search(r"^// EXIT: *(\d+)", head, re.M)

@@ -23,7 +23,7 @@ LIMITS = Path(__file__).resolve().parent / "limits.json"
 ORDINARY = ("attention", "k_means", "logistic_regression", "perceptron")  # the ordinary programs that are counted and run
 OPTIMIZED = ("include", "8", *ORDINARY)  # whose functions are counted in what g++ -O2 has made
 COUNTED = ("include", "8", "128", f"{programs.DIFFERENT}x8", *ORDINARY)
-PATIENCE = 130  # seconds after which no condition on times is measured once more
+PATIENCE = 400  # seconds after which no condition on times is measured once more
 
 
 class Tally:
@@ -118,25 +118,26 @@ def check_times(conditions, tally, start, rounds):
     """Conditions on the least CPU times of several rounds.
 
     Each condition is (bench, compiler, needed, limit, ratio, text): `needed` are the (library, program) to compile and
-    `ratio` makes a number of their times. One round decides where that is a quarter away from the limit; otherwise two
-    are made, and more only while the condition does not hold.
+    `ratio` makes a number of their times. A program that several need is compiled once for all in the first round;
+    more rounds are made only while a condition does not hold.
     """
+    first = {}
     for bench, compiler, needed, limit, ratio, text in conditions:
         reason = next((r for r in (bench.missing(compiler, library) for library, _ in needed) if r), "")
         if reason:
             tally.skip(f"{text}: {reason}")
             continue
-        least = {}
-        value = None
         try:
-            for number in range(rounds):
-                if number > 0 and (value < limit / 1.25 or value > limit * 1.25):
-                    break
-                if number > 1 and value <= limit or number > 0 and time.monotonic() - start > PATIENCE:
+            for key in needed:
+                if (compiler, key) not in first:
+                    first[compiler, key] = bench.time(compiler, *key).cpu
+            least = {key: first[compiler, key] for key in needed}
+            value = ratio(*(least[key] for key in needed))
+            for _ in range(1, rounds):
+                if value <= limit or time.monotonic() - start > PATIENCE:
                     break
                 for key in needed:
-                    cost = bench.time(compiler, *key).cpu
-                    least[key] = min(cost, least.get(key, cost))
+                    least[key] = min(bench.time(compiler, *key).cpu, least[key])
                 value = ratio(*(least[key] for key in needed))
         except CompileFailed as error:
             tally.verdict(False, f"{text}: a program does not compile:\n{error}")

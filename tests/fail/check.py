@@ -27,6 +27,7 @@ SCRATCH = ROOT / "build" / "fail"
 DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s*$")
 
 
+A_FEW = 9  # programs in one file, where each is to say something
 INCLUDE_LINE = re.compile(r"#include <")
 WHOLE = "#include <onto/onto.hpp>"
 COMPILED = "#include <onto/compiled.hpp>"
@@ -92,48 +93,93 @@ def without_lines(said):
     return re.sub(r"(include/onto/[\w/]+\.hpp):[\d:,]*\d\b", r"\1", re.sub(r"^( *)\d+ \|", r"\1|", said, flags=re.M))
 
 
+def files_of(tasks, alike=None):
+    """Programs that are compiled in one file. For g++ and clang++ they are those with the same includes: whether each includes
+    what it needs is seen as if it were alone. nvcc, which takes longest, gets them as they come. Neighbours in name, which
+    are often about the same, are in different files; or else a few that are `alike` in one."""
+    groups = {}
+    for case, compiler in sorted(tasks, key=alike) if alike else tasks:
+        groups.setdefault((compiler, () if compiler.name == "nvcc" else case.includes), []).append((case, compiler))
+    for (compiler, _), group in groups.items():
+        parts = in_parts(group, A_FEW if alike else TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
+        for at in range(len(parts)):
+            some = parts[at] if alike else group[at::len(parts)]
+            if len(some) > 1:
+                yield some
+
+
+def ready_before(task, ready):
+    """The options with which a compiler takes the headers that were made ready, where the task includes them."""
+    case, compiler = task
+    return ready.get(compiler.name, ()) if case.includes[:1] == (WHOLE,) else ()
+
+
 def twins_together(tasks, ready):
     """Those of the tasks whose twins were seen to compile. Compilers spend nearly all of a twin's time on headers, so several
-    are one file. For g++ and clang++ they are those with the same includes: whether each includes what it needs is seen as if
-    it were alone. nvcc, which takes longest, gets them as they come. Nothing is judged by a file that fails: its twins are
-    compiled one by one."""
-    groups, most = {}, {"nvcc": TOGETHER_BY_NVCC}
-    for task in tasks:
-        case, compiler = task
-        if case.joins:
-            groups.setdefault((compiler, () if compiler.name == "nvcc" else case.includes), []).append(task)
-    parts = [(at, part) for at, part in enumerate(p for (compiler, _), g in groups.items() for p in in_parts(g, most.get(compiler.name, TOGETHER))) if len(part) > 1]
+    are one file. Nothing is judged by a file that fails: its twins are compiled one by one."""
 
     def compile_some(number, some):
         compiler = some[0][1]
         file = joined(SCRATCH / f"twins_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
-        before = ready.get(compiler.name, ()) if some[0][0].includes[:1] == (WHOLE,) else ()
-        good, said = compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=before)
+        good, said = compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=ready_before(some[0], ready))
         if not good:
             print(f"slow: {compiler.name} does not compile {len(some)} twins in one file: {first_error(said)}", flush=True)
         return some if good else []
 
+    parts = list(enumerate(files_of([task for task in tasks if task[0].joins])))
     return {task for done in parallel(lambda part: compile_some(*part), parts) for task in done}
 
 
-def refused_together(tasks):
-    """What nvcc says of those of the tasks that it refuses in one file with others: {task: words}. Each program is in a
-    namespace of its own, so nothing of another is seen by it, and words are its own where they name its file. A program of
-    which nothing is said there, as one whose mistake another has made before it, is compiled alone, and so is one whose
-    words are not what they must be."""
-    tasks = [t for t in tasks if t[1].name == "nvcc" and t[0].joins and not t[0].chooses_includes]
-    parts = [(at, part) for at, part in enumerate(in_parts(tasks, TOGETHER_BY_NVCC)) if len(part) > 1]
+DIAGNOSTIC = re.compile(r": (?:fatal )?(error|warning|note): ")
+CONTEXT = re.compile(r"^In file included from |^ +from |: (?:In|At) .*:$|:   (?:recursively )?required (?:from|by) ")
 
+
+def mistakes(said, compiler):
+    """What a compiler says of each mistake: an error with where it was met before it and the notes after it."""
+    if compiler.name == "nvcc":
+        return [block for block in re.split(r"\n\s*\n", said) if "error" in block]
+    found, context = [], []
+    for line in said.splitlines():
+        kind = DIAGNOSTIC.search(line)
+        if kind and kind[1] == "error":
+            found.append([*context, line])
+        elif kind is None and (context or CONTEXT.search(line)):
+            context.append(line)
+            continue
+        elif found:
+            found[-1] += [*context, line]
+        context = []
+    return ["\n".join(lines) for lines in found]
+
+
+def refused_together(tasks, ready):
+    """What is said of those of the tasks that are refused in one file with others: {task: words}. Each program is in a
+    namespace of its own, so nothing of another is seen by it, and words are its own where they name its file, or follow
+    such. Nothing is said of a program whose mistake another has made before it, nor, by some, of what would be seen later
+    than the mistakes of others: it is asked again, beside those that are refused for like reasons. What is left, and what is
+    not refused as it must be, is compiled alone."""
+    tasks = [(case, c) for case, c in tasks if case.joins and not case.chooses_includes and not (case.words and c.name == "g++")]
+    said = refused_in_files(files_of(tasks), ready)
+    left = [task for task in tasks if task not in said]
+    return said | refused_in_files(files_of(left, lambda task: task[0].reasons[0][1]), ready)
+
+
+def refused_in_files(files, ready):
     def compile_some(number, some):
-        good, said = some[0][1].check(joined(SCRATCH / f"refused_{number}.cu", [case.path for case, _ in some]), f"-I{HERE}")
-        found = {}
-        for block in re.split(r"\n\s*\n", without_root(said)) if not good else []:
-            named = [task for task in some if re.search(rf"\b{re.escape(relative(task[0].path))}\b", block)]
-            if len(named) == 1 and "error" in block:
-                found[named[0]] = found.get(named[0], "") + block + "\n\n"
-        return found
+        compiler = some[0][1]
+        file = joined(SCRATCH / f"refused_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
+        good, words = compiler.check(file, f"-I{HERE}", *compiler.every_error, before=ready_before(some[0], ready))
+        found, unclear, last = {}, set(), None
+        for mistake in mistakes(without_root(words), compiler) if not good else []:
+            named = [task for task in some if re.search(rf"\b{re.escape(relative(task[0].path))}\b", mistake)]
+            if len(named) > 1:
+                unclear.update(named)
+            last = named[-1] if named else last
+            if last:
+                found[last] = found.get(last, "") + mistake + "\n\n"
+        return {task: words for task, words in found.items() if task not in unclear}
 
-    return {task: said for found in parallel(lambda part: compile_some(*part), parts) for task, said in found.items()}
+    return {task: words for found in parallel(lambda part: compile_some(*part), list(enumerate(files))) for task, words in found.items()}
 
 
 def headers_ready(tasks):
@@ -183,7 +229,7 @@ def judge(case, compiler, show, twin_compiles, before=(), together=None):
     before = before if case.begins_with else ()
     if case.begins_with != WHOLE and compiler.name == "g++" and before:
         before = (*before, "-include", "onto/onto.hpp")
-    known = together is not None and refusal(case, compiler, False, together) is None
+    known = together is not None and refusal(case, compiler, False, together, hidden=compiler.name != "nvcc") is None
     if not known and before:
         good, said = compiler.check(case.path, before=before)
         known = refusal(case, compiler, good, without_root(said), hidden=1) is None
@@ -238,8 +284,9 @@ def main():
     again = show or "ONTO_UPDATE_GOLDEN" in os.environ
     left = [t for t in tasks if again or not memory.knows(key(t))]
     ready = {} if show else headers_ready(left)
-    good_twins = twins_together(left, ready_for_many(ready, left))
-    refused = {} if show else refused_together(left)
+    for_many = ready_for_many(ready, left)
+    good_twins = twins_together(left, for_many)
+    refused = {} if show else refused_together(left, for_many)
 
     def run(task):
         case, compiler = task
