@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from compilers import ROOT, Memory, close, compilers, first_error, indent, joined, parallel, without_root  # noqa: E402
 
-TOGETHER = 4  # programs in one file: a front end takes a gigabyte for some of them
+TOGETHER = 6  # programs in one file: a front end takes a gigabyte for some of them
 # As CMake has them.
 FLAGS = ["-DONTO_TEST_HARDWARE", f'-DONTO_TESTS_DIR="{ROOT / "tests"}"', "-Itests/unit",
          "-Xcompiler=-Wall,-Wextra,-Wshadow,-Wconversion", "-Werror", "all-warnings"]
