@@ -17,12 +17,11 @@ FLAGS = ["-DONTO_TEST_HARDWARE", f'-DONTO_TESTS_DIR="{ROOT / "tests"}"', "-Itest
 
 
 def sources():
-    """What tests/CMakeLists.txt makes programs of; of gpu/device.cu one is made here too, which has said that
-    there is no GPU, and tests/headers.py reads gpu/operations.cu."""
+    """What tests/CMakeLists.txt makes programs of; tests/headers.py reads gpu/operations.cu."""
     session = ["properties_12", "properties_horizontal_fusion", "values"]
     found = [p for folder in ("tests/gpu", "benchmarks/gpu") for p in sorted((ROOT / folder).glob("*.cu"))]
     found += [ROOT / "tests" / "unit" / "session" / f"{name}.cpp" for name in session]
-    return [p for p in found if p.name not in ("device.cu", "operations.cu")]
+    return [p for p in found if p.name != "operations.cu"]
 
 
 def headers_of(texts):

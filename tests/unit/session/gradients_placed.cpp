@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gradients of random programs whose values are put on devices at random are the same on any number of them.
+// Gradients of random programs, every other one, whose values are put on devices at random are the same on any number of
+// them.
 #include "gradient_programs.hpp"
 #include "simulated.hpp"
 
@@ -21,13 +22,13 @@ void check_placed() {
 
 template <int... N>
 void check_all(std::integer_sequence<int, N...>) {
-  (check_placed<N>(), ...);
+  (check_placed<2 * N>(), ...);
 }
 
 }  // namespace
 
 TEST_CASE("gradients of random programs are the same on 0 to 3 GPUs", "[gradient]") {
-  check_all(std::make_integer_sequence<int, onto_test::gradient_programs>{});
+  check_all(std::make_integer_sequence<int, onto_test::gradient_programs / 2>{});
 }
 
 // Derived nodes of the towers differ in nothing but their place, and values that are known at run time have each
