@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gradients of random programs, every other one, whose values are put on devices at random are the same on any number of
-// them.
+// Gradients of random programs, every other one, whose values are put on devices at random are the same on any number
+// of them.
 #include "gradient_programs.hpp"
 #include "simulated.hpp"
 
