@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Runs every example and compares what it prints with the file beside it.
-"""usage: examples.py FOLDER [--name STAGE] [--of LIST] [NAME_PART...]
-
-FOLDER holds the programs, and LIST, the names of those that are run, if not all. examples/NN_name.cpp is the program `name`; examples/NN_name.out is what it prints on standard
+"""FOLDER holds the programs, and LIST, the names of those that are run, if not all. examples/NN_name.cpp is the program `name`; examples/NN_name.out is what it prints on standard
 output and, where there is one, NN_name.err on standard error. On a machine with a GPU, NN_name.gpu.out is preferred where
 it exists and the program was compiled by nvcc. In these files a line `...` stands for any lines, and a line that begins with `~` is a regular
 expression for one line. In the head of the source: `// RUN: arguments`, `// EXIT: status`, `// NEEDS: gpu`, `// WITHOUT: nvcc`.
 ONTO_UPDATE_GOLDEN=1 writes files that have neither `...` nor `~`."""
+import argparse
 import os
 import pathlib
 import re
@@ -67,20 +66,13 @@ def has_gpu():
 
 
 def main():
-    arguments = sys.argv[1:]
-
-    def option(what):
-        if what not in arguments:
-            return None
-        at = arguments.index(what)
-        value = arguments[at + 1]
-        del arguments[at:at + 2]
-        return value
-
-    name, of = option("--name") or "examples", option("--of")
-    if not arguments:
-        sys.exit(__doc__)
-    folder, parts = pathlib.Path(arguments[0]).resolve(), arguments[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--name", default="examples", metavar="STAGE")
+    parser.add_argument("--of", metavar="LIST")
+    parser.add_argument("parts", nargs="*", metavar="NAME_PART")
+    given = parser.parse_args()
+    folder, name, of, parts = given.folder.resolve(), given.name, given.of, given.parts
     listed = (folder / of).read_text().split() if of else None
     with_gpu = "nvcc" in name and has_gpu()
     passed = failed = skipped = 0

@@ -5,7 +5,7 @@
 # the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and three dozen
 # static tests in one file.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
-# warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, what it does not
+# warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does not
 # come to in them. Static tests stand a dozen in one file. The programs of `./run bench training`, which no stage builds, are
 # read by g++.
 """usage: headers.py [COMPILER...]"""
@@ -18,7 +18,6 @@ RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
 EMULATED = " -DONTO_CUDA_EMULATION -Itests/cuda_emulation/include -Itests/cuda_emulation -isystem tests/cuda_emulation/declarations"
 NVCC_WARNINGS = ["-Xcompiler=-Wall,-Wextra", "-Werror", "all-warnings", "-Itests", "-Itests/unit"]
-LIMITS = ["-fconstexpr-ops-limit=2000000000", "-fconstexpr-loop-limit=1000000"]
 # What names MPI: tests/cluster/check.py compiles it.
 MPI = ("onto/cluster.hpp", "onto/backend/cluster/mpi.hpp", "onto/backend/cluster/server.hpp")
 
@@ -150,8 +149,7 @@ def main():
         compiler = some[0][0]
         nvcc = compiler.name == "nvcc"
         file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
-        limits = LIMITS if compiler.name == "g++" else []  # one file's limits are all its tests'
-        good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS), *limits)
+        good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
         if good:
             for task in some:
                 memory.passed(key_of(*task))

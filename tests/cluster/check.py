@@ -347,10 +347,20 @@ def check_convolution(mpi, source):
 
 
 def check_cifar10(mpi, source):
-    """Its network is examples/cifar10's, and its processes are those of the others: that it compiles."""
-    done = subprocess.run([f"mpicxx.{mpi.name}", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
-                           f"-I{INCLUDE}", "-DONTO_COMPILED", "-DBATCH=8", "-DWORKERS=2", source], capture_output=True, text=True, check=False)
-    mpi.verdict(f"{source.stem} compiles", None if done.returncode == 0 else indent(done.stdout + done.stderr))
+    """Two processes, on small batches, beside the same program in one process, and on from where they ended."""
+    program = mpi.build(source, "-DBATCH=8", "-DWORKERS=2")
+    if not program:
+        return
+    file = mpi.folder / "cifar10.safetensors"
+    outs = [mpi.run(0, program, "--workers=2", "--threads=1", "--simulated", "--steps=4"),
+            mpi.run(2, program, "--workers=2", "--threads=1", "--steps=2", f"--checkpoint={file}"),
+            mpi.run(2, program, "--workers=2", "--threads=1", "--steps=4", f"--checkpoint={file}")]
+    bad = [o for o in outs if o[0] != 0]
+    losses = [loss_of(outs[k][1], 4) for k in (0, 2)]
+    reason = f"it ended with status {bad[0][0]}\n{indent(bad[0][1] + bad[0][2])}" if bad else None
+    if not reason and not (losses[0] > 0 and abs(losses[0] - losses[1]) < 2e-4):
+        reason = f"the losses are {losses}"
+    mpi.verdict(f"{source.stem}: two workers ({sum(o[3] for o in outs):.1f} s)", reason)
 
 
 TRAININGS = {"cifar10_workers": check_cifar10, "digits_convolution_workers": check_convolution, "digits_workers": check_workers}

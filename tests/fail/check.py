@@ -282,10 +282,11 @@ def main():
         case, compiler = task
         return memory.key(compiler.version, case.path, case.text, case.words.read_text() if case.words else "")
 
+    by_others = {case for case, compiler in tasks if compiler.name != "nvcc"}
+
     def asks_twin(task):
         """Whether a compiler is asked for the twin: nvcc, which takes six times as long as the others, where it is alone."""
-        case, compiler = task
-        return compiler.name != "nvcc" or not any((case, other) in tasks for other in found if other.name != "nvcc")
+        return task[1].name != "nvcc" or task[0] not in by_others
 
     again = show or "ONTO_UPDATE_GOLDEN" in os.environ
     left = [t for t in tasks if again or not memory.knows(key(t))]

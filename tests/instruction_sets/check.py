@@ -18,8 +18,8 @@ from compilers import INCLUDE, ROOT, close  # noqa: E402
 SOURCE = ROOT / "tests" / "instruction_sets" / "program.cpp"
 BUILD = ROOT / "build" / "instruction_sets"
 BUILDS = {f"{compiler} {flags}": (compiler, flags)
-          for compiler, levels in (("g++", ("-O0", "-Og", "-O2", "-O2 -march=native", "-O2 -mavx")),
-                                   ("clang++", ("-O0", "-O2", "-O2 -march=native")))
+          for compiler, levels in (("g++", ("-O0", "-Og", "-Os", "-O2", "-O3", "-O2 -march=native", "-O2 -mavx")),
+                                   ("clang++", ("-O0", "-Og", "-O2", "-O2 -march=native")))
           for flags in levels}
 SETS = ("baseline", "avx2", "avx512")
 QEMU = "qemu-x86_64-static"

@@ -81,11 +81,16 @@ using at_run_time = decltype(minimize(adam{.rate = 0.02}, loss));
 // A weight decay that only the run knows is part of the matrices' products: the vectors are another program.
 static_assert(kernels(at_run_time{detail::state_ref{}}) == 14);
 
-// Every option as a number of the run, which is one type for each optimizer; and once each in the type.
+// Each option stands in the type of one of these, and each row of the table below, where an optimizer's rows are one
+// type.
 TEST_CASE("options in the type: PyTorch's trajectories", "[training]") {
   check("sgd", plain);
   check("sgd momentum", momentum);
+  check("sgd nesterov", minimize<sgd{.rate = 0.05, .momentum = 0.9, .nesterov = true, .weight_decay = 0.01}>(loss));
   check("adam", adaptive);
+  check("adam weight_decay",
+        minimize<adam{.rate = 0.02, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .weight_decay = 0.1}>(loss));
+  check("adamw", minimize<adamw{.rate = 0.02}>(loss));
   check("rmsprop centered",
         minimize<rmsprop{
             .rate = 0.002, .alpha = 0.9, .epsilon = 1e-6, .momentum = 0.5, .centered = true, .weight_decay = 0.01}>(
