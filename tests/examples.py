@@ -71,7 +71,7 @@ def main():
     parser.add_argument("--name", default="examples", metavar="STAGE")
     parser.add_argument("--of", metavar="LIST")
     parser.add_argument("parts", nargs="*", metavar="NAME_PART")
-    given = parser.parse_args()
+    given = parser.parse_intermixed_args()
     folder, name, of, parts = given.folder.resolve(), given.name, given.of, given.parts
     listed = (folder / of).read_text().split() if of else None
     with_gpu = "nvcc" in name and has_gpu()
