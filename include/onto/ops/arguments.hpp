@@ -32,7 +32,7 @@ struct axis_is_an_argument : mistake {
   static_assert(ok,
                 "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
                 "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x), sum<1>(x, keep_extents), permute<1, 0>(x), "
-                "squeeze<0>(x), tile<2, 1>(x), pad<padding<1>>(x)");
+                "squeeze<0>(x), tile<2, 1>(x), one_hot<10>(x), pad<padding<1>>(x)");
 };
 template <class... X>
 struct axis_is_a_number : mistake {

@@ -99,9 +99,16 @@ struct linspace : generator<Element, N> {
   static constexpr int cost = 4;
   template <class T>
   ONTO_HD static T at(std::int64_t index, T first, T last) {
+    return at(index, first, last, step(first, last));
+  }
+  template <class T>
+  ONTO_HD static T at(std::int64_t index, T first, T last, double step) {
     if (N > 1 && index == N - 1) return last;
-    const double from = static_cast<double>(first), step = (static_cast<double>(last) - from) / (N > 1 ? N - 1 : 1);
-    return static_cast<T>(from + static_cast<double>(index) * step);
+    return static_cast<T>(static_cast<double>(first) + static_cast<double>(index) * step);
+  }
+  template <class T>
+  ONTO_HD static double step(T first, T last) {
+    return (static_cast<double>(last) - static_cast<double>(first)) / (N > 1 ? N - 1 : 1);
   }
 };
 

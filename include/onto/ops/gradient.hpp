@@ -205,6 +205,11 @@ struct loss_is_not_one_number : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
   static_assert(ok, "[onto.gradient] the loss is not a single number; take sum(x) or mean(x) of it");
 };
+template <class Loss, class W>
+struct loss_is_first : mistake {
+  static constexpr bool ok = sizeof(Loss) > 99;
+  static_assert(ok, "[onto.gradient] the loss comes first, then what it is derived by: gradient(loss, w)");
+};
 template <class Loss>
 struct gradient_is_by_something : mistake {
   static constexpr bool ok = sizeof(Loss) == 0;
@@ -237,6 +242,8 @@ template <expression Loss, expression W>
 constexpr auto gradient(const Loss& loss, const W& w) {
   if constexpr (detail::any_ill_formed<Loss, W>) {
     return ill_formed{};
+  } else if constexpr (Loss::facts.is_leaf && !W::facts.is_leaf && W::facts.shape.rank == 0) {
+    return typename detail::loss_is_first<Loss, W>::result{};
   } else if constexpr (Loss::facts.shape.rank != 0) {
     return typename detail::loss_is_not_one_number<detail::shape_of_t<Loss>>::result{};
   } else if constexpr (!is_floating(Loss::facts.type) || !is_floating(W::facts.type)) {

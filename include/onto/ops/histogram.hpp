@@ -37,29 +37,34 @@ struct bucketize : elementwise<floating_elements> {
     constexpr T rounded = T(4) / static_cast<T>(std::int64_t{1} << (std::numeric_limits<Element>::digits - 1));
     const T scale = T(N) / (last - first), margin = (T(N) + (math::abs(first) + math::abs(last)) * scale) * rounded;
     const T at = (x - first) * scale, below_last = T(N) - margin, below_next = T(1) - margin;
+    const double step = edges::step(first, last);
     if (at > margin && at < below_last) {  // so x is in a bin
       const auto k = static_cast<std::int64_t>(at);
       const T above = at - static_cast<T>(k);
       if (above > margin && above < below_next) return k;
     }
     if (!(x >= first && x <= last)) return -1;
-    return search(x, first, last);
-  }
-
- private:
-  template <class T>
-  ONTO_HD static std::int64_t search(T x, T first, T last) {
+    // Whole numbers and percentages lie on edges: their bin is that of the product, or a neighbour of it.
+    const auto is_below = [&](std::int64_t edge) {
+      return edge >= N || (edge > 0 && x < static_cast<T>(static_cast<Element>(edges::at(edge, first, last, step))));
+    };
+    std::int64_t k = at >= T(N) ? N - 1 : at >= T(0) ? static_cast<std::int64_t>(at) : 0;
+    const bool is_before = is_below(k), is_behind = !is_below(k + 1);
+    k += static_cast<int>(is_behind) - static_cast<int>(is_before);
+    if (is_behind == is_before || (is_before ? !is_below(k) : is_below(k + 1))) return k;
     std::int64_t low = 0, high = N - 1;
     while (low < high) {
-      const std::int64_t k = (low + high + 1) / 2;
-      const T edge = static_cast<T>(static_cast<Element>(linspace<Element, N + 1>::template at<T>(k, first, last)));
-      if (x >= edge)
-        low = k;
-      else
+      k = (low + high + 1) / 2;
+      if (is_below(k))
         high = k - 1;
+      else
+        low = k;
     }
     return low;
   }
+
+ private:
+  using edges = linspace<Element, N + 1>;
 };
 
 }  // namespace op

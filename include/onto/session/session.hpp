@@ -214,18 +214,18 @@ class session {
   /// resolved and placed now, and its memory is taken as soon as its shapes are known; see `prepared`.
   /// *Throws* what `run` would throw for its placement, and `resource_exhausted_error`.
   template <expression E>
-  auto prepare(const E& e) {
+  [[nodiscard]] auto prepare(const E& e) {
     if constexpr (std::same_as<E, ill_formed>)
       return [](const auto&...) { return detail::result_of<E>{}; };
     else
       return prepared<true, E>(core_, e);
   }
   template <expression... E>
-  auto prepare(const fetch_list<E...>& f) {
+  [[nodiscard]] auto prepare(const fetch_list<E...>& f) {
     return boost::hana::unpack(f.expressions, [&](const E&... e) { return prepared<false, E...>(core_, e...); });
   }
   template <expression... E>
-  auto prepare(const std::tuple<E...>& several) {
+  [[nodiscard]] auto prepare(const std::tuple<E...>& several) {
     return std::apply([&](const E&... e) { return prepared<false, E...>(core_, e...); }, several);
   }
 

@@ -173,8 +173,10 @@ concept integer_in_an_array = std::is_integral_v<I> && sizeof(I) > 1;
 template <int Rank = -1, bool Alone = false, class Integer, std::size_t N>
 constexpr extents to_extents(const Integer (&dims)[N]) {
   static_assert(N <= max_rank, "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
-  static_assert(!Alone || static_cast<int>(N) == Rank,
-                "[onto.tensor] t({...}) is a shape and takes one extent per axis; for values write t{...}");
+  static_assert(
+      !Alone || static_cast<int>(N) == Rank,
+      "[onto.tensor] t({...}) is a shape and takes one extent per axis, as of tensor<float, dyn, dyn>; for values "
+      "write t{...}");
   static_assert(Alone || Rank < 0 || static_cast<int>(N) == Rank, "[onto.tensor] a shape takes one extent per axis");
   extents e;
   for (std::size_t k = 0; k < N; ++k) {

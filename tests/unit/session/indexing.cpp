@@ -244,7 +244,37 @@ void check_blocks(int count, int inner) {
   for (int k = 0; k < 8; ++k) CHECK(summed(k) == sums[k]);
 }
 
+/// Sums into more rows than have updates and fewer, of whole numbers, added to a base in order or transposed.
+template <class T>
+void check_rows(session& sess, int rows, int inner, int count) {
+  constexpr auto base = placeholder<"base", T, dyn, dyn>;
+  constexpr auto update = placeholder<"update", T, dyn, dyn>;
+  tensor<T, dyn, dyn> B({rows, inner}), turned({inner, rows}), U({count, inner});
+  tensor<int, dyn> N({count});
+  std::mt19937 random(static_cast<unsigned>(rows + count));
+  for (int k = 0; k < rows * inner; ++k)
+    turned(k % inner, k / inner) = B(k / inner, k % inner) = static_cast<T>(random() % 9);
+  for (T& u : U) u = static_cast<T>(random() % 9);
+  for (int& n : N) n = static_cast<int>(random() % static_cast<unsigned>(rows));
+  tensor<T, dyn, dyn> wanted = B;
+  for (int k = 0; k < count * inner; ++k) wanted(N(k / inner), k % inner) += U(k / inner, k % inner);
+  INFO(name_of(element_of<T>) << ", " << count << " updates of " << inner << " into " << rows << " rows");
+  CHECK(sess.run(scatter_add(base, i, update), base = B, i = N, update = U) == wanted);
+  CHECK(sess.run(scatter_add(transpose(base), i, update), base = turned, i = N, update = U) == wanted);
+}
+
 }  // namespace
+
+TEST_CASE("sums go into many rows and few", "[session]") {
+  session sess{{.cpu_threads = 1}};
+  for (const int rows : {3, 1000, 30000})
+    for (const int inner : {1, 3, 5})
+      for (const int count : {0, 7, 300, 5000}) {
+        check_rows<float>(sess, rows, inner, count);
+        check_rows<std::int64_t>(sess, rows, inner, count);
+      }
+  check_rows<std::int16_t>(sess, 900, 1, 50);
+}
 
 TEST_CASE("many values are searched for at once", "[session]") {
   for (unsigned seed = 0; seed < 12; ++seed) {

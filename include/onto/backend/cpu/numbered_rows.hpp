@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace onto::detail {
@@ -164,7 +165,8 @@ template <numbers_outside Outside>
 few_rows find_few_rows(const numbered_rows& u) {
   few_rows found;
   const std::int64_t count = u.count();
-  if (u.outer.size() != 1 || u.inner < 4 || 2 * count > u.rows || count >= std::int64_t{1} << 32) return found;
+  const std::int64_t rows_of_one = u.inner < 4 ? 32 : 2;  // from which on it is worth to look for them
+  if (u.outer.size() != 1 || rows_of_one * count > u.rows || count >= std::int64_t{1} << 32) return found;
   found.place_of.resize(static_cast<std::size_t>(u.rows));
   block_of_updates b;
   for_each_block(count, [&](std::int64_t first, std::int64_t n) {
@@ -194,7 +196,7 @@ void share_rows(thread_pool& pool, std::int64_t work, std::int64_t rows, std::in
   split(pool, columns, greatest(64, divide_up(columns, threads)), by_columns);
 }
 
-/// Sums of the updates that come to a row, in their order. `Based`: they are added to what `out` has.
+/// Sums of the updates that come to a row, in their order. `Based`: they are added to what the result or a base has.
 template <class Rule, class T, numbers_outside Outside, bool Based>
 class row_sums {
  public:
@@ -204,9 +206,17 @@ class row_sums {
   row_sums(const numbered_rows& u, result* out)
       : u_(u),
         out_(out),
-        few_(find_few_rows<Outside>(u)),
+        base_(out),
+        few_(in_place ? few_rows{} : find_few_rows<Outside>(u)),
         places_(few_.place_of.empty() ? u.rows : static_cast<std::int64_t>(few_.row_of.size())),
-        states_(u.outer.size() * places_ * u.inner) {}
+        states_(in_place ? 0 : u.outer.size() * places_ * u.inner) {}
+
+  /// Adds to what is here, unless the result must have it. *Returns* whether it does.
+  bool begins_at(const result* base) {
+    if (in_place || !few_.place_of.empty()) return false;
+    base_ = base;
+    return true;
+  }
 
   void run(thread_pool& pool) {
     if (const std::int64_t parts = parts_of_elements(); parts > 0) return sum_parts(pool, parts);
@@ -248,7 +258,7 @@ class row_sums {
     };
     split(pool, parts, 1, body);
     for (std::int64_t row = 0; row < u_.rows; ++row) {
-      state sum = first_of(out_[row]);
+      state sum = first_of(base_[row]);
       for (std::int64_t k = 0; k < parts; ++k)
         for (std::int64_t j = 0; j < lanes; ++j) Rule::merge(sum, kept[k * sums + row * lanes + j]);
       out_[row] = Rule::finish(sum);
@@ -285,21 +295,35 @@ class row_sums {
 
   void sum(std::int64_t outer, const block_of_rows& part) {
     const std::int64_t inner = u_.inner;
-    state* const states = states_.data() + outer * places_ * inner;
     result* const out = out_ + outer * u_.rows * inner;
-    for (std::int64_t place = part.first; place < part.last; ++place) {
-      state* const to = states + place * inner;
-      const result* const row = out + few_.row(place) * inner;
-      for (std::int64_t j = part.first_column; j < part.last_column; ++j) to[j] = first_of(row[j]);
-    }
+    const result* const base = base_ + outer * u_.rows * inner;
+    state* const states = states_of(out, outer * places_ * inner);
+    for_each_run(part, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+      for (std::int64_t j = 0; j < count && !(in_place && Based); ++j) states[from + j] = first_of(base[to + j]);
+    });
     const T* const updates =
         static_cast<const T*>(u_.updates) + offset_of(u_.outer.rank, u_.outer.extent, u_.outer.stride[0], outer);
     add(states, updates, part);
-    for (std::int64_t place = part.first; place < part.last; ++place) {
-      const state* const from = states + place * inner;
-      result* const row = out + few_.row(place) * inner;
-      for (std::int64_t j = part.first_column; j < part.last_column; ++j) row[j] = Rule::finish(from[j]);
-    }
+    for_each_run(part, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+      for (std::int64_t j = 0; j < count && !in_place; ++j) out[to + j] = Rule::finish(states[from + j]);
+    });
+  }
+
+  ONTO_INLINE state* states_of([[maybe_unused]] result* out, [[maybe_unused]] std::int64_t first) {
+    if constexpr (in_place)
+      return reinterpret_cast<state*>(out);
+    else
+      return states_.data() + first;
+  }
+
+  /// Calls `f(first sum, first element, count)` for the elements of a part that are neighbours: all, or a row's.
+  template <class F>
+  ONTO_INLINE void for_each_run(const block_of_rows& part, const F& f) const {
+    const std::int64_t inner = u_.inner, columns = part.last_column - part.first_column;
+    if (few_.place_of.empty() && columns == inner)
+      return f(part.first * inner, part.first * inner, (part.last - part.first) * inner);
+    for (std::int64_t place = part.first; place < part.last; ++place)
+      f(place * inner + part.first_column, few_.row(place) * inner + part.first_column, columns);
   }
 
   void add(state* states, const T* updates, const block_of_rows& part) const {
@@ -336,9 +360,13 @@ class row_sums {
   }
 
   static constexpr int lanes = 4;
+  /// What is kept of some elements is their sum; its type may be without a sign.
+  static constexpr bool in_place =
+      std::is_integral_v<state> && std::is_integral_v<result> && sizeof(state) == sizeof(result);
 
   const numbered_rows& u_;
   result* const out_;
+  const result* base_;
   few_rows few_;
   std::int64_t places_;
   small_array<state, 16> states_;

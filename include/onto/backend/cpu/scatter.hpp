@@ -23,15 +23,22 @@ void cpu_scatter(thread_pool& pool, const kernel_call& call) {
   constexpr auto outside = rule::wraps ? numbers_outside::left_out_from_end : numbers_outside::left_out;
   const numbered_rows u(call, call.shapes[0], rule::updates, 0, result[0]);
   auto* const out = static_cast<typename rule::result*>(call.out.data);
-  if constexpr (rule::base >= 0) {
+  const auto copy_base = [&] {
     operand_view to = call.out;
     contiguous_strides(result, to.stride);
     copy_box(pool, result, call.in[rule::base], to);
-  }
-  if constexpr (rule::replaces)
+  };
+  if constexpr (rule::replaces) {
+    copy_base();
     replace_rows<outside>(pool, u, out);
-  else
-    row_sums<rule, T, outside, (rule::base >= 0)>(u, out).run(pool);
+  } else {
+    row_sums<rule, T, outside, (rule::base >= 0)> sums(u, out);
+    if constexpr (rule::base >= 0) {
+      const operand_view& base = call.in[rule::base];
+      if (!is_contiguous(result, base.stride) || !sums.begins_at(static_cast<const T*>(base.data))) copy_base();
+    }
+    sums.run(pool);
+  }
 }
 
 /// Where a result of these extents is, in order and without holes.
