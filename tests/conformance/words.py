@@ -121,6 +121,10 @@ def by_number(x, y, n):
         replaced[i] = y[k]
     total = np.zeros((3, 4), {"i": np.int64, "u": np.uint64}.get(x.dtype.kind, np.float64))
     np.add.at(total, np.abs(n), y)
+    least, most = (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max) if x.dtype.kind in "iu" else (-np.inf, np.inf)
+    greatest, smallest = np.full((3, 4), least, x.dtype), np.full((3, 4), most, x.dtype)
+    np.maximum.at(greatest, np.abs(n), y)
+    np.minimum.at(smallest, np.abs(n), y)
     started = x.copy()
     started[1:3, 2:4] = y[:2, :2]
     return {
@@ -137,6 +141,8 @@ def by_number(x, y, n):
         "scatter(x, n, y)": replaced,
         "scatter_add(x, n, y)": added,
         "segment_sum<3>(y, abs(n))": total if x.dtype.kind in "iu" else total.astype(x.dtype),
+        "segment_max<3>(y, abs(n))": greatest,
+        "segment_min<3>(y, abs(n))": smallest,
         "bincount<2>(n)": np.bincount(n[n >= 0], minlength=2)[:2],
         "searchsorted(row(x), y)": np.searchsorted(x[0], y),
         "searchsorted(row(x), x, right_side)": np.searchsorted(x[0], x, side="right"),

@@ -51,6 +51,7 @@ void check_numbers(session& sess, int rows, int columns) {
   CHECK(same_on_gpu(sess, scatter_add(x<T>, i<I>, u<T>), x<T> = X, i<I> = N, u<T> = U));
   CHECK(same_on_gpu(sess, scatter_add(flip(x<T>), i<I>, flip<1>(u<T>)), x<T> = X, i<I> = N, u<T> = U));
   CHECK(same_on_gpu(sess, segment_sum<3>(u<T>, i<I>), i<I> = N, u<T> = U));
+  CHECK(same_on_gpu(sess, segment_max<3>(u<T>, i<I>), i<I> = N, u<T> = U));
   CHECK(same_on_gpu(sess, bincount<8>(i<I>), i<I> = N));
   CHECK(same_on_gpu(sess, searchsorted(reshape<dyn>(slice<0, 1>(x<T>)), u<T>), x<T> = X, u<T> = U));
   CHECK(same_on_gpu(sess, dynamic_slice<1, 2>(x<T>, at), x<T> = X, at = tensor<std::int64_t, 2>{rows, -3}));
@@ -118,6 +119,7 @@ TEST_CASE("many numbers are sorted into groups, in which their order stays", "[g
                       u<float> = U));
     CHECK(same_on_gpu(sess, segment_sum<3>(u<float>, i<int>), i<int> = N, u<float> = U));
     CHECK(same_on_gpu(sess, segment_sum<5000>(u<float>, i<int>), i<int> = N, u<float> = U));
+    CHECK(same_on_gpu(sess, segment_min<5000>(u<float>, i<int>), i<int> = N, u<float> = U));
     CHECK(same_on_gpu(sess, bincount<8>(i<int>), i<int> = N));
   }
 }

@@ -519,7 +519,12 @@ def summed_by_number(p, x, v):
         return None
     value = np.zeros((4,) + x.shape[1:], v.dtype)
     np.add.at(value, to, v)
-    return f"segment_sum<4>({x.name}, constant({{{', '.join(map(str, to))}}}))", value, False, [x]
+    word = "segment_sum"
+    if len(set(to)) == 4:  # where none is empty
+        word = p.dice.choice([word, "segment_max", "segment_min"])
+        for k in range(4) if word != "segment_sum" else ():
+            value[k] = (np.max if word == "segment_max" else np.min)(v[[n == k for n in to]], axis=0)
+    return f"{word}<4>({x.name}, constant({{{', '.join(map(str, to))}}}))", value, False, [x]
 
 
 HEAD = """#include <onto/onto.hpp>

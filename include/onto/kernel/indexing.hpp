@@ -208,9 +208,10 @@ struct scatter_rule<op::scatter<false>, T> {
   ONTO_HD static void add(state& s, T x) { s.value = x; }
   ONTO_HD static T finish(const state& s) { return s.value; }
 };
-template <class T, class Result>
-struct scatter_sum {
-  using rule = scanning<fold::sum, computed_of<T>>;
+/// What is folded of updates of type `T`.
+template <fold F, class T, class Result>
+struct scatter_fold {
+  using rule = scanning<F, computed_of<T>>;
   using result = Result;
   static constexpr bool replaces = false;
   using term = typename rule::term;
@@ -223,6 +224,8 @@ struct scatter_sum {
   ONTO_HD static void merge(state& s, const state& next) { kept::append(s, next); }
   ONTO_HD static Result finish(const state& s) { return static_cast<Result>(kept::finish(s)); }
 };
+template <class T, class Result>
+using scatter_sum = scatter_fold<fold::sum, T, Result>;
 template <class T>
 struct scatter_rule<op::scatter<true>, T> : scatter_sum<T, T> {
   static constexpr int base = 1, updates = 2;
@@ -230,6 +233,11 @@ struct scatter_rule<op::scatter<true>, T> : scatter_sum<T, T> {
 };
 template <int N, class T>
 struct scatter_rule<op::segment_sum<N>, T> : scatter_sum<T, element_t<summed_as(element_of<T>)>> {
+  static constexpr int base = -1, updates = 1;
+  static constexpr bool wraps = false;
+};
+template <int N, fold F, class T>
+struct scatter_rule<op::segment_extreme<N, F>, T> : scatter_fold<F, T, T> {
   static constexpr int base = -1, updates = 1;
   static constexpr bool wraps = false;
 };

@@ -47,6 +47,8 @@ template <class Op>
 inline constexpr std::int64_t known_groups = -1;
 template <int N>
 inline constexpr std::int64_t known_groups<op::segment_sum<N>> = N;
+template <int N, fold F>
+inline constexpr std::int64_t known_groups<op::segment_extreme<N, F>> = N;
 
 /// Of an operation over operands of type `T`: how many numbers and groups there are, the group of a number (-1: none)
 /// or where it lies among the numbers (`place`) and what group its value says (`group_of`), the group of an element,
@@ -115,6 +117,8 @@ template <bool Add, class T>
 struct number_groups<op::scatter<Add>, T> : groups_of_rows<op::scatter<Add>, T> {};
 template <int N, class T>
 struct number_groups<op::segment_sum<N>, T> : groups_of_rows<op::segment_sum<N>, T> {};
+template <int N, fold F, class T>
+struct number_groups<op::segment_extreme<N, F>, T> : groups_of_rows<op::segment_extreme<N, F>, T> {};
 
 /// How far from the first element of some neighbouring axes the element `k` of them in row-major order lies.
 ONTO_HD ONTO_INLINE std::int64_t offset_in_axes(const indexed_operand& o, int first, int end, std::int64_t k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Elements by number: read (take, take_along_axis, dynamic_slice), written (scatter, update_slice), brought together
-// (segment_sum, bincount), found (searchsorted), and an extent as a value. Programs say them with
+// (segment_sum, segment_max, bincount), found (searchsorted), and an extent as a value. Programs say them with
 // <onto/indexing.hpp>, which brings the kernels too. A number below 0 counts from the end; what then lies outside is
 // the nearest there is where elements are read, and nothing where they are written: no program has undefined behaviour.
 #pragma once
@@ -140,6 +140,25 @@ struct segment_sum : detail::by_number<numeric_elements> {
     return make<scatter_gradient<segment_sum>>(numbers, g);
   }
   static constexpr auto into_zeros(auto numbers, auto, auto x) { return make<segment_sum>(numbers, x); }
+};
+
+/// Numbers of segments, and the elements of each, of which the greatest or least stay.
+template <int N, fold F>
+struct segment_extreme : detail::by_number<numeric_elements> {
+  static constexpr std::string_view name = F == fold::max ? "SegmentMax" : "SegmentMin";
+  ONTO_BEGIN_RUNS_ONCE
+  static constexpr inferred infer(const extents* x, int count) { return segment_sum<N>::infer(x, count); }
+  ONTO_END_RUNS_ONCE
+  /// In equal parts where there are several.
+  template <int>
+  static constexpr auto derivative(auto g, auto y, auto numbers, auto x) {
+    const auto is_extreme = make<equal>(x, of_rows(numbers, y));
+    const auto ties = make<segment_sum<N>>(numbers, make<where>(is_extreme, make<ones_like>(x), 0));
+    return make<where>(is_extreme, of_rows(numbers, g / ties), 0);
+  }
+
+ private:
+  static constexpr auto of_rows(auto numbers, auto x) { return make<scatter_gradient<segment_sum<N>>>(numbers, x); }
 };
 
 /// What is sorted, and what is looked for in it.
@@ -294,6 +313,20 @@ constexpr auto segment_sum(const E& x, const I& numbers) {
   return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), detail::join_first<I>(x));
 }
 
+/// The greatest elements of the rows of `x` that have one number, and the least: `segment_max<10>(x, numbers)`. Numbers
+/// outside are left out. *Returns* (N, b...) for rows (i..., b...) and numbers (i...). A segment without rows has the
+/// least element that there is, and the greatest: infinities of floating-point types.
+template <int N, expression E, expression I>
+constexpr auto segment_max(const E& x, const I& numbers) {
+  return make<op::segment_extreme<detail::segments<N>(), fold::max>>(detail::flattened(numbers),
+                                                                     detail::join_first<I>(x));
+}
+template <int N, expression E, expression I>
+constexpr auto segment_min(const E& x, const I& numbers) {
+  return make<op::segment_extreme<detail::segments<N>(), fold::min>>(detail::flattened(numbers),
+                                                                     detail::join_first<I>(x));
+}
+
 /// How often each number of 0 to `N - 1` is there, as int64; others are left out.
 template <int N, expression I>
 constexpr auto bincount(const I& numbers) {
@@ -337,6 +370,8 @@ ONTO_TAKES_DATA(auto, update_slice)
 ONTO_TAKES_DATA(auto, scatter)
 ONTO_TAKES_DATA(auto, scatter_add)
 ONTO_TAKES_DATA(auto, segment_sum)
+ONTO_TAKES_DATA(auto, segment_max)
+ONTO_TAKES_DATA(auto, segment_min)
 ONTO_TAKES_DATA(auto, bincount)
 ONTO_TAKES_DATA(auto, searchsorted)
 

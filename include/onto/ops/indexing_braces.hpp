@@ -27,6 +27,8 @@ ONTO_TAKES_NUMBERS(embedding)
 ONTO_TAKES_NUMBERS(take_along_axis)
 ONTO_TAKES_NUMBERS(dynamic_slice)
 ONTO_TAKES_NUMBERS(segment_sum)
+ONTO_TAKES_NUMBERS(segment_max)
+ONTO_TAKES_NUMBERS(segment_min)
 #undef ONTO_TAKES_NUMBERS
 // An axis beside them stands in <>: `take<1>(x, {0, 2})`.
 #define ONTO_TAKES_NO_AXIS(word, count)                                          \
@@ -40,6 +42,8 @@ ONTO_TAKES_NO_AXIS(gather, 1)
 ONTO_TAKES_NO_AXIS(embedding, 1)
 ONTO_TAKES_NO_AXIS(take_along_axis, 1)
 ONTO_TAKES_NO_AXIS(segment_sum, 1)
+ONTO_TAKES_NO_AXIS(segment_max, 1)
+ONTO_TAKES_NO_AXIS(segment_min, 1)
 ONTO_TAKES_NO_AXIS(scatter, 2)
 ONTO_TAKES_NO_AXIS(scatter_add, 2)
 #undef ONTO_TAKES_NO_AXIS

@@ -73,7 +73,7 @@ struct updates_are_scattered : mistake {
   static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
-#define ONTO_WORDS "segment_sum<3>(rows, i), bincount<10>(i), bincount<10>(i, weights)"
+#define ONTO_WORDS "segment_sum<3>(rows, i), segment_max<3>(rows, i), bincount<10>(i), bincount<10>(i, weights)"
 template <class... X>
 struct segments_are_counted_in_the_type : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
@@ -161,6 +161,8 @@ ONTO_HAS_A_HEADER(update_slice, slices_begin_at_numbers)
 ONTO_HAS_A_HEADER(scatter, updates_are_scattered)
 ONTO_HAS_A_HEADER(scatter_add, updates_are_scattered)
 ONTO_HAS_A_HEADER(segment_sum, segments_are_counted_in_the_type)
+ONTO_HAS_A_HEADER(segment_max, segments_are_counted_in_the_type)
+ONTO_HAS_A_HEADER(segment_min, segments_are_counted_in_the_type)
 ONTO_HAS_A_HEADER(bincount, segments_are_counted_in_the_type)
 ONTO_HAS_A_HEADER(histogram, bins_are_between_numbers)
 ONTO_HAS_A_HEADER(searchsorted, searched_is_what_is_sorted)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The nodes that values tell apart, written as a graph. An operation for which there is no kernel gets every operand
-// from memory: a scalar is filled into a value, and an operand that it has twice is shown once more.
+// from memory: a scalar is filled into a value, and an operand that it has twice is shown once more. Where types make
+// one kernel of nodes that become several, each of these may compute what is in the kernel, as that kernel does.
 #pragma once
 
 #include <onto/graph/derived_nodes.hpp>
@@ -9,9 +10,10 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// A node that is put between an operation and its operand, so that this is in memory, and a value of its own.
+/// A node that is put between an operation and its operand, so that this is in memory, and a value of its own; or what
+/// a node is in another kernel.
 struct node_between {
-  int reader = 0;  // of the refinement's nodes
+  int reader = 0;  // of the refinement's nodes: what reads it, or is it
   int at = -1;     // in the graph
 };
 
@@ -23,44 +25,87 @@ class refined_nodes {
   int* place_of;  // per node of the refinement
 
   /// Of each node of `r`: `typed`, which of the compiled graph it is, or -1; `general`: whether it reads every operand
-  /// from memory, 0 where it does not.
+  /// from memory, 0 where it does not. `repeated`: the kernels of the compiled graph that each of their nodes is to
+  /// have whole; or null.
   refined_nodes(const graph_view& compiled, const refinement& r, const int* typed, const int* operand,
-                const int* general, arena& memory, arena_list<node_between>& put_between)
-      : place_of(memory.make<int>(r.nodes.size)), m_(memory), between_(put_between) {
-    extents shapes[max_operands];
+                const int* general, const kernel_partition* repeated, arena& memory,
+                arena_list<node_between>& put_between)
+      : place_of(memory.make<int>(r.nodes.size)),
+        m_(memory),
+        between_(put_between),
+        r_(r),
+        typed_(typed),
+        operand_(operand),
+        repeated_(repeated),
+        compiled_(compiled),
+        general_(general),
+        joins_(memory.make<bool>(r.nodes.size)),
+        root_(memory.make<int>(r.nodes.size)) {
     between_.size = 0;
-    for (int k = 0; k < r.nodes.size; ++k) {
-      graph_node n = typed[k] >= 0 ? compiled[typed[k]] : r.nodes[k].derived;
-      n.id = r.id_of(k);
-      n.visit = -1;
-      if (typed[k] < 0) {
-        n.op = m_.copy(n.op, 1);
-        n.request = r.nodes[k].request.where;
-      }
-      int of[max_operands];
-      for (int j = 0; j < n.count; ++j) {
-        int o = place_of[operand[r.nodes[k].first + j]];
-        if (general[k] > 0 && nodes[o].kind() == op_kind::scalar) {
-          if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
-          o = put(k, n, one_value(nodes[o].type), &o);
-        }
-        bool again = false;
-        for (int i = 0; i < j; ++i) again = again || of[i] == o;
-        if (general[k] > 0 && again) o = put(k, n, same(nodes[o]), &o);
-        of[j] = o;
-      }
-      n.first = operands.size;
-      for (int j = 0; j < n.count; ++j) operands.push_back(m_, of[j]);
-      if (!n.is_leaf() && n.op->infer) {
-        // As it was written: chains of products are ordered later.
-        for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = nodes[of[j]].shape;
-        n.shape = n.op->infer(shapes, n.count).shape;
-      }
-      place_of[k] = nodes.push_back(m_, n);
-    }
+    if (repeated) find_members();
+    for (int k = 0; k < r.nodes.size; ++k)
+      if (!joins_[k]) place_of[k] = emit(k, k);
   }
 
  private:
+  /// Of nodes that are maps, whether all that reads them is in the one kernel that each of these readers is to have.
+  void find_members() {
+    const int count = r_.nodes.size;
+    auto* const is_read = m_.make<bool>(count);
+    for (int k = 0; k < count; ++k) joins_[k] = typed_[k] >= 0 && compiled_[typed_[k]].is_map() && !is_root(k);
+    for (int k = count - 1; k >= 0; --k) {
+      joins_[k] = joins_[k] && is_read[k];
+      for (int j = 0; j < operands_of(k); ++j) {
+        const int o = operand_[r_.nodes[k].first + j];
+        is_read[o] = true;
+        joins_[o] = joins_[o] && (joins_[k] || is_root(k)) && kernel_of(o) == kernel_of(k);
+      }
+    }
+  }
+  int operands_of(int k) const { return typed_[k] >= 0 ? compiled_[typed_[k]].count : r_.nodes[k].derived.count; }
+  int kernel_of(int k) const { return typed_[k] >= 0 ? repeated_->kernel_of[typed_[k]] : -1; }
+  bool is_root(int k) const { return typed_[k] >= 0 && kernel_of(k) == typed_[k]; }
+
+  /// Where node `o` is for the kernel of `root`.
+  int place_for(int o, int root) {
+    if (!joins_[o] || root_[o] == root + 1) return place_of[o];
+    if (root_[o] > 0) between_.push_back(m_, {o, place_of[o]});
+    root_[o] = root + 1;
+    return place_of[o] = emit(o, root);
+  }
+
+  /// Writes node `k`, and before it what joins the kernel of `root` with it. *Returns* where it is.
+  int emit(int k, int root) {
+    extents shapes[max_operands];
+    graph_node n = typed_[k] >= 0 ? compiled_[typed_[k]] : r_.nodes[k].derived;
+    n.id = root_[k] > 0 ? hash_mix(r_.id_of(k), static_cast<std::uint64_t>(root)) : r_.id_of(k);
+    n.visit = -1;
+    if (typed_[k] < 0) {
+      n.op = m_.copy(n.op, 1);
+      n.request = r_.nodes[k].request.where;
+    }
+    int of[max_operands];
+    for (int j = 0; j < n.count; ++j) {
+      int o = place_for(operand_[r_.nodes[k].first + j], root);
+      if (general_[k] > 0 && nodes[o].kind() == op_kind::scalar) {
+        if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
+        o = put(k, n, one_value(nodes[o].type), &o);
+      }
+      bool again = false;
+      for (int i = 0; i < j; ++i) again = again || of[i] == o;
+      if (general_[k] > 0 && again) o = put(k, n, same(nodes[o]), &o);
+      of[j] = o;
+    }
+    n.first = operands.size;
+    for (int j = 0; j < n.count; ++j) operands.push_back(m_, of[j]);
+    if (!n.is_leaf() && n.op->infer) {
+      // As it was written: chains of products are ordered later.
+      for (int j = 0; j < n.count && j < max_operands; ++j) shapes[j] = nodes[of[j]].shape;
+      n.shape = n.op->infer(shapes, n.count).shape;
+    }
+    return nodes.push_back(m_, n);
+  }
+
   int put(int reader, const graph_node& like, graph_node n, const int* operand) {
     n.id = hash_mix(hash_mix(0x6265747765656e, like.id), static_cast<std::uint64_t>(nodes.size));
     n.request = like.request;
@@ -68,8 +113,7 @@ class refined_nodes {
     n.variable = like.variable;
     n.visit = -1;
     n.first = operands.size;
-    n.count = operand ? 1 : 0;
-    if (operand) operands.push_back(m_, *operand);
+    for (int j = 0; j < n.count; ++j) operands.push_back(m_, operand[j]);
     const int at = nodes.push_back(m_, n);
     between_.push_back(m_, {reader, at});
     return at;
@@ -90,6 +134,7 @@ class refined_nodes {
     graph_node n;
     n.op = fill_of(type);
     n.type = type;
+    n.count = 1;
     return n;
   }
   /// The same elements once more.
@@ -100,7 +145,9 @@ class refined_nodes {
     o.attribute[1] = x.shape.rank;
     for (int k = 0; k < x.shape.rank; ++k) o.attribute[2 + k] = same_as_axis(k);
     o.hash = hash_of_made(o);
-    return made_node(o, x.type, x.shape);
+    graph_node n = made_node(o, x.type, x.shape);
+    n.count = 1;
+    return n;
   }
   graph_node made_node(const op_info& o, element type, const extents& shape) const {
     graph_node n;
@@ -113,6 +160,14 @@ class refined_nodes {
 
   arena& m_;
   arena_list<node_between>& between_;
+  const refinement& r_;
+  const int* typed_;
+  const int* operand_;
+  const kernel_partition* repeated_;
+  const graph_view& compiled_;
+  const int* general_;
+  bool* joins_;  // per node of the refinement: whether it is written with the kernels that it is in
+  int* root_;    // of such: 1 + the node whose kernel it was last written for
 };
 
 }  // namespace onto::detail

@@ -22,14 +22,12 @@ class refined_program : public counted {
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
     fetch_ = m_.copy(r.fetches, typed.graph.fetch_count);
-    general_ = m_.make<int>(written_);
-    do {
-      ++pass_;
-      made_general_ = false;
-      make_graph(r);
-      fuse_nodes();
-      find_kernels();
-    } while (made_general_);
+    make(r, nullptr);
+    // Operations alone are not on vectors: to compute again what the kernel of another node computes, too, is cheaper.
+    if (const int cost = cost_alone(); cost >= recompute_limit && !has_derived(r)) {
+      make(r, &typed.unmerged);
+      if (cost_alone() >= cost) make(r, nullptr);
+    }
     program_.half_precision = typed.half_precision;
     program_.graph = g_;
     program_.kernels = kernels_;
@@ -74,6 +72,37 @@ class refined_program : public counted {
   }
 
  private:
+  /// `repeated`: as refined_nodes has it.
+  void make(const refinement& r, const kernel_partition* repeated) {
+    general_ = m_.make<int>(written_);
+    pass_ = 0;
+    do {
+      ++pass_;
+      made_general_ = false;
+      make_graph(r, repeated);
+      fuse_nodes();
+      find_kernels();
+    } while (made_general_);
+  }
+  /// What an element costs in maps that are kernels by themselves and were compiled as parts of others.
+  int cost_alone() const {
+    int cost = 0;
+    for (int k = 0; k < written_; ++k) {
+      const int n = at_[k], t = typed_node_[k];
+      if (n < 0 || t < 0 || !g_[n].is_map() || kernels_.kernel_of[n] != n) continue;
+      if (kernel_partition(kernels_).is_single(n) && !typed_.unmerged.is_single(typed_.unmerged.kernel_of[t]))
+        cost += g_[n].op->cost;
+    }
+    return cost;
+  }
+  /// Whether some nodes are of gradients, whose kernels hang on which others there are.
+  bool has_derived(const refinement& r) const {
+    bool derived = false;
+    for (int k = 0; k < r.nodes.size; ++k)
+      derived = derived || r.nodes[k].typed < 0 || typed_.graph[r.nodes[k].typed].runs_with >= 0;
+    return derived;
+  }
+
   static int count_nodes(const graph_view& g) {
     int nodes = 0;
     for (int n = 0; n < g.count; ++n) nodes += g[n].kind() == op_kind::scalar ? 0 : 1;
@@ -85,8 +114,8 @@ class refined_program : public counted {
     return m_.make<T>(count_);
   }
 
-  void make_graph(const refinement& r) {
-    const refined_nodes all(typed_.graph, r, typed_node_, operand_, general_, m_, put_between_);
+  void make_graph(const refinement& r, const kernel_partition* repeated) {
+    const refined_nodes all(typed_.graph, r, typed_node_, operand_, general_, repeated, m_, put_between_);
     count_ = all.nodes.size;
     graph_node* const written = all.nodes.items;
     auto* nodes = per_node<graph_node>();

@@ -122,6 +122,10 @@ TEST_CASE("the rows of operations by number in the table of operations", "[golde
       scatter(x, i, u));
   ROW("`x` with rows added to those of those numbers, all of equal ones", scatter_add(x, i, u));
   ROW("the sums of rows with one number, of 0 to 9; of the type of `sum`", segment_sum<10>(u, i));
+  ROW("the greatest elements of rows with one number, of 0 to 9; where none is, the least there are",
+      segment_max<10>(u, i));
+  ROW("the least elements of rows with one number, of 0 to 9; where none is, the greatest there are",
+      segment_min<10>(u, i));
   ROW_OF_INTEGERS("how often each of 0 to 9 is there, int64; with weights, `bincount<10>(i, w)`, their sums",
                   bincount<10>(i));
   ROW("how many elements are in each of 10 bins of equal width, int64; a bin has its lower edge, the last one both",

@@ -23,6 +23,7 @@ TEST_CASE("elements that are written by number give what came of them", "[gradie
   CHECK_BOTH(scatter(e, constant({1, 1, 9}), square(slice<0, 3>(e))));
   CHECK_BOTH(scatter_add(e, constant({1, 1, -1}), square(slice<0, 3>(e))));
   CHECK_BOTH(segment_sum<3>(e, constant({1, 1, 0, 4})));
+  CHECK_BOTH(segment_max<2>(e, constant({1, 1, 0, 4})));
 }
 
 TEST_CASE("order passes its gradient back by numbers", "[gradient][sort]") {

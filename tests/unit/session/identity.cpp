@@ -65,6 +65,23 @@ auto levels(float value) {
 
 }  // namespace
 
+TEST_CASE("nodes that values tell apart each compute what is in their kernel", "[session]") {
+  session sess{{.cpu_threads = 1}};
+  const auto h = tanh(x) + 1;
+  const auto two = fetches(h * 2, h * 3.5f);
+  CHECK(kernels_of(sess, two, x = in) == 2);
+  const auto [twice, more] = sess.run(two, x = in);
+  check(twice, [](float v) { return (std::tanh(v) + 1) * 2; });
+  check(more, [](float v) { return (std::tanh(v) + 1) * 3.5f; });
+  const auto sums = fetches(sum(exp(x) * 2), sum(exp(x) * 3), sum(exp(x) * 4));
+  CHECK(kernels_of(sess, sums, x = in) == 3);
+  const auto [a, b, c] = sess.run(sums, x = in);
+  CHECK(b == Approx(1.5f * a));
+  CHECK(c == Approx(2 * a));
+  // What is fetched, too, is in memory.
+  CHECK(kernels_of(sess, fetches(h, h * 2, h * 3.5f), x = in) == 3);
+}
+
 TEST_CASE("an object that is used twice is one node, whatever stands in it", "[session][identity]") {
   session sess;
   SECTION("100 levels of products are 100 products") {

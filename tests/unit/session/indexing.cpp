@@ -37,7 +37,7 @@ const tensor<float, 2, 3> values{{1, 2, 3}, {4, 5, 6}};
 template <class T, int Rows, int Columns, class Place>
 void check_by_number(session& sess, Place) {
   constexpr double tolerance = std::is_integral_v<T> ? 0 : sizeof(T) == 8 ? 1e-15 : sizeof(T) == 4 ? 1e-6 : 2e-3;
-  numpy_words words("by number " + numpy_name(element_of<T>), 16, 3);
+  numpy_words words("by number " + numpy_name(element_of<T>), 18, 3);
   constexpr auto x = placeholder<"x", T, Rows, Columns>;
   constexpr auto y = placeholder<"y", T, Rows, Columns>;
   constexpr auto n = placeholder<"n", std::int64_t, 3>;
@@ -57,6 +57,8 @@ void check_by_number(session& sess, Place) {
   WORD(scatter(x, n, y));
   WORD(scatter_add(x, n, y));
   WORD(segment_sum<3>(y, abs(n)));
+  WORD(segment_max<3>(y, abs(n)));
+  WORD(segment_min<3>(y, abs(n)));
   WORD(bincount<2>(n));
   WORD(searchsorted(row(x), y));
   WORD(searchsorted(row(x), x, right_side));

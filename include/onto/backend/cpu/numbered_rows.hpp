@@ -196,7 +196,7 @@ void share_rows(thread_pool& pool, std::int64_t work, std::int64_t rows, std::in
   split(pool, columns, greatest(64, divide_up(columns, threads)), by_columns);
 }
 
-/// Sums of the updates that come to a row, in their order. `Based`: they are added to what the result or a base has.
+/// Sums, or extremes, of the updates that come to a row, in their order. `Based`: beginning with a result or a base.
 template <class Rule, class T, numbers_outside Outside, bool Based>
 class row_sums {
  public:
@@ -233,7 +233,7 @@ class row_sums {
  private:
   void clear(thread_pool& pool) {
     auto body = [&](std::int64_t lo, std::int64_t hi) {
-      std::memset(static_cast<void*>(out_ + lo), 0, static_cast<std::size_t>(hi - lo) * sizeof(result));
+      for (; lo < hi; ++lo) out_[lo] = Rule::finish(Rule::none());
     };
     split(pool, u_.rows * u_.inner, 65536, body);
   }
@@ -362,7 +362,7 @@ class row_sums {
   static constexpr int lanes = 4;
   /// What is kept of some elements is their sum; its type may be without a sign.
   static constexpr bool in_place =
-      std::is_integral_v<state> && std::is_integral_v<result> && sizeof(state) == sizeof(result);
+      std::is_same_v<state, result> || (std::is_integral_v<result> && sizeof(state) == sizeof(result));
 
   const numbered_rows& u_;
   result* const out_;

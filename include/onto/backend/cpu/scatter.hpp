@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// What is written by numbers of elements, on the CPU: scatter, scatter_add, segment_sum, and the gradients of these and
-// of what is read by numbers.
+// What is written by numbers of elements, on the CPU: scatter, scatter_add, segment_sum, segment_max, and the gradients
+// of these and of what is read by numbers.
 #pragma once
 
 #include <onto/backend/cpu/indexing.hpp>
@@ -176,6 +176,8 @@ template <bool Add>
 struct operation_kernels<op::scatter<Add>, cpu_backend> : cpu_scattering<op::scatter<Add>> {};
 template <int N>
 struct operation_kernels<op::segment_sum<N>, cpu_backend> : cpu_scattering<op::segment_sum<N>> {};
+template <int N, fold F>
+struct operation_kernels<op::segment_extreme<N, F>, cpu_backend> : cpu_scattering<op::segment_extreme<N, F>> {};
 template <class Read>
 struct operation_kernels<op::gather_gradient<Read>, cpu_backend> {
   template <class T>

@@ -143,6 +143,8 @@ template <bool Add>
 struct operation_kernels<op::scatter<Add>, cuda_backend> : cuda_grouping<op::scatter<Add>> {};
 template <int N>
 struct operation_kernels<op::segment_sum<N>, cuda_backend> : cuda_grouping<op::segment_sum<N>> {};
+template <int N, fold F>
+struct operation_kernels<op::segment_extreme<N, F>, cuda_backend> : cuda_grouping<op::segment_extreme<N, F>> {};
 template <class Read>
 struct operation_kernels<op::gather_gradient<Read>, cuda_backend> : cuda_grouping<op::gather_gradient<Read>> {};
 template <>
