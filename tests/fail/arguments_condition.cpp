@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // One bool where a choice for each element stands.
-// FAIL: \[onto\.element\] where chooses for each element, and the condition is one bool; write flag \? x : y
+// FAIL: \[onto\.element\] where chooses for each element by a condition, which is first: .* by one bool write flag \? x : y
 #include <onto/onto.hpp>
 
 #ifdef ONTO_TWIN

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Vectors in a vector lie in many pieces.
-// FAIL: \[onto\.feed\] ranges in a range do not lie in one piece; copy their elements into a tensor
+// FAIL: \[onto\.feed\] ranges in a range need not lie in one piece; copy their elements into a tensor
 #include <onto/onto.hpp>
 
 #include <vector>

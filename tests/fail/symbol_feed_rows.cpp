@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Rows in braces.
-// FAIL: \[onto\.feed\] ranges in a range do not lie in one piece
+// FAIL: \[onto\.feed\] ranges in a range need not lie in one piece
 #include <onto/onto.hpp>
 
 using namespace onto;

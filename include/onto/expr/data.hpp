@@ -74,7 +74,28 @@ struct tensors_compared_whole : mistake {
   static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
 
-/// And so do nested vectors, whose rows may differ in length,
+/// So do data whose elements are none of ours,
+template <class X>
+concept other_element = !tensor_element<X> && (text_like<X> || !requires(const X& x) { x.begin(); });
+struct other_elements {
+  static constexpr bool known = true;
+};
+template <other_element X, class Allocator>
+struct data_traits<std::vector<X, Allocator>> : other_elements {};
+template <other_element X, std::size_t N>
+struct data_traits<std::array<X, N>> : other_elements {};
+template <class X, std::size_t N>
+  requires(other_element<std::remove_const_t<X>>)
+struct data_traits<std::span<X, N>> : other_elements {};
+template <class X>
+struct elements_are_of_no_tensor : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok,
+                "[onto.element] the elements of the vector, array or span, as long long or a text, are none of these "
+                "operands'; write std::int64_t, std::uint64_t, std::int8_t, std::uint8_t, and numbers for words");
+};
+
+/// and nested vectors, whose rows may differ in length,
 template <class X, class A, class B>
 struct data_traits<std::vector<std::vector<X, A>, B>> {
   static constexpr bool known = true;
@@ -126,7 +147,9 @@ template <class X>
   requires(!std::is_same_v<std::remove_cvref_t<X>, compared_whole>)
 constexpr decltype(auto) leaf_of(X&& x) {
   using value = std::remove_cvref_t<X>;
-  if constexpr (other_data<value> || requires { typename data_traits<value>::nested; }) {
+  if constexpr (std::is_base_of_v<other_elements, data_traits<value>>) {
+    return typename elements_are_of_no_tensor<value>::result{};
+  } else if constexpr (other_data<value> || requires { typename data_traits<value>::nested; }) {
     return typename data_is_no_operand<value>::result{};
   } else if constexpr (!data<value>) {
     return static_cast<const value&>(x);
@@ -173,7 +196,7 @@ concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || sc
 
 /// Arguments of a word with data among them: a number among numbers is none.
 template <class... X>
-concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
+concept data_among = (data_alone<X> || ...) || (((data<X> || other_data<X>) || ...) && (expression<X> || ...));
 
 template <class X>
 concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);

@@ -47,7 +47,10 @@ template <class Data, class Tensor>
 struct nested_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok, "[onto.feed] ranges in a range do not lie in one piece; copy their elements into a tensor");
+  static_assert(
+      ok,
+      "[onto.feed] ranges in a range need not lie in one piece; copy their elements into a tensor, or, of arrays in a "
+      "vector, feed tensor_ref<float, dyn, 2>(v[0].data(), {rows, 2})");
 };
 template <class Number, class Tensor>
 struct fraction_is_not_fed {
@@ -76,6 +79,8 @@ constexpr auto feed_mistake() {
     return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};
   else if constexpr (own_axes<Data> || requires(const Data& d) { d.stride(0); })
     return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
+  else if constexpr (std::is_array_v<Data>)
+    return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else if constexpr (requires(const Data& d) { d[0][0]; })
     return std::type_identity<nested_is_not_fed<Data, Tensor>>{};
   else if constexpr (requires(const Data& d) {

@@ -63,7 +63,9 @@ struct expression_does_not_change {
   using reported = void;
   static constexpr bool ok = sizeof(Operand) == 0;
   static_assert(
-      ok, "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable");
+      ok,
+      "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable; what a "
+      "loop changes is a tensor, t = sess.run(t + x)");
 };
 
 /// Enough of an iterator for a loop, and no iterator to std::ranges.

@@ -39,7 +39,9 @@ struct stray_argument {
 #define ONTO_SAYS_BROADCAST                                                                                          \
   "the operands' extents differ and neither is 1; reshape, slice or transpose one of them, or keep a reduced axis: " \
   "sum<1>(x, keep_extents)"
-#define ONTO_SAYS_INNER "columns of the left and rows of the right differ; transpose one with transpose(x)"
+#define ONTO_SAYS_INNER                                                                                      \
+  "columns of the left and rows of the right differ; transpose one with transpose(x), or make columns of a " \
+  "batch's vectors with expand_dims<-1>(x)"
 #define ONTO_SAYS_RANK "an operand has too few dimensions, or too many; reshape it, or give a number for each axis"
 #define ONTO_SAYS_AXIS "an axis is out of range or named twice; axes are -rank to rank - 1"
 #define ONTO_SAYS_SIZE "the numbers of elements differ; one extent may be dyn to be computed"
@@ -188,8 +190,9 @@ template <class Op, class... Elements>
 struct element_type_not_supported : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok,
-                "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x), as counts "
-                "with cast<int>(x > 0), bytes with cast<float>(x)");
+                "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x): integers "
+                "and conditions for means, roots and logarithms with cast<float>(x), conditions for counts and places "
+                "with cast<int>(x > 0), integers for logic with x != 0");
 };
 template <class Op, class... Elements>
 struct numbers_are_integers : mistake {

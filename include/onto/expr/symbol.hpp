@@ -307,6 +307,10 @@ struct variable_node : detail::stateful_expression {
       return variable_node<Name, value, T, Dims...>{};
   }
 
+  /// An element.
+  template <class... Index>
+    requires(sizeof...(Index) > 1 && (std::is_integral_v<Index> && ...))
+  constexpr auto operator()(Index...) const { return typename detail::expression_is_not_called<Index...>::result{}; }
   /// What is none of this.
   template <class Self = variable_node>
   constexpr auto operator()(detail::stray_argument = {}, detail::stray_argument = {}, detail::stray_argument = {},

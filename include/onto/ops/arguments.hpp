@@ -3,7 +3,7 @@
 #pragma once
 
 #include <onto/expr/data.hpp>
-#include <onto/expr/shape_check.hpp>
+#include <onto/ops/argument_mistakes.hpp>
 #include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
@@ -22,170 +22,6 @@ namespace op {
 struct maximum;
 struct minimum;
 }  // namespace op
-
-namespace detail {
-
-// One struct a mistake, as in shape_check.hpp.
-template <class... X>
-struct axis_is_an_argument : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
-                "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x), sum<1>(x, keep_extents), permute<1, 0>(x), "
-                "squeeze<0>(x), tile<2, 1>(x), one_hot<10>(x), pad<padding<1>>(x)");
-};
-template <class... X>
-struct axis_is_a_number : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.axis] what stands in <> here is an axis: sum<0>(x), cumsum<1>(x); the element type is that of "
-                "the operand: sum(cast<double>(x))");
-};
-template <class... X>
-struct group_has_one_value : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] group is one value with its effects; among several it is one: "
-                "fetches(a, group(b, assign(w, x)))");
-};
-template <class Op, class... X>
-struct axes_or_two : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
-                "minimum(x, y); an axis is kept by max<1>(x, keep_extents)");
-};
-template <class... X>
-struct statistics_are_of_all : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.axis] an axis stands in <>: var<1>(x), norm<1>(x); the variance of a sample (ddof) is var(x) * (n / "
-      "(n - 1.0)), and other norms (ord) are sum(abs(x)), max(abs(x))");
-};
-template <class... X>
-struct element_is_second : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] the element type is behind the number: one_hot<10, int>(i); else it is float");
-};
-template <class... X>
-struct element_is_that_of_another : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] zeros_like(x) has the elements of x; of another type cast<int>(zeros_like(x))");
-};
-template <class... X>
-struct concat_joins_operands : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok,
-      "[onto.axis] the axis of concat stands in <>, and in () expressions or data: concat<1>(x, y); numbers in "
-      "braces are concat<0>(x, constant({1.0, 2.0}))");
-};
-template <class... X>
-struct element_is_an_argument : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] the element type is known to the compiler: cast<double>(x)");
-};
-template <class... X>
-struct list_has_no_shape : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] numbers in braces have no element type here; make a tensor of them: "
-                "matmul(x, tensor<float, 2>{1, 2}); of an array of C constant(k)");
-};
-template <class... X>
-struct operands_are_a_list : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] operands have types of their own and make no list: concat<1>(x, y), stack(x, y); "
-                "those of a tuple: std::apply([](auto... e) { return concat<1>(e...); }, several)");
-};
-/// What `{x, y}`, or a tuple, becomes where operands are expected.
-struct list_of_operands {
-  template <expression First, expression... More>
-    requires(sizeof...(More) > 0)
-  constexpr list_of_operands(const First&, const More&...) {
-    static_cast<void>(static_cast<typename operands_are_a_list<First, More...>::result*>(nullptr));
-  }
-  template <scalar_value First, scalar_value... More>
-  constexpr list_of_operands(First, More...) {
-    static_cast<void>(static_cast<typename concat_joins_operands<First, More...>::result*>(nullptr));
-  }
-  template <class List>
-    requires(!operand<List> && !data<List>)
-  constexpr list_of_operands(const List&) {
-    static_cast<void>(static_cast<typename operands_are_a_list<List>::result*>(nullptr));
-  }
-};
-#if defined(__CUDACC__)
-/// The same, but of no braces in braces: nvcc finds {{1, 2}, {3, 4}} as good for that as for an array of arrays.
-struct stray_constant {
-  template <class... X>
-  constexpr stray_constant(const X&...) {}
-};
-#else
-using stray_constant = stray_argument;
-#endif
-template <class... X>
-struct pad_has_a_value : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] pad puts a value around its operand: pad<padding<1>, padding<2>>(x, 0); edges and "
-                "reflections are concat of slices");
-};
-template <class... X>
-struct index_is_a_range : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2]; an axis of one "
-                "element goes by squeeze<1>(e)");
-};
-template <class... X>
-struct clip_has_two_bounds : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok, "[onto.operands] clip takes the operand and two bounds: clip(x, 0, 1); of one maximum(x, 0), minimum(x, 1)");
-};
-template <class... X>
-struct constant_is_of_one_type : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] a constant is a number, a list in braces of one type, or a tensor: constant({1.0, "
-                "2.5}), constant(tensor<float, 2>{1, 2.5}); a vector or an array is an operand itself: x + v");
-};
-template <class... X>
-struct said_by_a_comparison : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.operands] these are comparisons: isnan(x) is x != x, isfinite(x) is x - x == 0, isinf(x) is "
-                "abs(x) == std::numeric_limits<float>::infinity()");
-};
-template <class... X>
-struct optimizer_is_first : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.optimizer] the optimizer is first: minimize(adam{}, loss), minimize(sgd{.rate = 0.1}, loss, w)");
-};
-template <class... X>
-struct gradient_is_by_an_expression : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
-                "[onto.gradient] a gradient is by a placeholder, a variable or an expression, not by data; write "
-                "placeholder<\"x\", float, 3> and feed it");
-};
-template <class... X>
-struct gradients_of_several : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
-};
-/// What `{w, b}` becomes where it is said by what a gradient is.
-struct list_to_derive_by {
-  template <expression First, expression... More>
-  constexpr list_to_derive_by(const First&, const More&...) {
-    static_cast<void>(static_cast<typename gradients_of_several<First, More...>::result*>(nullptr));
-  }
-};
-}  // namespace detail
 
 // Of two operands as they are: CUDA has functions of numbers with these names, to which an expression converts.
 template <int... Written, expression E, detail::operand X>
@@ -285,9 +121,16 @@ constexpr auto slice(const E&, const More&...) { return typename detail::index_i
 template <class Range, int... Index, expression E>
   requires(sizeof...(Index) > 0)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
+template <int First, int Second, int Third, int... More, expression E>
+  requires(sizeof...(More) > 0)
+constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
 template <auto... Ranges, expression E>
   requires(std::is_class_v<decltype(Ranges)> || ...)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
+template <int First, int Second, int Third, int... More, expression E>
+constexpr auto roll(const E&) {
+  return typename detail::roll_is_along_an_axis<E>::result{};
+}
 template <int... Written, expression E>
   requires(sizeof...(Written) > 0)
 constexpr auto transpose(const E&) { return typename detail::axis_is_an_argument<E>::result{}; }
@@ -299,6 +142,9 @@ template <detail::scalar_value S, expression E>
 constexpr auto clip(S, const E&, detail::stray_argument) {
   return typename detail::clip_has_two_bounds<S, E>::result{};
 }
+template <detail::scalar_value S, class Second, expression E>
+  requires(!expression<Second>)
+constexpr auto clip(S, const Second&, const E&) { return typename detail::clip_has_two_bounds<S, E>::result{}; }
 template <auto... Bounds, expression E>
   requires(sizeof...(Bounds) > 0)
 constexpr auto clip(const E&) { return typename detail::clip_has_two_bounds<E>::result{}; }
@@ -317,6 +163,22 @@ constexpr auto matmul(const E&, const T (&)[N]) {
 template <expression E, class T, std::size_t N>
 constexpr auto dot(const E&, const T (&)[N]) {
   return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
+template <expression E, class T, std::size_t N>
+constexpr auto maximum(const E&, const T (&)[N]) {
+  return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
+template <expression E, class T, std::size_t N>
+constexpr auto minimum(const E&, const T (&)[N]) {
+  return typename detail::list_has_no_shape<E, T[N]>::result{};
+}
+template <expression C, class T, std::size_t N>
+constexpr auto where(const C&, const T (&)[N], detail::stray_argument) {
+  return typename detail::list_has_no_shape<C, T[N]>::result{};
+}
+template <expression C, detail::operand E, class T, std::size_t N>
+constexpr auto where(const C&, const E&, const T (&)[N]) {
+  return typename detail::list_has_no_shape<C, E, T[N]>::result{};
 }
 template <int... Axis>
 constexpr ill_formed concat(const detail::list_of_operands&, detail::stray_argument = {}) {

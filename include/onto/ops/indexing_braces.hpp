@@ -48,6 +48,18 @@ ONTO_TAKES_NO_AXIS(scatter, 2)
 ONTO_TAKES_NO_AXIS(scatter_add, 2)
 #undef ONTO_TAKES_NO_AXIS
 
+// So are weights, which are as many as the numbers.
+template <int Count, class I, detail::scalar_value W, std::size_t N>
+auto bincount(I&& numbers, const W (&weights)[N]) {
+  return bincount<Count>(static_cast<I&&>(numbers), constant(weights));
+}
+
+// And what numbers count from: `take<0>({1, 2, 3}, i)`.
+template <int... Axis, detail::scalar_value X, std::size_t N, expression I>
+auto take(const X (&x)[N], const I& numbers) {
+  return take<Axis...>(constant(x), numbers);
+}
+
 // One number is one of rank 0, as NumPy has it: `take<1>(x, 0)` is the first column.
 #define ONTO_TAKES_A_NUMBER(word)                                         \
   template <int... Axis, expression E, std::integral I>                   \
@@ -65,6 +77,32 @@ auto searchsorted(const S& sorted, X x) {
 template <expression S, detail::scalar_value X>
 auto searchsorted(const S& sorted, X x, right_side_t side) {
   return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)), side);
+}
+
+namespace detail {
+/// Numbers in braces as elements of another operand's type.
+template <expression E, class X, std::size_t N>
+auto constant_beside(const X (&x)[N]) {
+  tensor<typename E::element_type, static_cast<int>(N)> t;
+  for (std::size_t k = 0; k < N; ++k) t.data()[k] = element_from<typename E::element_type>(x[k]);
+  return constant(t);
+}
+}  // namespace detail
+template <expression E, detail::scalar_value X, std::size_t N>
+auto searchsorted(const E& sorted, const X (&x)[N]) {
+  return searchsorted(sorted, detail::constant_beside<E>(x));
+}
+template <expression E, detail::scalar_value X, std::size_t N>
+auto searchsorted(const E& sorted, const X (&x)[N], right_side_t side) {
+  return searchsorted(sorted, detail::constant_beside<E>(x), side);
+}
+template <expression E, detail::scalar_value X, std::size_t N>
+auto searchsorted(const X (&sorted)[N], const E& x) {
+  return searchsorted(detail::constant_beside<E>(sorted), x);
+}
+template <expression E, detail::scalar_value X, std::size_t N>
+auto searchsorted(const X (&sorted)[N], const E& x, right_side_t side) {
+  return searchsorted(detail::constant_beside<E>(sorted), x, side);
 }
 
 namespace detail {

@@ -31,6 +31,11 @@ struct takes_two_operands : mistake {
                 "[onto.operands] this word takes two operands: pow(x, 2), maximum(x, 0), matmul(a, b); of more "
                 "maximum(a, maximum(b, c)), matmul(a, matmul(b, c)), add_n(a, b, c)");
 };
+template <class E>
+struct products_are_of_axes : mistake {
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.operands] matmul, dot and outer are of vectors and matrices; by a number it is 2 * x");
+};
 template <class T>
 struct braces_are_a_constant : mistake {
   static constexpr bool ok = sizeof(T) == 0;
@@ -67,8 +72,8 @@ struct condition_is_one_bool : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
       ok,
-      "[onto.element] where chooses for each element, and the condition is one bool; write flag ? x : y of two "
-      "values of one type, or feed a placeholder<\"flag\", bool>");
+      "[onto.element] where chooses for each element by a condition, which is first: where(x > 0, x, 0); by one bool "
+      "write flag ? x : y of two values of one type, or feed a placeholder<\"flag\", bool>");
 };
 template <class... X>
 struct call_has_an_expression : mistake {
@@ -141,6 +146,19 @@ ONTO_TAKES_TWO_OPERANDS(matmul)
 ONTO_TAKES_TWO_OPERANDS(dot)
 ONTO_TAKES_TWO_OPERANDS(outer)
 #undef ONTO_TAKES_TWO_OPERANDS
+#define ONTO_TAKES_VECTORS(word)                               \
+  template <detail::scalar_value S, expression E>              \
+  constexpr auto word(S, const E&) {                           \
+    return typename detail::products_are_of_axes<E>::result{}; \
+  }                                                            \
+  template <expression E, detail::scalar_value S>              \
+  constexpr auto word(const E&, S) {                           \
+    return typename detail::products_are_of_axes<E>::result{}; \
+  }
+ONTO_TAKES_VECTORS(matmul)
+ONTO_TAKES_VECTORS(dot)
+ONTO_TAKES_VECTORS(outer)
+#undef ONTO_TAKES_VECTORS
 
 template <class To, class X>
   requires(!tensor_element<To> && (expression<X> || detail::data<X> || detail::scalar_value<X>))
@@ -156,7 +174,7 @@ constexpr auto call(const X&...) { return typename detail::call_has_an_expressio
 template <expression C, detail::operand... X>
   requires(sizeof...(X) < 2)
 constexpr auto where(const C&, const X&...) { return typename detail::where_chooses_between_two<C, X...>::result{}; }
-template <std::same_as<bool> C, detail::operand A, detail::operand B>
+template <detail::scalar_value C, detail::operand A, detail::operand B>
   requires(expression<A> || expression<B>)
 constexpr auto where(const C&, const A&, const B&) { return typename detail::condition_is_one_bool<A, B>::result{}; }
 template <expression C, class A, class B>

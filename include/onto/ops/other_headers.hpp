@@ -131,9 +131,9 @@ struct archives_have_a_header : mistake {
 }  // namespace detail
 
 // What has a header of its own, and what that is given.
-#define ONTO_HAS_A_HEADER(word, mistake)                 \
-  template <int... Written, expression E, class... More> \
-    requires(!(detail::data<More> || ...))               \
+#define ONTO_HAS_A_HEADER(word, mistake)                                               \
+  template <int... Written, class E, class... More>                                    \
+    requires((expression<E> || detail::scalar_value<E>)&&!(detail::data<More> || ...)) \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
 // Where the direction stands with the axis.
 template <auto Order, expression E>

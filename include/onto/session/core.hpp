@@ -18,6 +18,13 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
+/// That variables, whose names stand in quotes with commas between them, have no value.
+ONTO_COLD inline message without_value(const message& names) {
+  const bool one = names.text().find(", '") == std::string::npos;
+  return message(one ? "variable " : "variables ")
+         << names.text() << (one ? " has no value yet" : " have no value yet");
+}
+
 class session_core final : public session_runtime {
  public:
   /// `trace`: of several processes, which it takes over.
@@ -304,9 +311,9 @@ class session_core final : public session_runtime {
       out.let_go();
       return gather(r, m, out, together);
     }
-    fail<failed_precondition_error>(message("[onto.variable] variable ")
-                                    << unset.text()
-                                    << " has no value yet; call session.initialize(e) or run(initialize(w)) first");
+    fail<failed_precondition_error>(message("[onto.variable] ")
+                                    << without_value(unset).text()
+                                    << "; call session.initialize(e) or run(initialize(w)) first");
   }
 
   ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {

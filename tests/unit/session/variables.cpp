@@ -154,7 +154,7 @@ TEST_CASE("a variable without a value is refused by name, all of them at once", 
   CHECK_THROWS_AS(sess.run(w + b), failed_precondition_error);
   CHECK_THROWS_WITH(
       sess.run(w + b),
-      "[onto.variable] variable 'w', 'b' has no value yet; call session.initialize(e) or run(initialize(w)) first");
+      "[onto.variable] variables 'w', 'b' have no value yet; call session.initialize(e) or run(initialize(w)) first");
   CHECK_THROWS_AS(sess.run(assign_add(b, 1)), failed_precondition_error);
   CHECK_THROWS_WITH(sess.initialize(w + b), Contains("'w' has no initial value"));
   CHECK(sess.statistics(cpu<0>{}).kernels == 0);
