@@ -15,6 +15,7 @@
 #include <onto/ops/generate.hpp>
 #include <onto/ops/indexing_gradients.hpp>
 #include <onto/ops/logic.hpp>
+#include <onto/ops/reduce.hpp>
 #include <onto/ops/view.hpp>
 
 #include <concepts>
