@@ -117,6 +117,16 @@ TEST_CASE("a slice begins at numbers and expressions, stacked", "[session]") {
 
 TEST_CASE("numbers in braces are a constant", "[session]") {
   session sess;
+  constexpr auto line = placeholder<"line", float, dyn>;
+  const tensor<float, 3> L{1, 2.5f, 3};
+  CHECK(sess.run(searchsorted(line, {1, 2, 7}), line = L) == tensor<std::int64_t, 3>{0, 1, 3});
+  CHECK(sess.run(searchsorted(line, {1, 2, 7}, right_side), line = L) == tensor<std::int64_t, 3>{1, 1, 3});
+  CHECK(sess.run(searchsorted({0.0, 1.0, 2.75}, line), line = L) == tensor<std::int64_t, 3>{1, 2, 3});
+  CHECK(sess.run(bincount<3>(i, {0.5, 2.0, 1.5}), i = tensor<int, 3>{2, 0, 2}) == tensor<double, 3>{2, 0, 2});
+  CHECK(sess.run(take<0>({1.5, 2.0, 4.0}, i), i = tensor<int, 2>{2, 0}) == tensor<double, 2>{4, 1.5});
+  const int rule[] = {0, 7, 9};
+  CHECK(sess.run(take(rule, i), i = tensor<int, 2>{2, 1}) == tensor<int, 2>{9, 7});
+  CHECK(sess.run(segment_max<2>(line, {1, 0, 1}), line = L) == tensor<float, 2>{2.5f, 3});
   CHECK(sess.run(take<1>(m, {2, 0}), m = values) == tensor<float, 2, 2>{{3, 1}, {6, 4}});
   CHECK(sess.run(take(m, {-1, 1}), m = values) == tensor<float, 2>{6, 2});
   CHECK(sess.run(gather(m, {1}), m = values) == tensor<float, 1, 3>{{4, 5, 6}});
