@@ -196,7 +196,7 @@ concept either_is_other_data = (other_data<L> && (expression<R> || data<R> || sc
 
 /// Arguments of a word with data among them: a number among numbers is none.
 template <class... X>
-concept data_among = (data_alone<X> || ...) || (((data<X> || other_data<X>) || ...) && (expression<X> || ...));
+concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
 concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>);

@@ -79,7 +79,7 @@ constexpr auto feed_mistake() {
     return std::type_identity<matrix_is_not_row_major<Data, Tensor>>{};
   else if constexpr (own_axes<Data> || requires(const Data& d) { d.stride(0); })
     return std::type_identity<array_may_not_be_row_major<Data, Tensor>>{};
-  else if constexpr (std::is_array_v<Data>)
+  else if constexpr (std::is_array_v<Data> && std::is_arithmetic_v<std::remove_all_extents_t<Data>>)
     return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else if constexpr (requires(const Data& d) { d[0][0]; })
     return std::type_identity<nested_is_not_fed<Data, Tensor>>{};

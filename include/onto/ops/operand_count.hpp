@@ -34,7 +34,7 @@ struct takes_two_operands : mistake {
 template <class E>
 struct products_are_of_axes : mistake {
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.operands] matmul, dot and outer are of vectors and matrices; by a number it is 2 * x");
+  static_assert(ok, "[onto.operands] dot and outer are of vectors and matrices; by a number it is 2 * x");
 };
 template <class T>
 struct braces_are_a_constant : mistake {
@@ -155,7 +155,6 @@ ONTO_TAKES_TWO_OPERANDS(outer)
   constexpr auto word(const E&, S) {                           \
     return typename detail::products_are_of_axes<E>::result{}; \
   }
-ONTO_TAKES_VECTORS(matmul)
 ONTO_TAKES_VECTORS(dot)
 ONTO_TAKES_VECTORS(outer)
 #undef ONTO_TAKES_VECTORS

@@ -194,8 +194,8 @@ class checkpoint : value_carrier {
       if (!find_saved(n.name)) unset << (unset.empty() ? "'" : ", '") << n.name << "'";
     });
     if (!unset.empty())
-      fail<failed_precondition_error>(message("[onto.checkpoint] ")
-                                      << path << ": " << without_value(unset).text() << "; initialize first");
+      fail<failed_precondition_error>(message("[onto.checkpoint] ") << path << ": variable " << unset.text()
+                                                                    << " has no value yet; initialize it first");
   }
 
   const saved* find_saved(std::string_view name) const {

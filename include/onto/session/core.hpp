@@ -18,13 +18,6 @@
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
-/// That variables, whose names stand in quotes with commas between them, have no value.
-ONTO_COLD inline message without_value(const message& names) {
-  const bool one = names.text().find(", '") == std::string::npos;
-  return message(one ? "variable " : "variables ")
-         << names.text() << (one ? " has no value yet" : " have no value yet");
-}
-
 class session_core final : public session_runtime {
  public:
   /// `trace`: of several processes, which it takes over.
@@ -274,6 +267,7 @@ class session_core final : public session_runtime {
   void gather(const run_request& r, const meaning& m, run_leaves& out, agreed_run& together) {
     const graph_view& g = m.program->graph;
     message unset;
+    int unset_count = 0;
     {
       const mutex_lock lock(mutex_);
       for (int k = 0; k < out.count; ++k) {
@@ -299,21 +293,22 @@ class session_core final : public session_runtime {
             out.variable[n] = v.value;
             out.shapes[n] = v.shape;
           } else if (is_read(g, n)) {
-            unset << (unset.empty() ? "'" : ", '") << g[n].name << "'";
+            unset << (unset_count++ == 0 ? "'" : ", '") << g[n].name << "'";
             if (g[n].name == "step" && g[n].type == element::int64 && g[n].shape.rank == 0)
               unset << " (the count of training steps, which dropout and schedules read)";
           }
         }
       }
     }
-    if (unset.empty()) return;
+    if (unset_count == 0) return;
     if (variables_.waiting && variables_.waiting->hand_over(*variables_.waiting, *this, m, together)) {
       out.let_go();
       return gather(r, m, out, together);
     }
-    fail<failed_precondition_error>(message("[onto.variable] ")
-                                    << without_value(unset).text()
-                                    << "; call session.initialize(e) or run(initialize(w)) first");
+    fail<failed_precondition_error>(message("[onto.variable] variable")
+                                    << (unset_count > 1 ? "s " : " ") << unset.text()
+                                    << (unset_count > 1 ? " have" : " has")
+                                    << " no value yet; call session.initialize(e) or run(initialize(w)) first");
   }
 
   ONTO_NOINLINE bound_program* bind(const meaning& m, const run_leaves& leaves, bool kept) {

@@ -42,38 +42,31 @@ class refined_nodes {
         joins_(memory.make<bool>(r.nodes.size)),
         root_(memory.make<int>(r.nodes.size)) {
     between_.size = 0;
-    if (repeated) find_members();
+    if (repeated) {
+      // Maps join where all that reads them is in the one kernel that each of these readers is to have.
+      const int count = r_.nodes.size;
+      auto* const is_read = m_.make<bool>(count);
+      auto* const kernel = m_.make<int>(count);
+      for (int k = 0; k < count; ++k) {
+        kernel[k] = typed_[k] >= 0 ? repeated_->kernel_of[typed_[k]] : -1;
+        joins_[k] = kernel[k] >= 0 && kernel[k] != typed_[k] && compiled_[typed_[k]].is_map();
+      }
+      for (int k = count - 1; k >= 0; --k) {
+        joins_[k] = joins_[k] && is_read[k];
+        const bool in_kernel = joins_[k] || (kernel[k] >= 0 && kernel[k] == typed_[k]);
+        const graph_node& n = typed_[k] >= 0 ? compiled_[typed_[k]] : r_.nodes[k].derived;
+        for (int j = 0; j < n.count; ++j) {
+          const int o = operand_[r_.nodes[k].first + j];
+          is_read[o] = true;
+          joins_[o] = joins_[o] && in_kernel && kernel[o] == kernel[k];
+        }
+      }
+    }
     for (int k = 0; k < r.nodes.size; ++k)
       if (!joins_[k]) place_of[k] = emit(k, k);
   }
 
  private:
-  /// Of nodes that are maps, whether all that reads them is in the one kernel that each of these readers is to have.
-  void find_members() {
-    const int count = r_.nodes.size;
-    auto* const is_read = m_.make<bool>(count);
-    for (int k = 0; k < count; ++k) joins_[k] = typed_[k] >= 0 && compiled_[typed_[k]].is_map() && !is_root(k);
-    for (int k = count - 1; k >= 0; --k) {
-      joins_[k] = joins_[k] && is_read[k];
-      for (int j = 0; j < operands_of(k); ++j) {
-        const int o = operand_[r_.nodes[k].first + j];
-        is_read[o] = true;
-        joins_[o] = joins_[o] && (joins_[k] || is_root(k)) && kernel_of(o) == kernel_of(k);
-      }
-    }
-  }
-  int operands_of(int k) const { return typed_[k] >= 0 ? compiled_[typed_[k]].count : r_.nodes[k].derived.count; }
-  int kernel_of(int k) const { return typed_[k] >= 0 ? repeated_->kernel_of[typed_[k]] : -1; }
-  bool is_root(int k) const { return typed_[k] >= 0 && kernel_of(k) == typed_[k]; }
-
-  /// Where node `o` is for the kernel of `root`.
-  int place_for(int o, int root) {
-    if (!joins_[o] || root_[o] == root + 1) return place_of[o];
-    if (root_[o] > 0) between_.push_back(m_, {o, place_of[o]});
-    root_[o] = root + 1;
-    return place_of[o] = emit(o, root);
-  }
-
   /// Writes node `k`, and before it what joins the kernel of `root` with it. *Returns* where it is.
   int emit(int k, int root) {
     extents shapes[max_operands];
@@ -86,10 +79,16 @@ class refined_nodes {
     }
     int of[max_operands];
     for (int j = 0; j < n.count; ++j) {
-      int o = place_for(operand_[r_.nodes[k].first + j], root);
+      const int operand = operand_[r_.nodes[k].first + j];
+      if (joins_[operand] && root_[operand] != root + 1) {
+        if (root_[operand] > 0) between_.push_back(m_, {operand, place_of[operand]});
+        root_[operand] = root + 1;
+        place_of[operand] = emit(operand, root);
+      }
+      int o = place_of[operand];
       if (general_[k] > 0 && nodes[o].kind() == op_kind::scalar) {
         if (nodes[o].is_literal()) o = put(k, n, number_of(nodes[o]), nullptr);
-        o = put(k, n, one_value(nodes[o].type), &o);
+        o = put(k, n, made_node(*fill_of(nodes[o].type), nodes[o].type, {}, 1), &o);
       }
       bool again = false;
       for (int i = 0; i < j; ++i) again = again || of[i] == o;
@@ -128,14 +127,7 @@ class refined_nodes {
     o.attributes = 2;
     o.attribute[0] = std::bit_cast<std::int64_t>(value);
     o.hash = hash_of_made(o);
-    return made_node(o, literal.type, {});
-  }
-  graph_node one_value(element type) const {
-    graph_node n;
-    n.op = fill_of(type);
-    n.type = type;
-    n.count = 1;
-    return n;
+    return made_node(o, literal.type, {}, 0);
   }
   /// The same elements once more.
   graph_node same(const graph_node& x) const {
@@ -145,12 +137,11 @@ class refined_nodes {
     o.attribute[1] = x.shape.rank;
     for (int k = 0; k < x.shape.rank; ++k) o.attribute[2 + k] = same_as_axis(k);
     o.hash = hash_of_made(o);
-    graph_node n = made_node(o, x.type, x.shape);
-    n.count = 1;
-    return n;
+    return made_node(o, x.type, x.shape, 1);
   }
-  graph_node made_node(const op_info& o, element type, const extents& shape) const {
+  graph_node made_node(const op_info& o, element type, const extents& shape, int operand_count) const {
     graph_node n;
+    n.count = operand_count;
     n.op = m_.copy(&o, 1);
     n.type = type;
     n.shape = shape;

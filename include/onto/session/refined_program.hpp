@@ -22,12 +22,9 @@ class refined_program : public counted {
     for (int k = 0; k < count_; ++k) typed_node_[k] = r.nodes[k].typed;
     operand_ = m_.copy(r.operands.items, operand_count_);
     fetch_ = m_.copy(r.fetches, typed.graph.fetch_count);
-    make(r, nullptr);
     // Operations alone are not on vectors: to compute again what the kernel of another node computes, too, is cheaper.
-    if (const int cost = cost_alone(); cost >= recompute_limit && !has_derived(r)) {
-      make(r, &typed.unmerged);
-      if (cost_alone() >= cost) make(r, nullptr);
-    }
+    const int alone = make(r, nullptr);
+    if (alone >= recompute_limit && make(r, &typed.unmerged) >= alone) make(r, nullptr);
     program_.half_precision = typed.half_precision;
     program_.graph = g_;
     program_.kernels = kernels_;
@@ -72,8 +69,9 @@ class refined_program : public counted {
   }
 
  private:
-  /// `repeated`: as refined_nodes has it.
-  void make(const refinement& r, const kernel_partition* repeated) {
+  /// `repeated`: as refined_nodes has it. *Returns* what an element costs in maps that are kernels by themselves and
+  /// were compiled as parts of others; 0 where nodes are of gradients, whose kernels hang on which others there are.
+  int make(const refinement& r, const kernel_partition* repeated) {
     general_ = m_.make<int>(written_);
     pass_ = 0;
     do {
@@ -83,24 +81,15 @@ class refined_program : public counted {
       fuse_nodes();
       find_kernels();
     } while (made_general_);
-  }
-  /// What an element costs in maps that are kernels by themselves and were compiled as parts of others.
-  int cost_alone() const {
     int cost = 0;
     for (int k = 0; k < written_; ++k) {
       const int n = at_[k], t = typed_node_[k];
-      if (n < 0 || t < 0 || !g_[n].is_map() || kernels_.kernel_of[n] != n) continue;
-      if (kernel_partition(kernels_).is_single(n) && !typed_.unmerged.is_single(typed_.unmerged.kernel_of[t]))
+      if (t < 0 || typed_.graph[t].runs_with >= 0) return 0;
+      if (n < 0 || !g_[n].is_map() || kernels_.kernel_of[n] != n || kernels_.first_member[n] != n) continue;
+      if (const int root = typed_.unmerged.kernel_of[t]; typed_.unmerged.first_member[root] != root)
         cost += g_[n].op->cost;
     }
     return cost;
-  }
-  /// Whether some nodes are of gradients, whose kernels hang on which others there are.
-  bool has_derived(const refinement& r) const {
-    bool derived = false;
-    for (int k = 0; k < r.nodes.size; ++k)
-      derived = derived || r.nodes[k].typed < 0 || typed_.graph[r.nodes[k].typed].runs_with >= 0;
-    return derived;
   }
 
   static int count_nodes(const graph_view& g) {
@@ -220,21 +209,19 @@ class refined_program : public counted {
     unmerged_.list_members(count_);
   }
 
-  [[noreturn]] ONTO_COLD void throw_no_kernel_of(int n) const {
-    if (g_[n].runs_with < 0) throw internal_error("[onto.internal] an operation has no kernel of its own");
-    fail<invalid_argument_error>(
-        message("[onto.gradient] parts of the loss have equal types and different values, and their gradient needs a "
-                "kernel of ")
-        << g_[n].op->name
-        << " that the compiler could not foresee; write the numbers as 0.5_c, or name what holds them: "
-           "named<\"h\">(x * 0.5f)");
-  }
-
   /// Of an operation for which there is no kernel: that it gets every operand from memory. *Throws* where it did.
   void make_general(int n) {
     int k = 0;
     while (k < written_ && at_[k] != n) ++k;
-    if (k == written_ || g_[n].runs_with < 0 || (general_[k] > 0 && general_[k] < pass_)) throw_no_kernel_of(n);
+    if (k == written_ || g_[n].runs_with < 0 || (general_[k] > 0 && general_[k] < pass_)) {
+      if (g_[n].runs_with < 0) throw internal_error("[onto.internal] an operation has no kernel of its own");
+      fail<invalid_argument_error>(
+          message("[onto.gradient] parts of the loss have equal types and different values, and their gradient needs a "
+                  "kernel of ")
+          << g_[n].op->name
+          << " that the compiler could not foresee; write the numbers as 0.5_c, or name what holds them: "
+             "named<\"h\">(x * 0.5f)");
+    }
     general_[k] = pass_;
     made_general_ = true;
   }

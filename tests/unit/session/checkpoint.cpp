@@ -220,7 +220,7 @@ TEST_CASE("what cannot be saved is said", "[session][checkpoint]") {
   sess.save(here / "none");
   CHECK(safetensors_file(here / "none").names().empty());
   CHECK(words_of<failed_precondition_error>([&] { sess.save(here / "m", w, step); }) ==
-        "[onto.checkpoint] " + (here / "m") + ": variables 'w', 'step' have no value yet; initialize first");
+        "[onto.checkpoint] " + (here / "m") + ": variable 'w', 'step' has no value yet; initialize it first");
   fill(sess);
   CHECK(words_of<invalid_argument_error>([&] {
           sess.save(here / "m.npz");
