@@ -86,7 +86,7 @@ class refined_program : public counted {
       const int n = at_[k], t = typed_node_[k];
       if (t < 0 || typed_.graph[t].runs_with >= 0) return 0;
       if (n < 0 || !g_[n].is_map() || kernels_.kernel_of[n] != n || kernels_.first_member[n] != n) continue;
-      if (const int root = typed_.unmerged.kernel_of[t]; typed_.unmerged.first_member[root] != root)
+      if (const int root = typed_.unmerged.kernel_of[t]; root >= 0 && typed_.unmerged.first_member[root] != root)
         cost += g_[n].op->cost;
     }
     return cost;
