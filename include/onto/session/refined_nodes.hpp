@@ -5,6 +5,7 @@
 #pragma once
 
 #include <onto/graph/derived_nodes.hpp>
+#include <onto/graph/kernels.hpp>
 #include <onto/session/refinement.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
