@@ -41,7 +41,7 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
           "operands: a [2, 3], b [3, 2]");
     CHECK(of(matmul(a, b), matrix({2, 3}), matrix({2, 3})) ==
           "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with "
-          "transpose(x); "
+          "transpose(x), or make columns of a batch's vectors with expand_dims<-1>(x); "
           "operands: a [2, 3], b [2, 3]");
     CHECK(of(concat<0>(a, b), matrix({2, 3}), matrix({2, 4})).find("operands: a [2, 3], b [2, 4]") !=
           std::string::npos);
@@ -58,7 +58,8 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
           std::string::npos);
     CHECK(of(matmul(std::get<0>(split<2, 0>(reshape<dyn>(a))), reshape<dyn>(b)), matrix({2, 3}), matrix({1, 5})) ==
           "[onto.shape] MatMul (MatMul): columns of the left and rows of the right differ; transpose one with "
-          "transpose(x); operands: Reshape_2 [3], Reshape_4 [5]");
+          "transpose(x), or make columns of a batch's vectors with expand_dims<-1>(x); operands: Reshape_2 [3], "
+          "Reshape_4 [5]");
     CHECK(sess.statistics(cpu<0>{}).kernels == 0);
     // And it goes on.
     CHECK(sess.run(sum(matmul(a, b)), a = matrix{{1, 2}}, b = matrix{{3}, {4}}) == 11.0f);
@@ -71,7 +72,7 @@ TEST_CASE("the result of an operation is an operand by its own name", "[session]
           sess.run(matmul(a, matmul(a, b)), a = matrix({2, 3}), b = matrix({3, 4}));
         }) ==
         "[onto.shape] MatMul_1 (MatMul): columns of the left and rows of the right differ; transpose one with "
-        "transpose(x); "
+        "transpose(x), or make columns of a batch's vectors with expand_dims<-1>(x); "
         "operands: a [2, 3], MatMul [2, 4]");
 }
 
