@@ -156,22 +156,16 @@ template <expression E, class To>
 constexpr auto cast(const E&, const To&) {
   return typename detail::element_is_an_argument<E, To>::result{};
 }
-template <expression E, class T, std::size_t N>
-constexpr auto matmul(const E&, const T (&)[N]) {
-  return typename detail::list_has_no_shape<E, T[N]>::result{};
-}
-template <expression E, class T, std::size_t N>
-constexpr auto dot(const E&, const T (&)[N]) {
-  return typename detail::list_has_no_shape<E, T[N]>::result{};
-}
-template <expression E, class T, std::size_t N>
-constexpr auto maximum(const E&, const T (&)[N]) {
-  return typename detail::list_has_no_shape<E, T[N]>::result{};
-}
-template <expression E, class T, std::size_t N>
-constexpr auto minimum(const E&, const T (&)[N]) {
-  return typename detail::list_has_no_shape<E, T[N]>::result{};
-}
+#define ONTO_TAKES_NO_LIST(word)                                  \
+  template <expression E, class T, std::size_t N>                 \
+  constexpr auto word(const E&, const T(&)[N]) {                  \
+    return typename detail::list_has_no_shape<E, T[N]>::result{}; \
+  }
+ONTO_TAKES_NO_LIST(matmul)
+ONTO_TAKES_NO_LIST(dot)
+ONTO_TAKES_NO_LIST(maximum)
+ONTO_TAKES_NO_LIST(minimum)
+#undef ONTO_TAKES_NO_LIST
 template <expression C, class T, std::size_t N>
 constexpr auto where(const C&, const T (&)[N], detail::stray_argument) {
   return typename detail::list_has_no_shape<C, T[N]>::result{};

@@ -70,15 +70,6 @@ ONTO_TAKES_A_NUMBER(take)
 ONTO_TAKES_A_NUMBER(gather)
 ONTO_TAKES_A_NUMBER(embedding)
 #undef ONTO_TAKES_A_NUMBER
-template <expression S, detail::scalar_value X>
-auto searchsorted(const S& sorted, X x) {
-  return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)));
-}
-template <expression S, detail::scalar_value X>
-auto searchsorted(const S& sorted, X x, right_side_t side) {
-  return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)), side);
-}
-
 namespace detail {
 /// Numbers in braces as elements of another operand's type.
 template <expression E, class X, std::size_t N>
@@ -88,21 +79,17 @@ auto constant_beside(const X (&x)[N]) {
   return constant(t);
 }
 }  // namespace detail
-template <expression E, detail::scalar_value X, std::size_t N>
-auto searchsorted(const E& sorted, const X (&x)[N]) {
-  return searchsorted(sorted, detail::constant_beside<E>(x));
+template <expression S, detail::scalar_value X, std::same_as<right_side_t>... Side>
+auto searchsorted(const S& sorted, X x, Side... side) {
+  return searchsorted(sorted, constant(detail::element_from<typename S::element_type>(x)), side...);
 }
-template <expression E, detail::scalar_value X, std::size_t N>
-auto searchsorted(const E& sorted, const X (&x)[N], right_side_t side) {
-  return searchsorted(sorted, detail::constant_beside<E>(x), side);
+template <expression S, detail::scalar_value X, std::size_t N, std::same_as<right_side_t>... Side>
+auto searchsorted(const S& sorted, const X (&x)[N], Side... side) {
+  return searchsorted(sorted, detail::constant_beside<S>(x), side...);
 }
-template <expression E, detail::scalar_value X, std::size_t N>
-auto searchsorted(const X (&sorted)[N], const E& x) {
-  return searchsorted(detail::constant_beside<E>(sorted), x);
-}
-template <expression E, detail::scalar_value X, std::size_t N>
-auto searchsorted(const X (&sorted)[N], const E& x, right_side_t side) {
-  return searchsorted(detail::constant_beside<E>(sorted), x, side);
+template <expression E, detail::scalar_value X, std::size_t N, std::same_as<right_side_t>... Side>
+auto searchsorted(const X (&sorted)[N], const E& x, Side... side) {
+  return searchsorted(detail::constant_beside<E>(sorted), x, side...);
 }
 
 namespace detail {
