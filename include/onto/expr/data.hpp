@@ -92,7 +92,8 @@ struct elements_are_of_no_tensor : mistake {
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(ok,
                 "[onto.element] the elements of the vector, array or span, as long long or a text, are none of these "
-                "operands'; write std::int64_t, std::uint64_t, std::int8_t, std::uint8_t, and numbers for words");
+                "operands'; write std::int64_t, std::uint64_t, std::int8_t, std::uint8_t, and numbers for words; of "
+                "expressions make a tuple, add_n(std::tuple{x, y})");
 };
 
 /// and nested vectors, whose rows may differ in length,

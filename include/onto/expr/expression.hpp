@@ -85,6 +85,12 @@ concept expression = __is_base_of(detail::expression_base, E);
 
 namespace detail {
 
+/// What a word of one operand asks of it in place of the concept: a function template of a program's own that takes any
+/// type would lose against a constrained one without a word, since C++ looks for both (argument-dependent lookup). So
+/// the call is ambiguous.
+template <class E>
+using if_expression = std::enable_if_t<expression<E>, int>;
+
 constexpr std::uint64_t hash_extents(std::uint64_t h, const extents& e) {
   for (int k = 0; k < e.rank; ++k) h = hash_mix(h, static_cast<std::uint64_t>(static_cast<std::int64_t>(e.dims[k])));
   return h;
@@ -157,6 +163,13 @@ struct ill_formed : detail::stateful_expression {
   template <class Builder>
   static constexpr int put(Builder& b, place, bool, int, int) {
     return b.ill_formed();
+  }
+
+  // What else is asked of it is answered without a word: its value as a number, and another.
+  constexpr operator double() const { return 0; }
+  template <class X>
+  constexpr const ill_formed& operator=(const X&) const {
+    return *this;
   }
 };
 

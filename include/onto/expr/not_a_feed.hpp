@@ -39,7 +39,9 @@ template <class... X>
 struct output_is_first {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.run] what the result goes into is first: sess.run_to(out, e, x = data)");
+  static_assert(ok,
+                "[onto.run] what the result goes into is first: sess.run_to(out, e, x = data), and evaluate_to(out, e, "
+                "x = data)");
 };
 template <class... X>
 struct prepared_is_called {

@@ -269,7 +269,7 @@ template <expression E>
 constexpr auto operator-(const E& x) {
   return make<op::neg>(x);
 }
-template <expression E>
+template <class E, detail::if_expression<E> = 0>
 constexpr auto neg(const E& x) {
   return make<op::neg>(x);
 }

@@ -221,7 +221,7 @@ constexpr auto linspace(const L& first, const R& last) {
 }
 
 /// Zeros of the element type and shape of `x`. Where the compiler knows the shape, `x` itself is not needed to run.
-template <expression E>
+template <class E, detail::if_expression<E> = 0>
 constexpr auto zeros_like(const E& x) {
   if constexpr (detail::is_derived<E>) {
     return make<op::zeros_like>(x);
@@ -233,7 +233,7 @@ constexpr auto zeros_like(const E& x) {
 }
 
 /// Ones of the element type and shape of `x`, as `zeros_like`.
-template <expression E>
+template <class E, detail::if_expression<E> = 0>
 constexpr auto ones_like(const E& x) {
   if constexpr (detail::is_derived<E>) {
     return make<op::ones_like>(x);

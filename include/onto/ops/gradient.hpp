@@ -289,7 +289,7 @@ constexpr auto marked(const E& x) {
 }  // namespace detail
 
 /// `x` itself, by which nothing is derived: to a gradient it is a constant.
-template <expression E>
+template <class E, detail::if_expression<E> = 0>
 constexpr auto stop_gradient(const E& x) {
   return detail::marked<op::stop_gradient>(x);
 }
@@ -297,7 +297,7 @@ constexpr auto stop_gradient(const E& x) {
 /// `x` itself, whose values are computed again for the gradient instead of kept until then (rematerialization,
 /// gradient checkpointing): less memory, more operations. Computed again is what nothing but `x` needs, down to what is
 /// kept: symbols, what is used elsewhere too, and other `recompute`d values. `plan_of(e).peak_bytes` shows it.
-template <expression E>
+template <class E, detail::if_expression<E> = 0>
 constexpr auto recompute(const E& x) {
   return detail::marked<op::recompute>(x);
 }

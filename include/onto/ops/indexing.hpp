@@ -269,12 +269,25 @@ constexpr auto take_along_axis(const E& x, const I& numbers) {
   return make<op::take_along<detail::axis_in<Axis, E>>>(numbers, x);
 }
 
+namespace detail {
+template <class E>
+struct extents_of_a_part_are_constants : mistake {
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok,
+                "[onto.shape] dynamic_slice: the run says where a part begins, and its extents are in the type, "
+                "dynamic_slice<2, 4>(x, starts); as many rows as the run says are take<0>(x, numbers)");
+};
+}  // namespace detail
+
 /// A part of these extents that begins at numbers known when the program runs: `dynamic_slice<2, 3>(x, starts)`, where
 /// `starts` has a number an axis. A part that would reach beyond the end begins earlier, as in JAX.
 /// *Mandates* an extent an axis, none greater than the operand's.
 template <int... Sizes, expression E, expression I>
 constexpr auto dynamic_slice(const E& x, const I& starts) {
-  return make<op::dynamic_slice<Sizes...>>(starts, x);
+  if constexpr (((Sizes < 0) || ...))
+    return typename detail::extents_of_a_part_are_constants<E>::result{};
+  else
+    return make<op::dynamic_slice<Sizes...>>(starts, x);
 }
 
 /// `x` with `update` in it, which begins at numbers known when the program runs, as `dynamic_slice`: JAX's
@@ -352,7 +365,7 @@ constexpr auto searchsorted(const S& sorted, const E& x, right_side_t) {
 }
 
 /// The extent of an axis as a value, int64: a constant where it is in the type, so that `x` need not run.
-template <int Axis, expression E>
+template <int Axis, class E, detail::if_expression<E> = 0>
 constexpr auto extent(const E& x) {
   constexpr int axis = normalize_axis(Axis, E::facts.shape.rank);
   if constexpr (axis >= 0 && E::facts.shape[axis < 0 ? 0 : axis] != dyn) {
@@ -367,6 +380,7 @@ ONTO_TAKES_DATA(auto, gather)
 ONTO_TAKES_DATA(auto, embedding)
 ONTO_TAKES_DATA(auto, take_along_axis)
 ONTO_TAKES_DATA(auto, dynamic_slice)
+ONTO_TAKES_DATA(auto, extent)
 ONTO_TAKES_DATA(auto, update_slice)
 ONTO_TAKES_DATA(auto, scatter)
 ONTO_TAKES_DATA(auto, scatter_add)

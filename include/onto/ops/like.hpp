@@ -2,6 +2,7 @@
 // Counting and random numbers in the shape of another tensor, whose extents only the run may know.
 #pragma once
 
+#include <onto/ops/data_word.hpp>
 #include <onto/ops/generate.hpp>
 #include <onto/ops/random.hpp>
 #include <onto/ops/rearrange.hpp>
@@ -107,7 +108,7 @@ constexpr auto random_as(const E& x, const Seed& seed) {
 /// In the shape of `x`, each element's number along an axis, the last unless another is named: `iota_like<0>(x)` counts
 /// rows. Of the element type of `x`, or of the named one: `iota_like<0, int>(x)`. Where the extents are in the type,
 /// `x` need not run. *Mandates* numbers, and an axis the operand has.
-template <int Axis = -1, class T = void, expression E>
+template <int Axis = -1, class T = void, class E, detail::if_expression<E> = 0>
 constexpr auto iota_like(const E& x) {
   using number = std::conditional_t<std::is_void_v<T>, typename E::element_type, T>;
   constexpr extents e = E::facts.shape;
@@ -152,5 +153,11 @@ constexpr auto random_uniform_like(const E&, const Seed&) {
 template <expression E, class Seed>
   requires(!detail::seed_value<Seed>)
 constexpr auto random_normal_like(const E&, const Seed&) { return typename detail::seed_is_an_integer<Seed>::result{}; }
+
+ONTO_TAKES_DATA_ALONE(auto, random_uniform_like)
+ONTO_TAKES_DATA_ALONE(auto, random_normal_like)
+template <int Axis = -1, class T = void, class X>
+  requires detail::data<std::remove_cvref_t<X>>
+constexpr auto iota_like(X&& x) { return iota_like<Axis, T>(detail::leaf_of(static_cast<X&&>(x))); }
 
 }  // namespace onto

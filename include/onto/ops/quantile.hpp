@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -74,9 +75,13 @@ constexpr auto place_of_quantile(const Q& q, const S& sorted) {
       else
         return c<N - 1>;
     }();
-    const auto place = minimum(maximum(cast<double>(q), c<0>), c<1>) * last;
+    const auto part = cast<double>(q);
+    const auto inside = minimum(maximum(part, c<0>), c<1>);
+    const auto place = inside * last;
     const auto before = floor(place);
-    return quantile_place{cast<std::int64_t>(before), cast<std::int64_t>(ceil(place)), place - before};
+    // Where there is no such part, NaN is the way there, and what is found.
+    const auto way = where(part == inside, place - before, c<std::numeric_limits<double>::quiet_NaN()>);
+    return quantile_place{cast<std::int64_t>(before), cast<std::int64_t>(ceil(place)), way};
   }
 }
 
@@ -102,7 +107,8 @@ constexpr auto part_of_the_way(const A& a, const B& b, const W& way) {
     else
       return where(a == b, a, b - (b - a) * c<1 - w>);
   } else {
-    return where(a == b, a, where(way < c<0.5>, a + (b - a) * cast<T>(way), b - (b - a) * cast<T>(c<1> - way)));
+    return where(a == b && way == way, a,
+                 where(way < c<0.5>, a + (b - a) * cast<T>(way), b - (b - a) * cast<T>(c<1> - way)));
   }
 }
 
@@ -223,7 +229,7 @@ auto quantile(X&& x, const double (&parts)[N], const Keep&... keep) {
 }
 
 /// The element in the middle of the order, the mean of two where there are two: `quantile(x, 0.5)`.
-template <int... Axis, expression E>
+template <int... Axis, class E, detail::if_expression<E> = 0>
 constexpr auto median(const E& x) {
   return detail::quantile_of<false, Axis...>(x, c<0.5>);
 }

@@ -195,6 +195,13 @@ void evaluate_to(Outputs&& outputs, const fetch_list<E...>& f, const feed<Symbol
   });
 }
 
+/// The output behind the program.
+template <expression E, class Output, class... X>
+  requires(!expression<Output>)
+void evaluate_to(const E&, Output&&, const X&...) {
+  static_cast<void>(static_cast<typename detail::output_is_first<E>::reported*>(nullptr));
+}
+
 }  // namespace ONTO_VECTOR_ABI
 
 }  // namespace onto

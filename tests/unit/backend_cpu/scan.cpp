@@ -172,7 +172,9 @@ TEST_CASE("a scan of many blocks agrees with a loop", "[threads]") {
     for (const extents& space : shapes)
       for (int axis = 0; axis < space.rank; ++axis) {
         check<float>(pool, space, axis, make_view<float>(space, memory::contiguous, r));
+        if (threads == 4) continue;  // the element's type says nothing about who does what
         check<half>(pool, space, axis, make_view<half>(space, memory::any, r));
+        if (threads == 1) continue;
         check<double>(pool, space, axis, make_view<double>(space, memory::transposed, r));
         check<std::int16_t>(pool, space, axis, make_view<std::int16_t>(space, memory::any, r));
       }

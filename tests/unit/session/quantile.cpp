@@ -91,8 +91,14 @@ TEST_CASE("the part of a quantile is from 0 to 1", "[session]") {
   CHECK_THROWS_WITH(quantile(m, 1.5), Catch::Contains("[onto.number] quantile: a part of the elements is from 0 to 1"));
   CHECK_THROWS_AS(quantile(m, -0.1), invalid_argument_error);
   CHECK_THROWS_AS(quantile(m, NAN), invalid_argument_error);
-  // Numbers of a run are the nearest there are.
-  CHECK(evaluate(quantile(t, std::vector<double>{-1, 2})) == tensor<double, 2>{1, 3});
+  // Where the run knows the part, there is nothing to be found there, also of elements that are one number.
+  const std::vector<double> beside{-1, 95, NAN, 0.5, 1};
+  for (const tensor<double, dyn>& of : {t, tensor<double, dyn>{2, 2, 2}}) {
+    const auto got = evaluate(quantile(of, beside));
+    CHECK((std::isnan(got[0]) && std::isnan(got[1]) && std::isnan(got[2])));
+    CHECK(got[3] == 2);
+    CHECK(got[4] == of[0]);
+  }
   CHECK_THROWS_AS(sess.run(median<1>(m), m = tensor<double, dyn, dyn>({2, 0})), invalid_argument_error);
 }
 

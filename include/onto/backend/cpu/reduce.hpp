@@ -66,7 +66,8 @@ struct reduce_box {
 };
 
 /// Folds a box of values into accumulators for its results, which are in row-major order.
-inline void fold_box(const fold_table& fold, value_reader& values, const reduce_box& box, char* accumulators) {
+inline void fold_box(const reduction& of, value_reader& values, const reduce_box& box, char* accumulators) {
+  const fold_table& fold = of.fold;
   const reduce_shape& s = box.shape;
   const int inner = s.rank - 1;
   const std::int64_t n = box.extent(inner), pitch = s.dims[inner];
@@ -95,6 +96,18 @@ inline void fold_box(const fold_table& fold, value_reader& values, const reduce_
   for (std::int64_t g = 0, groups = l.size(); g < groups; ++g) {
     std::int64_t first = begin + offset_of(l.rank, l.extent, l.stride[0], g);
     const std::int64_t place = offset_of(l.rank, l.extent, l.stride[1], g);
+    constexpr std::int64_t several = value_reader::rows_together, part = value_reader::row_most;
+    if (kept && !of.bare && rows > 1 && together < several &&
+        most >= part) {  // made in parts of rows, one after the other
+      for (std::int64_t c = 0; c < n; c += part)
+        for (std::int64_t r = 0; r < rows; r += several) {
+          const std::int64_t count = n - c < part ? n - c : part, some = rows - r < several ? rows - r : several;
+          const void* v = nullptr;
+          for (std::int64_t k = 0; k < some; ++k) v = values.read(first + (r + k) * pitch + c, count, k * count);
+          fold.columns(accumulators + (place + c) * fold.accumulator_size, v, some, count, count, row0 + r);
+        }
+      continue;
+    }
     for (std::int64_t r = 0; r < rows; r += together, first += together * pitch) {
       const std::int64_t some = rows - r < together ? rows - r : together;
       if (kept && (some > 1 || n <= most)) {
@@ -207,7 +220,7 @@ inline void reduce_in_parts(thread_pool& pool, const reduction& r, const kernel_
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     value_reader values(plan, r, shape.kept[shape.rank - 1]);
     for (std::int64_t p = lo; p < hi; ++p)
-      fold_box(r.fold, values, {shape, cut.along, length * p / cut.parts, length * (p + 1) / cut.parts},
+      fold_box(r, values, {shape, cut.along, length * p / cut.parts, length * (p + 1) / cut.parts},
                accumulators.data() + p * shape.results * size);
   };
   split(pool, cut.parts, 1, body, is_brief(cut.total, r.cost));
@@ -233,7 +246,7 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
       const std::int64_t last = first + cut.width < cut.extent ? first + cut.width : cut.extent;
       const std::int64_t run = (last - first) * after;
       r.fold.start(accumulators.data(), before * run);
-      fold_box(r.fold, values, {shape, cut.across, first, last}, accumulators.data());
+      fold_box(r, values, {shape, cut.across, first, last}, accumulators.data());
       for (std::int64_t k = 0; k < before; ++k)
         finish_results(r, call, accumulators.data() + k * run * size, shape.folded, (k * cut.extent + first) * after,
                        run);

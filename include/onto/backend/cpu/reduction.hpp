@@ -43,7 +43,9 @@ class value_reader {
               : plan.total < 4096   ? plan.total
                                     : 4096),
         stage_(plan, most_),
-        buffer_(folded_ || r.bare ? 0 : most_ * size_of(r.type)) {
+        buffer_(folded_ || r.bare
+                    ? 0
+                    : (kept && most_ < rows_together * row_most ? rows_together * row_most : most_) * size_of(r.type)) {
     if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
   }
 
@@ -51,12 +53,19 @@ class value_reader {
   /// The most values one read gives.
   std::int64_t most() const { return most_; }
 
-  const void* read(std::int64_t first, std::int64_t count) {
+  /// Rows that are folded into columns together, and how many values of each: sums of few rows at a time are more work,
+  /// of doubles several times as much.
+  static constexpr std::int64_t rows_together = 16, row_most = 256;
+
+  /// `count` values, of which those that are made are written from number `at` of the buffer on. *Returns* where they
+  /// are, or the buffer begins.
+  const void* read(std::int64_t first, std::int64_t count, std::int64_t at = 0) {
     if (reduction_.bare) return stage_.read(0, first, count);
+    void* const to = buffer_.data() + at * size_of(reduction_.type);
     if (reduction_.span)
-      stage_.run(reduction_.span, first, count, buffer_.data());
+      stage_.run(reduction_.span, first, count, to);
     else
-      reduction_.folded({stage_.locate(first, count), 1, count, plan_.call.scalars, 0, nullptr, buffer_.data()});
+      reduction_.folded({stage_.locate(first, count), 1, count, plan_.call.scalars, 0, nullptr, to});
     return buffer_.data();
   }
 
