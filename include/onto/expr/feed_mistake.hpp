@@ -8,6 +8,13 @@
 #include <type_traits>
 
 namespace onto::detail {
+/// What `{p, n}` becomes where data is expected.
+struct pointer_in_braces {
+  template <class T, class N>
+    requires std::is_integral_v<N>
+  constexpr pointer_in_braces(T*, N) {}
+};
+
 // One struct a mistake: its name and arguments are what the compiler prints.
 template <class Data, class Tensor>
 struct is_no_feed {

@@ -195,6 +195,8 @@ struct placeholder_node : detail::stateless_expression {
     requires(std::is_class_v<Row> && !detail::text_like<Row>)
   feed<placeholder_node>
   operator=(const Row (&rows)[N]) const { return refuse(rows); }
+  /// A pointer in braces.
+  feed<placeholder_node> operator=(const detail::pointer_in_braces& p) const { return refuse(p); }
 
   /// Feeds a temporary of these, and keeps it.
   template <class Data>

@@ -97,8 +97,8 @@ struct operands_are_a_list : mistake {
 };
 /// What `{x, y}`, or a tuple, becomes where operands are expected.
 struct list_of_operands {
-  template <expression First, expression... More>
-    requires(sizeof...(More) > 0)
+  template <operand First, operand... More>
+    requires(sizeof...(More) > 0 && (expression<First> || ... || expression<More>))
   constexpr list_of_operands(const First&, const More&...) {
     static_cast<void>(static_cast<typename operands_are_a_list<First, More...>::result*>(nullptr));
   }

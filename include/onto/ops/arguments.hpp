@@ -152,6 +152,10 @@ template <expression E>
 constexpr auto cast(const E&) {
   return typename detail::element_is_an_argument<E>::result{};
 }
+template <fixed_string Type, class X>
+constexpr auto cast(const X&) {
+  return typename detail::element_is_an_argument<X>::result{};
+}
 template <expression E, class To>
 constexpr auto cast(const E&, const To&) {
   return typename detail::element_is_an_argument<E, To>::result{};

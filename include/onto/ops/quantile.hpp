@@ -47,6 +47,12 @@ struct parts_are_in_a_row : mistake {
 
 constexpr bool is_part(double q) { return q >= 0 && q <= 1; }
 
+template <class X>
+struct part_is_an_argument : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok, "[onto.axis] what stands in <> here is an axis, and the part in (): quantile(x, 0.95), quantile<0>(x, 0.95)");
+};
+
 /// The places in what is sorted that a quantile lies between, and how far it is from the first to the second.
 template <class Before, class Behind, class Way>
 struct quantile_place {
@@ -207,8 +213,8 @@ constexpr auto checked_quantile(const E& x, const Q& q) {
 }  // namespace detail
 
 /// What a part `q` of the elements lies below, of all or along an axis: `quantile<0>(x, 0.9)`; between two elements a
-/// part of the way, as NumPy does it. `q` is a number from 0 to 1, or numbers that an expression computes, those
-/// outside the nearest of these; a vector of them is the first axis of the result. NaN where an element is. *Mandates*
+/// part of the way, as NumPy does it. `q` is a number from 0 to 1, or numbers that an expression computes, NaN for
+/// those outside; a vector of them is the first axis of the result. NaN where an element is. *Mandates*
 /// a floating-point type, an axis the operand has, an element. *Throws* `invalid_argument_error` for a number outside.
 /// *Complexity* that of `sort`.
 template <int... Axis, expression E, detail::quantile_argument Q>
@@ -218,6 +224,12 @@ constexpr auto quantile(const E& x, const Q& q) {
 template <int... Axis, expression E, detail::quantile_argument Q>
 constexpr auto quantile(const E& x, const Q& q, keep_extents_t) {
   return detail::checked_quantile<true, Axis...>(x, q);
+}
+
+template <auto Part, class X>
+  requires std::is_floating_point_v<decltype(Part)>
+constexpr auto quantile(const X&) {
+  return typename detail::part_is_an_argument<X>::result{};
 }
 
 // Parts in braces are a vector of them: `quantile<1>(x, {0.1, 0.9})`.
