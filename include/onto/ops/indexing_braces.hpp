@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Numbers and updates written where elements are taken by number: `take<1>(x, 0)`, `take<0>(x, {0, 2})`,
-// `scatter(x, {0, 2}, {1, 2.5})`.
+// Numbers and updates written where elements are taken by number: `take<1>(x, 0)`, `take<1>(x, 0_c)`, `take<0>(x, {0,
+// 2})`, `scatter(x, {0, 2}, {1, 2.5})`.
 #pragma once
 
 #include <onto/expr/constant.hpp>
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/indexing.hpp>
+#include <onto/ops/rearrange.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -70,6 +71,29 @@ ONTO_TAKES_A_NUMBER(take)
 ONTO_TAKES_A_NUMBER(gather)
 ONTO_TAKES_A_NUMBER(embedding)
 #undef ONTO_TAKES_A_NUMBER
+
+namespace detail {
+template <class E, class I>
+struct there_is_no_such_element : mistake {
+  static constexpr bool ok = sizeof(E) == 0;
+  static_assert(ok, "[onto.shape] take: the axis has no element of that number; they count from 0, from the end c<-1>");
+};
+}  // namespace detail
+
+/// A number in the type is a part of `x` instead, a view that kernels read where it is: `take<1>(x, 0_c)` is the first
+/// column, `take<1>(x, c<-1>)` the last. *Mandates* an element there, where the compiler knows the extent.
+template <int Axis, expression E, detail::number_in_type I>
+  requires std::integral<decltype(I::get())>
+constexpr auto take(const E& x, const I&) {
+  constexpr auto at = static_cast<int>(I::get());
+  constexpr int axis = detail::axis_in<Axis, E>;
+  constexpr int extent = E::facts.shape.rank > 0 ? E::facts.shape[axis] : dyn;
+  if constexpr (extent != dyn && (at >= extent || at < -extent))
+    return typename detail::there_is_no_such_element<E, I>::result{};
+  else
+    return squeeze<axis>(detail::slice_axis<axis, range<at, at == -1 ? to_end : at + 1>>(x));
+}
+
 namespace detail {
 /// Numbers in braces as elements of another operand's type.
 template <expression E, class X, std::size_t N>

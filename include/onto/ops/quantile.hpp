@@ -50,7 +50,8 @@ constexpr bool is_part(double q) { return q >= 0 && q <= 1; }
 template <class X>
 struct part_is_an_argument : mistake {
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok, "[onto.axis] what stands in <> here is an axis, and the part in (): quantile(x, 0.95), quantile<0>(x, 0.95)");
+  static_assert(
+      ok, "[onto.axis] what stands in <> here is an axis, and the part in (): quantile(x, 0.95), quantile<0>(x, 0.95)");
 };
 
 /// The places in what is sorted that a quantile lies between, and how far it is from the first to the second.
@@ -228,9 +229,7 @@ constexpr auto quantile(const E& x, const Q& q, keep_extents_t) {
 
 template <auto Part, class X>
   requires std::is_floating_point_v<decltype(Part)>
-constexpr auto quantile(const X&) {
-  return typename detail::part_is_an_argument<X>::result{};
-}
+constexpr auto quantile(const X&) { return typename detail::part_is_an_argument<X>::result{}; }
 
 // Parts in braces are a vector of them: `quantile<1>(x, {0.1, 0.9})`.
 template <int... Axis, class X, std::size_t N, class... Keep>

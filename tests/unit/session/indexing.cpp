@@ -429,6 +429,21 @@ TEST_CASE("One number takes one element along an axis", "[session]") {
   CHECK(evaluate(searchsorted(sorted, 2, right_side)) == 2);
 }
 
+TEST_CASE("A number in the type takes a part where it is", "[session]") {
+  constexpr auto m = placeholder<"m", float, dyn, 3>;
+  const tensor<float, dyn, 3> t{{1, 2, 3}, {4, 5, 6}};
+  constexpr auto two = take<0>(m, 1_c) * 2_c + take<0>(m, c<-2>);
+  static_assert(plan_of(two).kernels == 1);  // and no gather
+  CHECK(evaluate(two, m = t) == tensor<float, 3>{9, 12, 15});
+  CHECK(evaluate(take<-1>(m, c<-1>), m = t) == tensor<float, dyn>{3, 6});
+  CHECK(evaluate(take<0>(take<0>(m, 1_c), 0_c), m = t) == 4);
+  CHECK(evaluate(take<1>(t, 2_c)) == tensor<float, dyn>{3, 6});
+  CHECK_THROWS_AS(evaluate(take<0>(m, 2_c), m = t), invalid_argument_error);
+  constexpr auto x = placeholder<"x", float, 2, 3>;
+  CHECK(get<0>(evaluate(gradients(sum(square(take<1>(x, 1_c))), x), x = {{1, 2, 3}, {4, 5, 6}})) ==
+        tensor<float, 2, 3>{{0, 4, 0}, {0, 10, 0}});
+}
+
 TEST_CASE("Characters are numbers beside integers", "[session]") {
   constexpr auto bytes = placeholder<"bytes", std::uint8_t, dyn>;
   CHECK(evaluate(bytes >= 'a', bytes = {96, 97, 98}) == tensor<bool, dyn>{false, true, true});
