@@ -57,8 +57,8 @@ class value_reader {
   /// of doubles several times as much.
   static constexpr std::int64_t rows_together = 16, row_most = 256;
 
-  /// `count` values, of which those that are made are written from number `at` of the buffer on. *Returns* where they
-  /// are, or the buffer begins.
+  /// `count` values. *Returns* where they are; where they had to be made the beginning of a buffer, in which they are
+  /// from number `at` on.
   const void* read(std::int64_t first, std::int64_t count, std::int64_t at = 0) {
     if (reduction_.bare) return stage_.read(0, first, count);
     void* const to = buffer_.data() + at * size_of(reduction_.type);
