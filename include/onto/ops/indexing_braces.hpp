@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Numbers and updates written where elements are taken by number: `take<1>(x, 0)`, `take<1>(x, 0_c)`, `take<0>(x, {0,
-// 2})`, `scatter(x, {0, 2}, {1, 2.5})`.
+// Numbers and updates written where elements are taken by number: `take<1>(x, 0)`, `take<1>(x, 0_c)`,
+// `take<0>(x, {0, 2})`, `scatter(x, {0, 2}, {1, 2.5})`.
 #pragma once
 
 #include <onto/expr/constant.hpp>
@@ -91,7 +91,7 @@ constexpr auto take(const E& x, const I&) {
   if constexpr (extent != dyn && (at >= extent || at < -extent))
     return typename detail::there_is_no_such_element<E, I>::result{};
   else
-    return squeeze<axis>(detail::slice_axis<axis, range<at, at == -1 ? to_end : at + 1>>(x));
+    return detail::element_along<axis, at>(x);
 }
 
 namespace detail {

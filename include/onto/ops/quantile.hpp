@@ -96,7 +96,7 @@ constexpr auto place_of_quantile(const Q& q, const S& sorted) {
 template <int Axis, class S, class P>
 constexpr auto elements_at(const S& sorted, const P& place) {
   if constexpr (number_in_type<P>)  // a view
-    return squeeze<Axis>(slice_axis<Axis, range<static_cast<int>(P::value), static_cast<int>(P::value) + 1>>(sorted));
+    return element_along<Axis, static_cast<int>(P::get())>(sorted);
   else
     return take<Axis>(sorted, place);
 }

@@ -108,6 +108,11 @@ template <int Axis, class Range, class E>
 constexpr auto slice_axis(const E& x) {
   return slice_axis<Range, Axis>(x, std::make_integer_sequence<int, Axis + 1>{});
 }
+/// Element `K` along an axis, from the end below 0, as a view without the axis.
+template <int Axis, int K, class E>
+constexpr auto element_along(const E& x) {
+  return squeeze<Axis>(slice_axis<Axis, range<K, K == -1 ? to_end : K + 1>>(x));
+}
 
 /// The operand's extent of `axis` times `Factor`, to be computed where it is not known.
 constexpr int multiplied_extent(const extents& x, int axis, int factor) {
@@ -175,7 +180,7 @@ constexpr auto part_of(const E& x) {
       return make<op::reshape<(J == Axis ? N : J == Axis + 1 ? dyn : same_as_axis(J < Axis ? J : J - 1))...>>(x);
     }
     (std::make_integer_sequence<int, rank + 1>{});
-    return squeeze<Axis>(slice_axis<Axis, range<K, K + 1>>(cut));
+    return element_along<Axis, K>(cut);
   }
 }
 

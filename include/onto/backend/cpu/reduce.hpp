@@ -97,8 +97,8 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
     std::int64_t first = begin + offset_of(l.rank, l.extent, l.stride[0], g);
     const std::int64_t place = offset_of(l.rank, l.extent, l.stride[1], g);
     constexpr std::int64_t several = value_reader::rows_together, part = value_reader::row_most;
-    if (kept && !of.bare && rows > 1 && together < several &&
-        most >= part) {  // made in parts of rows, one after the other
+    // Of few rows that are made together, parts of several are made, one after the other.
+    if (kept && !of.bare && rows > 1 && together < several && most >= part) {
       for (std::int64_t c = 0; c < n; c += part)
         for (std::int64_t r = 0; r < rows; r += several) {
           const std::int64_t count = n - c < part ? n - c : part, some = rows - r < several ? rows - r : several;

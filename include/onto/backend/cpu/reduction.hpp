@@ -8,6 +8,7 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,9 +44,7 @@ class value_reader {
               : plan.total < 4096   ? plan.total
                                     : 4096),
         stage_(plan, most_),
-        buffer_(folded_ || r.bare
-                    ? 0
-                    : (kept && most_ < rows_together * row_most ? rows_together * row_most : most_) * size_of(r.type)) {
+        buffer_(folded_ || r.bare ? 0 : std::max(most_, kept ? rows_together * row_most : 0) * size_of(r.type)) {
     if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
   }
 
