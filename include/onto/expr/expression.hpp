@@ -85,11 +85,11 @@ concept expression = __is_base_of(detail::expression_base, E);
 
 namespace detail {
 
-/// What a word of one operand asks of it in place of the concept: a function template of a program's own that takes any
-/// type would lose against a constrained one without a word, since C++ looks for both (argument-dependent lookup). So
-/// the call is ambiguous.
-template <class E>
-using if_expression = std::enable_if_t<expression<E>, int>;
+/// What a word asks of its operands, in place of a concept: a function template of a program's own that takes any type
+/// would lose against a constrained one without a word, since C++ looks for both (argument-dependent lookup). So the
+/// call is ambiguous.
+template <bool Condition>
+using only_if = std::enable_if_t<Condition, int>;
 
 constexpr std::uint64_t hash_extents(std::uint64_t h, const extents& e) {
   for (int k = 0; k < e.rank; ++k) h = hash_mix(h, static_cast<std::uint64_t>(static_cast<std::int64_t>(e.dims[k])));

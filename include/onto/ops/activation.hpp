@@ -109,22 +109,22 @@ struct gelu : detail::packed_elementwise<floating_elements, 22> {
 }  // namespace op
 
 /// `1 / (1 + exp(-x))`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto sigmoid(const E& x) {
   return make<op::sigmoid>(x);
 }
 /// `x` where it is above 0, else 0; NaN stays NaN. For all numbers.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto relu(const E& x) {
   return make<op::relu>(x);
 }
 /// `log(1 + exp(x))`, which is close to `relu(x)` away from 0.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto softplus(const E& x) {
   return make<op::softplus>(x);
 }
 /// `x` times the share of a normal distribution below `x`: `x * (1 + erf(x / sqrt(2))) / 2`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto gelu(const E& x) {
   return make<op::gelu>(x);
 }

@@ -269,38 +269,44 @@ template <expression E>
 constexpr auto operator-(const E& x) {
   return make<op::neg>(x);
 }
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto neg(const E& x) {
   return make<op::neg>(x);
 }
 
 /// The remainder of `a / b` with the sign of `b`, as NumPy's `%`; for integers `mod(x, 0)` is 0.
-template <class L, class R>
-  requires detail::operands<L, R>
-constexpr auto mod(const L& l, const R& r) { return make<op::mod>(l, r); }
+template <class L, class R, detail::only_if<detail::operands<L, R>> = 0>
+constexpr auto mod(const L& l, const R& r) {
+  return make<op::mod>(l, r);
+}
 
 /// `a` to the power of `b`. Integers wrap around; their negative powers are 0 unless `a` is 1 or -1.
-template <class L, class R>
-  requires detail::operands<L, R>
-constexpr auto pow(const L& l, const R& r) { return make<op::pow>(l, r); }
+template <class L, class R, detail::only_if<detail::operands<L, R>> = 0>
+constexpr auto pow(const L& l, const R& r) {
+  return make<op::pow>(l, r);
+}
 
 /// The angle of the point (`x`, `y`), in -pi to pi.
-template <class L, class R>
-  requires detail::operands<L, R>
-constexpr auto atan2(const L& y, const R& x) { return make<op::atan2>(y, x); }
+template <class L, class R, detail::only_if<detail::operands<L, R>> = 0>
+constexpr auto atan2(const L& y, const R& x) {
+  return make<op::atan2>(y, x);
+}
 
 /// The greater of two elements; NaN where one of them is. The greatest element of a tensor is `max`.
-template <class L, class R>
-  requires detail::operands<L, R>
-constexpr auto maximum(const L& l, const R& r) { return make<op::maximum>(l, r); }
+template <class L, class R, detail::only_if<detail::operands<L, R>> = 0>
+constexpr auto maximum(const L& l, const R& r) {
+  return make<op::maximum>(l, r);
+}
 
 /// The smaller of two elements; NaN where one of them is.
-template <class L, class R>
-  requires detail::operands<L, R>
-constexpr auto minimum(const L& l, const R& r) { return make<op::minimum>(l, r); }
+template <class L, class R, detail::only_if<detail::operands<L, R>> = 0>
+constexpr auto minimum(const L& l, const R& r) {
+  return make<op::minimum>(l, r);
+}
 
 /// The elements, each at least `low` and at most `high`: `minimum(maximum(x, low), high)`. NaN stays.
-template <expression E, detail::operand Low, detail::operand High>
+template <class E, class Low, class High,
+          detail::only_if<(expression<E> && detail::operand<Low> && detail::operand<High>)> = 0>
 constexpr auto clip(const E& x, const Low& low, const High& high) {
   return minimum(maximum(x, low), high);
 }

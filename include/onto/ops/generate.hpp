@@ -221,7 +221,7 @@ constexpr auto linspace(const L& first, const R& last) {
 }
 
 /// Zeros of the element type and shape of `x`. Where the compiler knows the shape, `x` itself is not needed to run.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto zeros_like(const E& x) {
   if constexpr (detail::is_derived<E>) {
     return make<op::zeros_like>(x);
@@ -233,7 +233,7 @@ constexpr auto zeros_like(const E& x) {
 }
 
 /// Ones of the element type and shape of `x`, as `zeros_like`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto ones_like(const E& x) {
   if constexpr (detail::is_derived<E>) {
     return make<op::ones_like>(x);
@@ -246,7 +246,7 @@ constexpr auto ones_like(const E& x) {
 
 /// One value of the element type of `x` in its shape, as `zeros_like`.
 /// *Throws* `invalid_argument_error` where an integer does not fit.
-template <expression E, detail::number_argument S>
+template <class E, class S, detail::only_if<(expression<E> && detail::number_argument<S>)> = 0>
 constexpr auto full_like(const E& x, const S& value) {
   if constexpr (detail::is_derived<E>) {
     return make<op::fill_like>(x, value);

@@ -238,7 +238,7 @@ type_box<gradient_node<Loss, Of>> gradient_by(type_box<Loss>, type_box<Of>);
 /// the gradient's operations run where those of the loss do. Ties and edges are JAX's: docs/reference/gradients.md.
 /// *Mandates* a floating-point loss of rank 0 that depends on `w` by operations that have derivatives.
 /// *Complexity* linear in the nodes of the loss.
-template <expression Loss, expression W>
+template <class Loss, class W, detail::only_if<(expression<Loss> && expression<W>)> = 0>
 constexpr auto gradient(const Loss& loss, const W& w) {
   if constexpr (detail::any_ill_formed<Loss, W>) {
     return ill_formed{};
@@ -289,7 +289,7 @@ constexpr auto marked(const E& x) {
 }  // namespace detail
 
 /// `x` itself, by which nothing is derived: to a gradient it is a constant.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto stop_gradient(const E& x) {
   return detail::marked<op::stop_gradient>(x);
 }
@@ -297,7 +297,7 @@ constexpr auto stop_gradient(const E& x) {
 /// `x` itself, whose values are computed again for the gradient instead of kept until then (rematerialization,
 /// gradient checkpointing): less memory, more operations. Computed again is what nothing but `x` needs, down to what is
 /// kept: symbols, what is used elsewhere too, and other `recompute`d values. `plan_of(e).peak_bytes` shows it.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto recompute(const E& x) {
   return detail::marked<op::recompute>(x);
 }

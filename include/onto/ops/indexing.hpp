@@ -245,19 +245,19 @@ constexpr auto take(const E& x, const I& numbers) {
                 "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
   return make<op::take<detail::axis_in<Axis, E>>>(numbers, x);
 }
-template <expression E, expression I>
+template <class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
 constexpr auto take(const E& x, const I& numbers) {
   return take<0>(detail::flattened(x), numbers);
 }
 
 /// `take` under TensorFlow's name; along the first axis unless another is named.
-template <int Axis = 0, expression E, expression I>
+template <int Axis = 0, class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
 constexpr auto gather(const E& x, const I& numbers) {
   return take<Axis>(x, numbers);
 }
 
 /// The rows of a table: `take<0>(table, numbers)`.
-template <expression E, expression I>
+template <class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
 constexpr auto embedding(const E& table, const I& numbers) {
   return take<0>(table, numbers);
 }
@@ -292,20 +292,20 @@ constexpr auto dynamic_slice(const E& x, const I& starts) {
 
 /// `x` with `update` in it, which begins at numbers known when the program runs, as `dynamic_slice`: JAX's
 /// `dynamic_update_slice`. *Mandates* an update of as many dimensions, none longer than the operand's.
-template <expression E, expression U, expression I>
+template <class E, class U, class I, detail::only_if<(expression<E> && expression<U> && expression<I>)> = 0>
 constexpr auto update_slice(const E& x, const U& update, const I& starts) {
   return make<op::update_slice>(starts, x, update);
 }
 
 /// `x` with rows of those numbers replaced: `x(numbers(k), ...)` by `updates(k, ...)`, the last one where several have
 /// one number. *Mandates* integers as numbers, and updates (i..., b...) for numbers (i...) and an operand (n, b...).
-template <expression E, expression I, expression U>
+template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && expression<U>)> = 0>
 constexpr auto scatter(const E& x, const I& numbers, const U& updates) {
   return make<op::scatter<false>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
 }
 
 /// `x` with updates added to its rows, all of them where several have one number; each sum is kept as `sum` keeps it.
-template <expression E, expression I, expression U>
+template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && expression<U>)> = 0>
 constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
   return make<op::scatter<true>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
 }
@@ -355,17 +355,17 @@ constexpr auto bincount(const I& numbers, const W& weights) {
 
 /// How many places of a sorted vector an element goes behind to keep it sorted: before equals, or after them with
 /// `right_side`. NaN is the greatest. *Mandates* a vector, and elements of one type.
-template <expression S, expression E>
+template <class S, class E, detail::only_if<(expression<S> && expression<E>)> = 0>
 constexpr auto searchsorted(const S& sorted, const E& x) {
   return make<op::searchsorted<false>>(sorted, x);
 }
-template <expression S, expression E>
+template <class S, class E, detail::only_if<(expression<S> && expression<E>)> = 0>
 constexpr auto searchsorted(const S& sorted, const E& x, right_side_t) {
   return make<op::searchsorted<true>>(sorted, x);
 }
 
 /// The extent of an axis as a value, int64: a constant where it is in the type, so that `x` need not run.
-template <int Axis, class E, detail::if_expression<E> = 0>
+template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto extent(const E& x) {
   constexpr int axis = normalize_axis(Axis, E::facts.shape.rank);
   if constexpr (axis >= 0 && E::facts.shape[axis < 0 ? 0 : axis] != dyn) {

@@ -108,7 +108,7 @@ constexpr auto random_as(const E& x, const Seed& seed) {
 /// In the shape of `x`, each element's number along an axis, the last unless another is named: `iota_like<0>(x)` counts
 /// rows. Of the element type of `x`, or of the named one: `iota_like<0, int>(x)`. Where the extents are in the type,
 /// `x` need not run. *Mandates* numbers, and an axis the operand has.
-template <int Axis = -1, class T = void, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class T = void, class E, detail::only_if<expression<E>> = 0>
 constexpr auto iota_like(const E& x) {
   using number = std::conditional_t<std::is_void_v<T>, typename E::element_type, T>;
   constexpr extents e = E::facts.shape;
@@ -134,13 +134,13 @@ constexpr auto iota_like(const E& x) {
 
 /// `random_uniform` in the shape and of the type of `x`, which is floating point: the same bits as where the extents
 /// are in the type.
-template <expression E, detail::seed_value Seed>
+template <class E, class Seed, detail::only_if<(expression<E> && detail::seed_value<Seed>)> = 0>
 constexpr auto random_uniform_like(const E& x, const Seed& seed) {
   return detail::random_as<op::random_uniform>(x, seed);
 }
 
 /// `random_normal` in the shape and of the type of `x`, as `random_uniform_like`.
-template <expression E, detail::seed_value Seed>
+template <class E, class Seed, detail::only_if<(expression<E> && detail::seed_value<Seed>)> = 0>
 constexpr auto random_normal_like(const E& x, const Seed& seed) {
   return detail::random_as<op::random_normal>(x, seed);
 }

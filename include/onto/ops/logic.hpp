@@ -107,7 +107,8 @@ struct condition_is_of_numbers : mistake {
 /// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be
 /// scalars. *Mandates* a condition of bool, and `a` and `b` of one element type. *Throws* `invalid_argument_error`
 /// where an integer does not fit the integers beside it.
-template <expression Condition, detail::operand A, detail::operand B>
+template <class Condition, class A, class B,
+          detail::only_if<(expression<Condition> && detail::operand<A> && detail::operand<B>)> = 0>
 constexpr auto where(const Condition& condition, const A& a, const B& b) {
   if constexpr (detail::is_derived<Condition> || detail::is_derived<A> || detail::is_derived<B>) {
     return make<op::where>(condition, a, b);

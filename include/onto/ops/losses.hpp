@@ -66,7 +66,8 @@ constexpr auto is_class(const Scores& scores, const Labels& labels) {
 /// The cross entropy of `softmax(scores)` over the last axis. `labels`: integers, the right class of each row, or
 /// shares of the scores' shape that sum to 1. Of a number that is no class the loss is 0. *Returns* the mean over rows;
 /// `softmax_cross_entropy<reduction::none>(scores, labels)` one number each.
-template <reduction R = reduction::mean, expression Scores, expression Labels>
+template <reduction R = reduction::mean, class Scores, class Labels,
+          detail::only_if<(expression<Scores> && expression<Labels>)> = 0>
 constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels) {
   if constexpr (detail::any_ill_formed<Scores, Labels>) {
     return ill_formed{};
@@ -84,20 +85,22 @@ constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels)
 }
 
 /// The cross entropy of `sigmoid(scores)`, each a probability of its own, and `targets` from 0 to 1.
-template <reduction R = reduction::mean, expression Scores, expression Targets>
+template <reduction R = reduction::mean, class Scores, class Targets,
+          detail::only_if<(expression<Scores> && expression<Targets>)> = 0>
 constexpr auto sigmoid_cross_entropy(const Scores& scores, const Targets& targets) {
   return detail::reduce_losses<R>(softplus(scores) - scores * targets);
 }
 
 /// The mean of `(x - y)^2`.
-template <reduction R = reduction::mean, detail::operand X, detail::operand Y>
-  requires detail::operands<X, Y>
-constexpr auto mean_squared_error(const X& x, const Y& y) { return detail::reduce_losses<R>(square(x - y)); }
+template <reduction R = reduction::mean, class X, class Y, detail::only_if<detail::operands<X, Y>> = 0>
+constexpr auto mean_squared_error(const X& x, const Y& y) {
+  return detail::reduce_losses<R>(square(x - y));
+}
 
 /// Huber's loss of `d = x - y`: `d^2 / 2` where `abs(d)` is at most `delta`, `delta * (abs(d) - delta / 2)` beyond.
-template <reduction R = reduction::mean, detail::operand X, detail::operand Y,
-          class Delta = detail::static_number<detail::literal_bits(1.0), detail::number_kind::floating>>
-  requires detail::operands<X, Y>
+template <reduction R = reduction::mean, class X, class Y,
+          class Delta = detail::static_number<detail::literal_bits(1.0), detail::number_kind::floating>,
+          detail::only_if<detail::operands<X, Y>> = 0>
 constexpr auto huber(const X& x, const Y& y, const Delta& delta = {}) {
   const auto far = abs(x - y);
   const auto near = minimum(far, delta);

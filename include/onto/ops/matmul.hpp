@@ -64,7 +64,7 @@ struct matmul : detail::keeps_element<detail::multiplied_elements(false)> {
 /// with as many columns on the left as rows on the right. *Returns* (..., M, N). A chain of products whose extents are
 /// all in their types is computed in the order of least operations; a product that is `named` or fetched is computed as
 /// it is written.
-template <expression L, expression R>
+template <class L, class R, detail::only_if<(expression<L> && expression<R>)> = 0>
 constexpr auto matmul(const L& l, const R& r) {
   constexpr int left = L::facts.shape.rank, right = R::facts.shape.rank;
   if constexpr (left == 0 || right == 0 || (left != 1 && right != 1) || detail::any_ill_formed<L, R>) {
@@ -80,7 +80,7 @@ constexpr auto matmul(const L& l, const R& r) {
 
 /// The inner product of two vectors, of rank 0; of matrices, and of a matrix and a vector, `matmul`; beside one value,
 /// `*`. *Mandates* at most 2 dimensions each; else as `matmul`.
-template <expression L, expression R>
+template <class L, class R, detail::only_if<(expression<L> && expression<R>)> = 0>
 constexpr auto dot(const L& l, const R& r) {
   constexpr int left = L::facts.shape.rank, right = R::facts.shape.rank;
   if constexpr (left > 2 || right > 2) {
@@ -94,7 +94,7 @@ constexpr auto dot(const L& l, const R& r) {
 
 /// Each element of the one times each of the other: (M) and (N) give (M, N); operands are flattened.
 /// *Mandates* operands of one element type, which is a number.
-template <expression L, expression R>
+template <class L, class R, detail::only_if<(expression<L> && expression<R>)> = 0>
 constexpr auto outer(const L& l, const R& r) {
   const auto flat = [](const auto& x) {
     if constexpr (std::remove_cvref_t<decltype(x)>::facts.shape.rank == 1)

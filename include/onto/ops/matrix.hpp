@@ -102,20 +102,20 @@ constexpr auto triangle_of(const E& x) {
 /// The lower triangle of a matrix, or of each of the last two dimensions; 0 above the `K`-th diagonal right of the main
 /// one: `tril(x)`, `tril<-1>(x)` without the diagonal. *Mandates* at least 2 dimensions, of which the last two are in
 /// the type.
-template <int K = 0, class E, detail::if_expression<E> = 0>
+template <int K = 0, class E, detail::only_if<expression<E>> = 0>
 constexpr auto tril(const E& x) {
   return detail::triangle_of<true, K>(x);
 }
 
 /// The upper triangle, 0 below the `K`-th diagonal right of the main one, as `tril`.
-template <int K = 0, class E, detail::if_expression<E> = 0>
+template <int K = 0, class E, detail::only_if<expression<E>> = 0>
 constexpr auto triu(const E& x) {
   return detail::triangle_of<false, K>(x);
 }
 
 /// Each number as a row of `N` elements, 1 at that place and 0 elsewhere; all 0 for a number that is none of 0 to
 /// `N - 1`: `one_hot<10>(labels)`, `one_hot<10, double>(labels)`. *Mandates* integers. *Returns* (..., N).
-template <int N, tensor_element T = float, class E, detail::if_expression<E> = 0>
+template <int N, tensor_element T = float, class E, detail::only_if<expression<E>> = 0>
 constexpr auto one_hot(const E& x) {
   static_assert(N >= 0, "[onto.shape] one_hot: a row has 0 elements or more");
   return make<op::one_hot<T, N>>(expand_dims<-1>(x));

@@ -41,8 +41,9 @@ constexpr auto mean_of_channels(const E& x) {
 
 /// Each row along the last axis with mean 0 and variance 1, then `* gain + shift`, which have the rows' extent.
 /// *Source* Ba, Kiros, Hinton, "Layer normalization".
-template <expression E, expression Gain, expression Shift,
-          class Epsilon = detail::static_number<detail::literal_bits(1e-5), detail::number_kind::floating>>
+template <class E, class Gain, class Shift,
+          class Epsilon = detail::static_number<detail::literal_bits(1e-5), detail::number_kind::floating>,
+          detail::only_if<(expression<E> && expression<Gain> && expression<Shift>)> = 0>
 constexpr auto layer_norm(const E& x, const Gain& gain, const Shift& shift, const Epsilon& epsilon = {}) {
   const auto d = x - mean<-1>(x, keep_extents);
   return d * rsqrt(mean<-1>(square(d), keep_extents) + epsilon) * gain + shift;

@@ -218,11 +218,11 @@ constexpr auto checked_quantile(const E& x, const Q& q) {
 /// those outside; a vector of them is the first axis of the result. NaN where an element is. *Mandates*
 /// a floating-point type, an axis the operand has, an element. *Throws* `invalid_argument_error` for a number outside.
 /// *Complexity* that of `sort`.
-template <int... Axis, expression E, detail::quantile_argument Q>
+template <int... Axis, class E, class Q, detail::only_if<(expression<E> && detail::quantile_argument<Q>)> = 0>
 constexpr auto quantile(const E& x, const Q& q) {
   return detail::checked_quantile<false, Axis...>(x, q);
 }
-template <int... Axis, expression E, detail::quantile_argument Q>
+template <int... Axis, class E, class Q, detail::only_if<(expression<E> && detail::quantile_argument<Q>)> = 0>
 constexpr auto quantile(const E& x, const Q& q, keep_extents_t) {
   return detail::checked_quantile<true, Axis...>(x, q);
 }
@@ -240,7 +240,7 @@ auto quantile(X&& x, const double (&parts)[N], const Keep&... keep) {
 }
 
 /// The element in the middle of the order, the mean of two where there are two: `quantile(x, 0.5)`.
-template <int... Axis, class E, detail::if_expression<E> = 0>
+template <int... Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto median(const E& x) {
   return detail::quantile_of<false, Axis...>(x, c<0.5>);
 }

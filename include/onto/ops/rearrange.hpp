@@ -199,7 +199,7 @@ constexpr auto copies_of(const E& x, std::integer_sequence<int, K...>) {
 /// The operand stretched as an operation beside a tensor of this shape would stretch it: `broadcast_to<2, dyn>(x)`;
 /// `dyn` is the operand's own extent. *Mandates* extents that are the operand's, counted from the last axis, or take
 /// the place of 1. Nothing is copied where a kernel can read through it.
-template <int... Dims, class E, detail::if_expression<E> = 0>
+template <int... Dims, class E, detail::only_if<expression<E>> = 0>
 constexpr auto broadcast_to(const E& x) {
   return make<op::broadcast_to<Dims...>>(x);
 }
@@ -224,7 +224,7 @@ constexpr auto tile_last(const E& x, std::index_sequence<K...>) {
 
 /// The elements in reverse order along the named axes, or all: `flip(x)`, `flip<0>(x)`. *Mandates* axes the operand
 /// has.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto flip(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   if constexpr (!(detail::has_axis<Axes, E> && ...)) {
@@ -240,7 +240,7 @@ constexpr auto flip(const E& x) {
 
 /// Each element `N` times along an axis: `repeat<2, 0>(x)`. Without an axis, of all elements in row-major order.
 /// *Mandates* `N` of 0 or more, and an axis the operand has.
-template <int N, int Axis, class E, detail::if_expression<E> = 0>
+template <int N, int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto repeat(const E& x) {
   static_assert(N >= 0, "[onto.shape] repeat: elements are there 0 times or more");
   if constexpr (!detail::has_axis<Axis, E>) {
@@ -252,7 +252,7 @@ constexpr auto repeat(const E& x) {
     return detail::join_axis<axis, N, E>(apart, std::make_integer_sequence<int, rank>{});
   }
 }
-template <int N, class E, detail::if_expression<E> = 0>
+template <int N, class E, detail::only_if<expression<E>> = 0>
 constexpr auto repeat(const E& x) {
   return repeat<N, 0>(reshape<dyn>(x));
 }
@@ -285,7 +285,7 @@ constexpr auto tile(const E& x) {
 /// The elements `Shift` places further along an axis, those that fall out at the end put in at its beginning:
 /// `roll<1, 0>(x)`; backwards where `Shift` is negative. Without an axis, of all elements in row-major order.
 /// *Mandates* an axis the operand has. Maps read through it: a stencil with its edges joined is one kernel.
-template <int Shift, int Axis, class E, detail::if_expression<E> = 0>
+template <int Shift, int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto roll(const E& x) {
   if constexpr (!detail::has_axis<Axis, E>) {
     return typename detail::no_axis_of<op::roll<Shift, Axis>, E>::result{};
@@ -299,7 +299,7 @@ constexpr auto roll(const E& x) {
       return make<op::roll<shift, axis>>(x);
   }
 }
-template <int Shift, class E, detail::if_expression<E> = 0>
+template <int Shift, class E, detail::only_if<expression<E>> = 0>
 constexpr auto roll(const E& x) {
   constexpr extents e = E::facts.shape;
   if constexpr (e.rank == 1) {
@@ -350,7 +350,7 @@ constexpr auto stack(const X&... x) {
 /// The operand cut into `N` parts of equal extents along an axis, the first unless another is named:
 /// `auto [q, k, v] = split<3, -1>(x)`. *Mandates* an axis the operand has, and an extent that is a multiple of `N`, as
 /// far as it is known. *Returns* a `std::tuple`.
-template <int N, int Axis = 0, class E, detail::if_expression<E> = 0>
+template <int N, int Axis = 0, class E, detail::only_if<expression<E>> = 0>
 constexpr auto split(const E& x) {
   static_assert(N > 0, "[onto.shape] split: into one part or more");
   constexpr auto parts = std::make_integer_sequence<int, N>{};

@@ -128,7 +128,7 @@ concept one_number = requires {
 /// than 64 bits sum to int64 or uint64 as NumPy's do, but int32 to int32; all wrap around. *Returns* a tensor without
 /// the folded axes; with `keep_extents`, with an extent of 1 for each. *Mandates* axes the operand has, none named
 /// twice.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto sum(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
@@ -141,7 +141,7 @@ constexpr auto sum(const E& x, keep_extents_t) {
 }
 
 /// The product, as `sum`. Nothing multiplies to 1.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto prod(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
@@ -154,7 +154,7 @@ constexpr auto prod(const E& x, keep_extents_t) {
 }
 
 /// The smallest element, as `sum`; NaN where one is. *Mandates*, as far as it is known, an element to find.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto min(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
@@ -167,7 +167,7 @@ constexpr auto min(const E& x, keep_extents_t) {
 }
 
 /// The greatest element, as `min`. The greater of two tensors' elements is `maximum`.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto max(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
@@ -180,7 +180,7 @@ constexpr auto max(const E& x, keep_extents_t) {
 }
 
 /// The mean, as `sum`, of a floating-point type. The mean of nothing is NaN.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto mean(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   if constexpr (sizeof...(Axes) == 0 && detail::one_number<E>)
     return x;
@@ -193,7 +193,7 @@ constexpr auto mean(const E& x, keep_extents_t) {
 }
 
 /// Whether one of the elements, which are bool, is true; of nothing, false.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto any(const E& x) {
   return make<op::reduce<fold::any, false, detail::axis_in<Axes, E>...>>(x);
 }
@@ -203,7 +203,7 @@ constexpr auto any(const E& x, keep_extents_t) {
 }
 
 /// Whether all elements, which are bool, are true; of nothing, true.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto all(const E& x) {
   return make<op::reduce<fold::all, false, detail::axis_in<Axes, E>...>>(x);
 }
@@ -213,12 +213,12 @@ constexpr auto all(const E& x, keep_extents_t) {
 }
 
 /// The index (int64) of the smallest element in row-major order; of equals the first, of NaNs the first NaN.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {
   return make<op::reduce<fold::argmin, false>>(x);
 }
 /// The index along one axis.
-template <int Axis, class E, detail::if_expression<E> = 0>
+template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::reduce<fold::argmin, false, detail::axis_in<Axis, E>>>(x);
 }
@@ -228,11 +228,11 @@ constexpr auto argmin(const E& x, keep_extents_t) {
 }
 
 /// The index of the greatest element, as `argmin`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {
   return make<op::reduce<fold::argmax, false>>(x);
 }
-template <int Axis, class E, detail::if_expression<E> = 0>
+template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::reduce<fold::argmax, false, detail::axis_in<Axis, E>>>(x);
 }

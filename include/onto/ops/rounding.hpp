@@ -42,17 +42,17 @@ struct round : detail::packed_elementwise<floating_elements> {
 }  // namespace op
 
 /// The greatest integer that is not above `x`, as floating point.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto floor(const E& x) {
   return make<op::floor>(x);
 }
 /// The least integer that is not below `x`, as floating point.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto ceil(const E& x) {
   return make<op::ceil>(x);
 }
 /// The nearest integer, as floating point; of two that are as near, the even one.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto round(const E& x) {
   return make<op::round>(x);
 }

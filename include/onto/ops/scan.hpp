@@ -175,7 +175,7 @@ constexpr bool scans_backwards(const op_info& op) { return op.attribute[2] != 0;
 /// *Returns* a tensor of the operand's shape. *Mandates* elements that are numbers, which bool is not (`cast` makes it
 /// one), and an axis the operand has; negative axes count from the end.
 /// *Complexity* an addition an element; each sum of floating-point numbers is kept as `sum` keeps it, and rounded once.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto cumsum(const E& x) {
   return make<op::scan<fold::sum, detail::axis_in<Axis, E>, false>>(x);
 }
@@ -186,7 +186,7 @@ constexpr auto cumsum(const E& x, reverse_t) {
 }
 
 /// The product of the elements up to each, as `cumsum`.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto cumprod(const E& x) {
   return make<op::scan<fold::prod, detail::axis_in<Axis, E>, false>>(x);
 }
@@ -196,7 +196,7 @@ constexpr auto cumprod(const E& x, reverse_t) {
 }
 
 /// The greatest of the elements up to each, of their type, as `cumsum`; NaN from the first NaN on.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto cummax(const E& x) {
   return make<op::scan<fold::max, detail::axis_in<Axis, E>, false>>(x);
 }
@@ -206,7 +206,7 @@ constexpr auto cummax(const E& x, reverse_t) {
 }
 
 /// The smallest of the elements up to each, as `cummax`.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto cummin(const E& x) {
   return make<op::scan<fold::min, detail::axis_in<Axis, E>, false>>(x);
 }

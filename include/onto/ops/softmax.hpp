@@ -50,13 +50,13 @@ constexpr int softmax_axis(const op_info& op, int rank) {
 
 /// `exp(x) / sum(exp(x))` along one axis, the last unless another is named: `softmax(x)`, `softmax<0>(x)`. The row's
 /// maximum is taken off first, so nothing overflows. *Mandates* a floating-point type, and an axis the operand has.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto softmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
   return make<op::softmax<false, detail::axis_in<Axis, E>>>(x);
 }
 
 /// The logarithm of `softmax`, computed without it.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto log_softmax(const E& x) {
   return make<op::softmax<true, detail::axis_in<Axis, E>>>(x);
 }

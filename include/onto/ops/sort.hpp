@@ -87,7 +87,7 @@ constexpr int sort_axis(const op_info& op, int rank) { return normalize_axis(sta
 /// before 0. *Returns* a tensor of the operand's shape and type. *Mandates* an axis the operand has; negative axes
 /// count from the end. *Complexity* n for short elements and long rows on the CPU and on GPUs, else n log n, for rows
 /// of n.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto sort(const E& x) {
   return make<op::sort<detail::axis_in<Axis, E>, false>>(x);
 }
@@ -99,7 +99,7 @@ constexpr auto sort(const E& x, descending_t) {
 
 /// The numbers of the elements in ascending order, as int64: `take_along_axis<-1>(x, argsort(x))` is sorted. Those of
 /// equal elements keep their order, those of NaN come last; axes are those of `sort`.
-template <int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argsort(const E& x) {
   return make<op::argsort<detail::axis_in<Axis, E>, false>>(x);
 }
@@ -119,7 +119,7 @@ struct top_k_result {
 /// indices] = top_k<3>(x)`. NaN is the greatest; of equal elements the first come first. *Mandates* an axis with `K`
 /// elements at least. *Complexity* n + K log K, for rows of n; on GPUs that of `sort` for more than 256 elements of
 /// long rows, or of 8 bytes.
-template <int K, int Axis = -1, class E, detail::if_expression<E> = 0>
+template <int K, int Axis = -1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto top_k(const E& x) {
   static_assert(K >= 0, "[onto.shape] top_k: a number of elements is not below 0; top_k<3>(x) gives three");
   const auto indices = make<op::argsort<detail::axis_in<Axis, E>, true, K>>(x);
@@ -143,7 +143,7 @@ struct unique_result {
 /// one value. Where there are fewer, the least fills what is left, and its counts are 0, as `jnp.unique(size=10,
 /// return_counts=True)` has them. Counts and their number are int64. Of no
 /// elements all are 0. *Complexity* that of `sort`.
-template <int Capacity, class E, detail::if_expression<E> = 0>
+template <int Capacity, class E, detail::only_if<expression<E>> = 0>
 constexpr auto unique(const E& x) {
   static_assert(Capacity > 0, "[onto.shape] unique: there is no room for a value; unique<10>(x) has room for ten");
   using integer = std::int64_t;

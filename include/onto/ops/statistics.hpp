@@ -64,7 +64,7 @@ constexpr auto squared_from_mean(const E& x) {
 /// The mean of the squared distances from the mean, over all axes or the named ones. Of a sample of n, times n / (n -
 /// 1). *Mandates* a floating-point type, and axes as `sum`. The distances are taken before they are squared: nothing
 /// cancels.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto var(const E& x) {
   return mean<Axes...>(detail::squared_from_mean<Axes...>(x));
 }
@@ -74,7 +74,7 @@ constexpr auto var(const E& x, keep_extents_t keep) {
 }
 
 /// The standard deviation, the root of `var`: NumPy's `std`, which in C++ is a namespace.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto stddev(const E& x) {
   return sqrt(var<Axes...>(x));
 }
@@ -86,7 +86,7 @@ constexpr auto stddev(const E& x, keep_extents_t keep) {
 /// The root of the sum of squares over all axes or the named ones: a vector's length, a matrix's Frobenius norm. Other
 /// norms are written as they are defined: `sum(abs(x))`, `max(abs(x))`. *Mandates* a floating-point type, and axes as
 /// `sum`.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto norm(const E& x) {
   return sqrt(sum<Axes...>(square(x)));
 }
@@ -97,7 +97,7 @@ constexpr auto norm(const E& x, keep_extents_t keep) {
 
 /// `log(sum(exp(x)))` over all axes or the named ones, with the greatest element taken off first, so that nothing
 /// overflows. *Mandates* a floating-point type, an element, and axes as `sum`.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto logsumexp(const E& x) {
   return detail::logsumexp_as<false, Axes...>(x);
 }

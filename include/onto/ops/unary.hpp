@@ -270,97 +270,97 @@ struct erf : detail::packed_elementwise<floating_elements, 20> {
 }  // namespace op
 
 /// The absolute value. The lowest integer has none and stays as it is.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto abs(const E& x) {
   return make<op::abs>(x);
 }
 /// 1, 0 or -1 by the sign of the element; NaN stays NaN.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto sign(const E& x) {
   return make<op::sign>(x);
 }
 /// `x * x`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto square(const E& x) {
   return make<op::square>(x);
 }
 /// The square root. *Mandates*, here and below, a floating-point type.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto sqrt(const E& x) {
   return make<op::sqrt>(x);
 }
 /// `1 / sqrt(x)`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto rsqrt(const E& x) {
   return make<op::rsqrt>(x);
 }
 /// `e` to the power of `x`.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto exp(const E& x) {
   return make<op::exp>(x);
 }
 /// `exp(x) - 1`, exact near 0.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto expm1(const E& x) {
   return make<op::expm1>(x);
 }
 /// The natural logarithm.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto log(const E& x) {
   return make<op::log>(x);
 }
 /// `log(1 + x)`, exact near 0.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto log1p(const E& x) {
   return make<op::log1p>(x);
 }
 /// The sine of an angle in radians.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto sin(const E& x) {
   return make<op::sin>(x);
 }
 /// The cosine of an angle in radians.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto cos(const E& x) {
   return make<op::cos>(x);
 }
 /// The tangent of an angle in radians.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto tan(const E& x) {
   return make<op::tan>(x);
 }
 /// The angle whose sine is `x`, in -pi/2 to pi/2.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto asin(const E& x) {
   return make<op::asin>(x);
 }
 /// The angle whose cosine is `x`, in 0 to pi.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto acos(const E& x) {
   return make<op::acos>(x);
 }
 /// The angle whose tangent is `x`, in -pi/2 to pi/2.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto atan(const E& x) {
   return make<op::atan>(x);
 }
 /// The hyperbolic sine.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto sinh(const E& x) {
   return make<op::sinh>(x);
 }
 /// The hyperbolic cosine.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto cosh(const E& x) {
   return make<op::cosh>(x);
 }
 /// The hyperbolic tangent.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto tanh(const E& x) {
   return make<op::tanh>(x);
 }
 /// The error function.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto erf(const E& x) {
   return make<op::erf>(x);
 }

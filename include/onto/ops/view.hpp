@@ -293,21 +293,21 @@ ONTO_END_RUNS_ONCE
 }  // namespace detail
 
 /// The operand with all its axes in reverse order: a matrix transposed.
-template <class E, detail::if_expression<E> = 0>
+template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto transpose(const E& x) {
   return make<typename detail::reversed<detail::axes_up_to<E::facts.shape.rank>>::type>(x);
 }
 
 /// The axes in another order: axis `k` of the result is axis `Axes[k]` of `x`. `permute<0, 2, 1>(x)`
 /// *Mandates* each axis of `x` once.
-template <int... Axes, class E, detail::if_expression<E> = 0>
+template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto permute(const E& x) {
   return make<op::permute<detail::axis_in<Axes, E>...>>(x);
 }
 
 /// The elements in row-major order in another shape: `reshape<2, dyn>(x)`; one extent may be `dyn`, to be computed.
 /// *Mandates*, as far as extents are known, the same number of elements.
-template <int... Dims, class E, detail::if_expression<E> = 0>
+template <int... Dims, class E, detail::only_if<expression<E>> = 0>
 constexpr auto reshape(const E& x) {  // [onto.axis] an extent is a constant: constexpr int n = 2
   if constexpr (detail::reshape_extents_right<Dims...>) {
     return make<op::reshape<Dims...>>(x);
@@ -317,7 +317,7 @@ constexpr auto reshape(const E& x) {  // [onto.axis] an extent is a constant: co
 }
 
 /// With an axis of extent 1 put in before axis `Axis`, or as the last one.
-template <int Axis, class E, detail::if_expression<E> = 0>
+template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto expand_dims(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   constexpr int axis = normalize_axis(Axis, rank + 1);
@@ -329,7 +329,7 @@ constexpr auto expand_dims(const E& x) {
 }
 
 /// Without axis `Axis`, whose extent is 1.
-template <int Axis, class E, detail::if_expression<E> = 0>
+template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto squeeze(const E& x) {
   constexpr int rank = E::facts.shape.rank;
   constexpr int axis = normalize_axis(Axis, rank);
@@ -349,7 +349,7 @@ template <class... Ranges, expression E>
 constexpr auto slice(const E& x) { return make<op::slice<Ranges...>>(x); }
 
 /// The elements `Begin` to before `End` of the first axis: `slice<0, 10>(x)`.
-template <int Begin, int End = to_end, int Step = 1, class E, detail::if_expression<E> = 0>
+template <int Begin, int End = to_end, int Step = 1, class E, detail::only_if<expression<E>> = 0>
 constexpr auto slice(const E& x) {  // [onto.axis] a bound is a constant: constexpr int n = 2; else dynamic_slice
   return make<op::slice<range<Begin, End, Step>>>(x);
 }

@@ -47,6 +47,28 @@ ONTO_TEST_WORD(logsumexp)
 ONTO_TEST_WORD(flip)
 #endif
 
+// The same of two operands.
+#define ONTO_TEST_WORD_OF_TWO(word)                                                  \
+  [[maybe_unused]] constexpr auto word(const auto& a, const auto&) { return a * 2; } \
+  template <class X>                                                                 \
+  concept calls_##word = requires(const X& e) {                                      \
+    word(e, e);                                                                      \
+  }                                                                                  \
+  || requires(X(*f)()) { word(f(), f()); };                                          \
+  static_assert(!calls_##word<decltype(x)>, "a call of " #word " is ambiguous");     \
+  static_assert(calls_##word<int> && requires { own::word(x, x); });
+
+ONTO_TEST_WORD_OF_TWO(pow)
+ONTO_TEST_WORD_OF_TWO(mod)
+ONTO_TEST_WORD_OF_TWO(atan2)
+ONTO_TEST_WORD_OF_TWO(maximum)
+ONTO_TEST_WORD_OF_TWO(minimum)
+ONTO_TEST_WORD_OF_TWO(matmul)
+ONTO_TEST_WORD_OF_TWO(dot)
+ONTO_TEST_WORD_OF_TWO(outer)
+ONTO_TEST_WORD_OF_TWO(mean_squared_error)
+ONTO_TEST_WORD_OF_TWO(huber)
+
 }  // namespace own
 
 }  // namespace

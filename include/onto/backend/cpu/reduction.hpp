@@ -8,7 +8,6 @@
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/runtime/kernel.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,7 +43,7 @@ class value_reader {
               : plan.total < 4096   ? plan.total
                                     : 4096),
         stage_(plan, most_),
-        buffer_(folded_ || r.bare ? 0 : std::max(most_, kept ? rows_together * row_most : 0) * size_of(r.type)) {
+        buffer_(folded_ || r.bare ? 0 : (kept && most_ < several_rows ? several_rows : most_) * size_of(r.type)) {
     if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
   }
 
@@ -54,7 +53,7 @@ class value_reader {
 
   /// Rows that are folded into columns together, and how many values of each: sums of few rows at a time are more work,
   /// of doubles several times as much.
-  static constexpr std::int64_t rows_together = 16, row_most = 256;
+  static constexpr std::int64_t rows_together = 16, row_most = 256, several_rows = rows_together * row_most;
 
   /// `count` values. *Returns* where they are; where they had to be made the beginning of a buffer, in which they are
   /// from number `at` on.
