@@ -280,7 +280,8 @@ TEST_CASE("rows of every length are folded, wherever they begin") {
   rng r(18);
   thread_pool pool(1);
   for (int n = 1; n <= 130; ++n)
-    for (int rows : {1, 3}) {
+    for (int rows : {1, 3, 303}) {  // the last are no small reduction
+      if (rows > 3 && n > 33) continue;
       const extents space = shape_value({rows, n}), with_one_more = shape_value({rows * n + 1});
       auto a = make_view<float>(with_one_more, memory::contiguous, r),
            b = make_view<float>(with_one_more, memory::contiguous, r);

@@ -8,6 +8,7 @@
 #include <onto/kernel/accumulator.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace onto::detail {
@@ -66,6 +67,34 @@ ONTO_INLINE typename number_state<F, T>::type fold_run(const folded_value<T>* v,
   return lane[0];
 }
 
+/// Rows of `n` values, fewer than fold_lanes, each in its number; they do not wait for each other.
+template <fold F, class T, int Rows, class A>
+ONTO_INLINE void fold_short(A (&total)[Rows], const folded_value<T>* v, std::int64_t n) {
+  using numbers = number_state<F, T>;
+  for (int j = 0; j < Rows; ++j) total[j] = numbers::identity;
+  if constexpr (sums_fours<F, T>) {
+    for (std::int64_t k = 0; k < n;) {
+      T some[Rows] = {};
+      for (const std::int64_t end = n - k < 4 ? n : k + 4; k < end; ++k)
+        for (int j = 0; j < Rows; ++j) some[j] += v[j * n + k];
+      for (int j = 0; j < Rows; ++j) total[j] += static_cast<A>(some[j]);
+    }
+  } else if constexpr (std::is_floating_point_v<T> && (F == fold::min || F == fold::max)) {
+    using mask = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    mask nan[Rows] = {};
+    for (std::int64_t k = 0; k < n; ++k)
+      for (int j = 0; j < Rows; ++j) {
+        const T x = v[j * n + k];
+        total[j] = (F == fold::min ? x < total[j] : x > total[j]) ? x : total[j];  // one instruction; passes over NaN
+        nan[j] |= x != x ? -1 : 0;
+      }
+    for (int j = 0; j < Rows; ++j) total[j] = nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : total[j];
+  } else {
+    for (std::int64_t k = 0; k < n; ++k)
+      for (int j = 0; j < Rows; ++j) total[j] = numbers::combine(total[j], static_cast<A>(v[j * n + k]));
+  }
+}
+
 /// `Width` neighbouring columns, each in its number.
 template <fold F, class T, int Width, class A>
 ONTO_INLINE void fold_columns(A* a, const folded_value<T>* v, std::int64_t rows, std::int64_t pitch) {
@@ -106,6 +135,16 @@ ONTO_INLINE std::int64_t find_value(const T* v, std::int64_t n, T best) {
   return k;
 }
 
+/// The total of some values joins what `accumulator<F, T>` has.
+template <fold F, class T>
+ONTO_INLINE void add_total(void* state, typename number_state<F, T>::type total) {
+  auto& s = *static_cast<typename accumulator<F, T>::state*>(state);
+  if constexpr (std::is_same_v<decltype(s), compensated_sum&>)
+    s.add(total);
+  else
+    s.number = number_state<F, T>::combine(s.number, total);
+}
+
 /// The functions of a fold_table: runs of values, over the accumulator that says what they mean.
 template <fold F, class T>
 struct folding {
@@ -115,29 +154,68 @@ struct folding {
   static constexpr bool compensates = std::is_same_v<state, compensated_sum>;
 
   static void start(void* to, std::int64_t count) {
-    for (std::int64_t k = 0; k < count; ++k) static_cast<state*>(to)[k] = rule::empty();
+    state* const s = static_cast<state*>(to);
+    std::int64_t k = 0;
+    for (; k + 8 <= count; k += 8)  // loops of eight become vectors by -O2, too
+      for (int j = 0; j < 8; ++j) s[k + j] = rule::empty();
+    for (; k < count; ++k) s[k] = rule::empty();
   }
   /// A run's place in the whole, where a state has none better.
   static ONTO_INLINE void take(state& s, T best, const value* v, std::int64_t n, std::int64_t index) {
     if (s.index < 0 || is_more_extreme<F>(best, s.value)) s = {best, index + find_value(v, n, best)};
   }
+  /// Calls `put(row, total)` for each of `rows` rows of `n` values, fewer than fold_lanes.
+  template <class Put>
+  static ONTO_INLINE void each_short_row(const value* v, std::int64_t rows, std::int64_t n, Put put) {
+    std::int64_t r = 0;
+    for (typename number_state<F, T>::type total[4]; r + 4 <= rows; r += 4) {
+      fold_short<F, T>(total, v + r * n, n);
+      for (int j = 0; j < 4; ++j) put(r + j, total[j]);
+    }
+    for (typename number_state<F, T>::type total[1]; r < rows; ++r) {
+      fold_short<F, T>(total, v + r * n, n);
+      put(r, total[0]);
+    }
+  }
   static ONTO_INLINE void rows(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
+    if constexpr (!is_argument(F)) {
+      if (n < fold_lanes) {
+        each_short_row(v, rows, n, [s](std::int64_t r, auto total) { add_total<F, T>(s + r, total); });
+        return;
+      }
+    }
     for (std::int64_t r = 0; r < rows; ++r, ++s, v += n) {
       if constexpr (is_argument(F) || compensates) {
         for (std::int64_t k = 0; k < n; k += block) {
           const std::int64_t some = n - k < block ? n - k : block;
           const auto folded = fold_run<F, T>(v + k, some);
           if constexpr (compensates)
-            s->add(folded);
+            add_total<F, T>(s, folded);
           else
             take(*s, folded, v + k, some, index + k);
         }
       } else {
-        s->number = rule::numbers::combine(s->number, fold_run<F, T>(v, n));
+        add_total<F, T>(s, fold_run<F, T>(v, n));
       }
+    }
+  }
+  /// The results of `rows` rows of `n` values, fewer than fold_lanes.
+  static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n) {
+    using numbers = number_state<F, T>;
+    auto* const result = static_cast<typename rule::result*>(to);
+    const value* v = static_cast<const value*>(values);
+    if constexpr (is_argument(F)) {
+      for (std::int64_t r = 0; r < rows; ++r, v += n) {
+        state best{v[0], 0};
+        for (std::int64_t k = 1; k < n; ++k)
+          if (is_more_extreme<F>(v[k], best.value)) best = {v[k], k};
+        result[r] = rule::finish(best, n);
+      }
+    } else {
+      each_short_row(v, rows, n, [&](std::int64_t row, auto total) { result[row] = numbers::finish(total, n); });
     }
   }
   static ONTO_INLINE void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
@@ -168,8 +246,12 @@ struct folding {
       rule::merge(static_cast<state*>(to)[k], static_cast<const state*>(from)[k]);
   }
   static void finish(const void* from, std::int64_t count, std::int64_t folded, void* to) {
-    for (std::int64_t k = 0; k < count; ++k)
-      static_cast<typename rule::result*>(to)[k] = rule::finish(static_cast<const state*>(from)[k], folded);
+    const state* const s = static_cast<const state*>(from);
+    auto* const result = static_cast<typename rule::result*>(to);
+    std::int64_t k = 0;
+    for (; k + 8 <= count; k += 8)
+      for (int j = 0; j < 8; ++j) result[k + j] = rule::finish(s[k + j], folded);
+    for (; k < count; ++k) result[k] = rule::finish(s[k], folded);
   }
 };
 

@@ -21,6 +21,7 @@ struct fold_call {
   std::int64_t index;   // of each row's first value in the folded axis
   void* accumulators;   // of the rows, as the fold's table has them
   void* out = nullptr;  // where it is not null, the values of the one row go there and nothing is folded
+  bool whole = false;   // the rows are whole, of fewer than fold_lanes values, and there are their results instead
 };
 
 /// A function that evaluates a program and folds its values.
@@ -110,7 +111,12 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
     const std::int64_t rows = c.rows - r < together ? c.rows - r : together;
     for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * count;
     if (!bare) evaluate({in.data(), 1, rows * count, c.scalars, c.index, nullptr, values});
-    folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, bare ? in[0] : values, rows, count, c.index);
+    const void* const made = bare ? in[0] : values;
+    if (c.whole)
+      folding<F, T>::short_rows(static_cast<typename accumulator<F, T>::result*>(c.accumulators) + r, made, rows,
+                                count);
+    else
+      folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, made, rows, count, c.index);
   }
 }
 
@@ -129,7 +135,8 @@ struct fold_body {
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
     constexpr std::int64_t width = lanes::size;
     constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
-    if (Rows && c.count < few && c.rows > 1) return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
+    if (Rows && c.count < few && (c.rows > 1 || c.whole))
+      return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
     pack_source<T, Bytes, inputs, scalars, 0> source;
     source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
     constexpr std::int64_t fours = 4 * width;

@@ -147,6 +147,11 @@ ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_
   constexpr std::int64_t tile_rows = 64, tile_columns = 16;
   for (std::int64_t i0 = 0; i0 < rows; i0 += tile_rows) {
     const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
+    if (columns < 4) {
+      for (std::int64_t j = 0; j < columns; ++j)
+        for (std::int64_t i = i0; i < i1; ++i) out[i * out_row + j * out_column] = in[i * in_row + j * in_column];
+      continue;
+    }
     for (std::int64_t j0 = 0; j0 < columns; j0 += tile_columns) {
       const std::int64_t j1 = j0 + tile_columns < columns ? j0 + tile_columns : columns;
       for (std::int64_t i = i0; i < i1; ++i)
@@ -173,11 +178,26 @@ ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64
                    column0);
 }
 
+/// Rows of fewer columns are filled by fours, which takes less than a loop that knows their end.
+inline constexpr std::int64_t few_columns = 16;
+
 /// out(i, j) = in(i, 0).
 template <int Size>
 ONTO_NOINLINE void fill_rows(word<Size>* out, std::int64_t out_row, const word<Size>* in, std::int64_t in_row,
                              std::int64_t rows, std::int64_t columns) {
-  for (std::int64_t i = 0; i < rows; ++i)
+  std::int64_t i = 0;
+  if (columns > 1 && columns < few_columns && out_row == columns)
+    for (; i + 3 < rows; ++i) {  // what is written behind a row is of the next ones, which follow
+      const word<Size> value = in[i * in_row];
+      for (std::int64_t j = 0; j < columns; j += 4) {
+        word<Size>* const to = out + i * columns + j;
+        to[0] = value;
+        to[1] = value;
+        to[2] = value;
+        to[3] = value;
+      }
+    }
+  for (; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) out[i * out_row + j] = in[i * in_row];
 }
 
@@ -207,8 +227,10 @@ struct copies {
         if (size != n) return;
         auto* const to = static_cast<word<n>*>(out);
         const auto* const from = static_cast<const word<n>*>(in);
+        if (!Views || (out_column == 1 && in_column == 0 && columns < few_columns))
+          return fill_rows<n>(to, out_row, from, in_row, rows, columns);
         if constexpr (!Views)
-          fill_rows<n>(to, out_row, from, in_row, rows, columns);
+          return;
         else if constexpr (n >= 4)
           copy_matrix<n>(to, out_row, out_column, from, in_row, in_column, rows, columns);
         else
@@ -264,9 +286,20 @@ struct short_blocks {
     auto* out = static_cast<Word*>(target);
     std::int64_t number = first / size, from = first % size;
     while (count > 0) {
-      const Word* const block = in + offset_of(outer, l.extent, l.stride[0], number++);
-      const std::int64_t n = size - from < count ? size - from : count;
-      for (std::int64_t j = 0; j < n; ++j) out[j] = block[at[from + j]];
+      const Word* const block = in + offset_of(outer, l.extent, l.stride[0], number);
+      std::int64_t whole = 0;  // blocks a stride apart, of which one element after the other is moved
+      if (from == 0 && outer > 0) {
+        const std::int64_t along = l.extent[outer - 1], stride = l.stride[0][outer - 1], left = along - number % along;
+        whole = count / size < left ? count / size : left;
+        for (std::int64_t j = 0; j < size; ++j) {
+          const Word* const element = block + at[j];
+          for (std::int64_t k = 0; k < whole; ++k) out[k * size + j] = element[k * stride];
+        }
+      }
+      const std::int64_t rest = size - from < count ? size - from : count, n = whole > 0 ? whole * size : rest;
+      if (whole == 0)
+        for (std::int64_t j = 0; j < n; ++j) out[j] = block[at[from + j]];
+      number += whole > 0 ? whole : 1;
       out += n;
       count -= n;
       from = 0;

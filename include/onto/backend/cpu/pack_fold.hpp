@@ -243,16 +243,6 @@ using pack_fold = std::conditional_t<
 
 }  // namespace ONTO_VECTOR_ABI
 
-/// The total of packs joins what `accumulator<F, T>` has.
-template <fold F, class T>
-ONTO_INLINE void add_total(void* state, typename number_state<F, T>::type total) {
-  auto& s = *static_cast<typename accumulator<F, T>::state*>(state);
-  if constexpr (std::is_same_v<decltype(s), compensated_sum&>)
-    s.add(total);
-  else
-    s.number = number_state<F, T>::combine(s.number, total);
-}
-
 }  // namespace onto::detail
 
 #undef ONTO_SHUFFLES

@@ -255,10 +255,30 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
   split(pool, cut.blocks, cut.grain / (cut.total / cut.blocks) + 1, body, is_brief(cut.total, r.cost));
 }
 
+/// Whether each result is that of one short row, which needs no accumulator.
+inline bool folds_short_rows(const reduction& r, const kernel_call& call, const reduce_shape& shape) {
+  return r.folded && shape.results > 1 && shape.folded < fold_lanes && shape.folded == shape.dims[shape.rank - 1] &&
+         !shape.kept[shape.rank - 1] && !is_half_precision(call.out.type);
+}
+inline void reduce_short_rows(thread_pool& pool, const reduction& r, const kernel_call& call,
+                              const reduce_shape& shape) {
+  const map_plan plan(call, r.copy);
+  const std::int64_t n = shape.folded;
+  auto body = [&](std::int64_t lo, std::int64_t hi) {
+    value_reader values(plan, r, false);
+    const std::int64_t together = values.most() / n;
+    for (; lo < hi; lo += together)
+      values.fold_whole_rows(advance(call.out.data, lo, call.out.type), lo * n, hi - lo < together ? hi - lo : together,
+                             n);
+  };
+  split(pool, shape.results, map_grain(r.cost) / n + 1, body, is_brief(shape.results * n, r.cost));
+}
+
 ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   if (fold_small(r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
+  if (shape.folded > 0 && folds_short_rows(r, call, shape)) return reduce_short_rows(pool, r, call, shape);
   if (shape.folded == 0) {
     small_array<char, 64> accumulator(r.fold.accumulator_size);
     r.fold.start(accumulator.data(), 1);

@@ -74,6 +74,10 @@ class value_reader {
     else
       reduction_.fold.rows(accumulators, read(first, rows * n), rows, n, index);
   }
+  /// The results of `rows` whole rows of `n` values.
+  void fold_whole_rows(void* results, std::int64_t first, std::int64_t rows, std::int64_t n) {
+    folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, 0, results, nullptr, true});
+  }
 
  private:
   const map_plan& plan_;

@@ -233,6 +233,36 @@ class cpu_scanner {
     split(pool, s_.lines, grain / (s_.n * s_.width) + 1, body);
   }
 
+  /// Whether lines are single rows, of an operand whose rows lie a stride apart: then there is nothing to find for
+  /// each.
+  bool by_rows() const {
+    return s_.inner == 1 && s_.blocks == 1 && in_place_ &&
+           (in_.rank == 1 || (in_.rank == 2 && in_.inner_extent() == s_.n));
+  }
+  void run_rows(thread_pool& pool) const {
+    const std::int64_t n = s_.n, in_row = in_.inner_stride(), pitch = in_.rank == 1 ? n * in_row : in_.stride[0][0];
+    const std::int64_t begin = s_.backwards ? n - 1 : 0, way = s_.backwards ? -1 : 1;
+    auto body = [&](std::int64_t lo, std::int64_t hi) {
+      const T* in = static_cast<const T*>(call_.in[0].data) + lo * pitch + begin * in_row;
+      result* out = static_cast<result*>(call_.out.data) + lo * n + begin;
+      for (; lo < hi; ++lo, in += pitch, out += n) {
+        if (n < short_row) {
+          term kept = rule::empty(), lost = 0;
+          for (std::int64_t k = 0; k < n; ++k) {
+            rule::add(kept, lost, static_cast<term>(in[way * k * in_row]));
+            out[way * k] = rule::finish(kept, lost);
+          }
+        } else {
+          term kept = rule::empty(), lost = 0;
+          const terms before{&kept, &lost};
+          scan_column<rule, scan_pass<true, false>>(scan_tile<T, result>{in, way * in_row, out, way, n, 1}, before,
+                                                    before);
+        }
+      }
+    };
+    split(pool, s_.lines, grain / n + 1, body);
+  }
+
   /// All blocks at once, for few lines and many threads: first what each block comes to, then the results.
   void run_blocks(thread_pool& pool) const {
     const std::int64_t count = s_.lines * s_.blocks;
@@ -265,6 +295,7 @@ class cpu_scanner {
 
  private:
   static constexpr std::int64_t grain = 16384;  // elements
+  static constexpr std::int64_t short_row = 16;
 
   /// Where a thread brings a tile's elements together, and its results where they are narrow or transposed.
   struct room {
@@ -381,6 +412,8 @@ void cpu_scan(thread_pool& pool, const kernel_call& call) {
   const cpu_scanner<F, T> s(call, space);
   if (space.blocks > 1 && 2 * space.lines <= pool.size())
     s.run_blocks(pool);
+  else if (s.by_rows())
+    s.run_rows(pool);
   else
     s.run_lines(pool);
 }
