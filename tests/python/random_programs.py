@@ -266,6 +266,18 @@ def normalized(p, x, v):
 
 
 @word(1)
+def rolled_beside_rows(p, x, v):
+    if p.integers:
+        return None
+    k, written = p.axis(x)
+    r, along = p.axis(x)
+    by = p.dice.choice([1, -1, 2])
+    roll, rolled = f"roll<{by}, {along}>({x.name})", np.roll(v, by, r)
+    of, folded = p.dice.choice([(roll, rolled), (x.name, v)])
+    return f"{roll} - mean<{written}>({of}, keep_extents)", rolled - folded.mean(axis=k, keepdims=True), False, [x]
+
+
+@word(1)
 def sum_of_squares(p, x, v):
     k, written = p.axis(x)
     return f"sum<{written}>({x.name} * {x.name})", (v * v).sum(axis=k), False, [x]

@@ -168,20 +168,23 @@ class fuser {
     return {reads_along_memory(g_, p_.path_of, n, -1) ? n : none, is_reshape(g_, n) ? -1 : n};
   }
 
-  /// Whether the kernel with this root reads through rolls at a view path: maps do, where only rolls are above.
+  /// Whether the kernel with this root reads through rolls at a view path: maps do, where only rolls are above. Kernels
+  /// of rows do not, whatever their root is.
   constexpr bool sees_rolls(int root, int path) const {
     for (; path >= 0; path = p_.path_of[path])
       if (!is_roll(g_, path)) return false;
-    return g_[root].is_map() || g_[root].kind() == op_kind::assign;
+    return (g_[root].is_map() || g_[root].kind() == op_kind::assign) && !(rows_.any() && is_row_kernel(g_, p_, root));
   }
 
   /// Whether roll `n` is no copy in the kernel with this root.
   constexpr bool joins_roll(int n, int root) const { return sees_rolls(root, p_.path_of[n]) && !splits(root); }
 
-  /// Whether the kernel with this root sees a reshape that splits its space, in which rolls are no layouts.
+  /// Whether the kernel with this root sees a reshape that splits its space, in which rolls are no layouts; or, of
+  /// `Rolls`, whether it reads through one.
+  template <bool Rolls = false>
   constexpr bool splits(int root) const {
     for (int u = 0; u < g_.count; ++u)
-      if (splits_.get()[u] == root && !is_roll(g_, u)) return true;
+      if (splits_.get()[u] == root && is_roll(g_, u) == Rolls) return true;
     return false;
   }
 
@@ -232,7 +235,8 @@ class fuser {
       else if (x.is_map())
         joins = map_joins(n, wanted);
       else
-        joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_);
+        joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_) &&
+                !splits<true>(wanted);
     }
     if (!joins) k_.path_of[n] = -1;
     k_.prepend(n, joins ? wanted : n);

@@ -315,6 +315,60 @@ TEST_CASE("what folds a map of rolls folds its result: the rolls are no copies",
   std::apply([&](const auto&... e) { check(sess.run(fetches(on<gpu<0>>(e)...), s = t, row = r)); }, made);
 }
 
+namespace {
+
+/// Rolls in and beside what folds rows along `Fold`, each beside the same of tensors that are rolled already.
+template <class Place, int Along, int Fold, class X, class Y>
+void check_beside_rows(session& sess, const X& x, const Y& y) {
+  const int rows = 7, columns = 40;
+  tensor<double, dyn, dyn> t({rows, columns}), u({rows, columns});
+  for (int k = 0; k < rows * columns; ++k) t.data()[k] = std::sin(k), u.data()[k] = std::cos(2 * k);
+  const tensor<double, dyn, dyn> r = sess.run(roll<2, Along>(x), x = t);
+  const auto agree = [&](const auto& e, const auto& expected_of) {
+    const auto got = sess.run(on<Place>(e), x = t, y = u), expected = sess.run(expected_of, x = r, y = u);
+    double worst = 0;
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const double difference = std::fabs(got.data()[k] - expected.data()[k]);
+      worst = difference <= worst ? worst : difference;  // NaN is the worst
+    }
+    INFO("rolled along " << Along << ", rows along " << Fold);
+    CHECK(worst < 1e-12);
+  };
+  const auto rolled = roll<2, Along>(x);
+  agree(rolled - mean<Fold>(rolled, keep_extents), x - mean<Fold>(x, keep_extents));
+  agree(rolled / norm<Fold>(rolled, keep_extents), x / norm<Fold>(x, keep_extents));
+  agree(var<Fold>(rolled), var<Fold>(x));
+  agree(softmax<Fold>(rolled + y), softmax<Fold>(x + y));
+  agree(softmax<Fold>(y) - rolled, softmax<Fold>(y) - x);
+  agree(rolled - softmax<Fold>(y), x - softmax<Fold>(y));
+  agree(y - mean<Fold>(y, keep_extents) + rolled, y - mean<Fold>(y, keep_extents) + x);
+  agree(rolled * 3 - max<Fold>(y, keep_extents) * exp(rolled), x * 3 - max<Fold>(y, keep_extents) * exp(x));
+  agree(exp(rolled - mean<Fold>(y + rolled, keep_extents)), exp(x - mean<Fold>(y + x, keep_extents)));
+}
+
+template <class Place, class X, class Y>
+void check_each_axis_beside_rows(session& sess, const X& x, const Y& y) {
+  check_beside_rows<Place, 0, 0>(sess, x, y);
+  check_beside_rows<Place, 0, 1>(sess, x, y);
+  check_beside_rows<Place, 1, 0>(sess, x, y);
+  check_beside_rows<Place, 1, 1>(sess, x, y);
+}
+
+}  // namespace
+
+TEST_CASE("kernels of rows read rolls from memory, whatever comes first", "[session][roll]") {
+  session sess{{.simulated_gpus = 1, .cpu_threads = 2}};
+  constexpr auto x = placeholder<"x", double, dyn, dyn>;
+  constexpr auto y = placeholder<"y", double, dyn, dyn>;
+  constexpr auto w = placeholder<"w", double, 7, 40>;
+  check_each_axis_beside_rows<cpu<0>>(sess, x, y);
+  check_each_axis_beside_rows<cpu<0>>(sess, w, y);
+  check_each_axis_beside_rows<gpu<0>>(sess, x, y);
+  // A map that reads a roll is no part of the rows; a roll that the fold reads, too, is made once for both.
+  static_assert(plan_of(y - mean<1>(y, keep_extents) + roll<1, 0>(x)).kernels == 2);
+  static_assert(plan_of(roll<1, 0>(x) - mean<1>(roll<1, 0>(x), keep_extents)).kernels == 2);
+}
+
 TEST_CASE("rolls of extents in types are evaluated without a session", "[evaluate][roll]") {
   constexpr auto u = placeholder<"u", float, 4, 6>;
   tensor<float, 4, 6> t;
