@@ -72,12 +72,39 @@ void take_elements(const indexed_operand& numbers, std::int64_t offset, std::int
   });
 }
 
+/// Where a box begins that the numbers `starts` are of: that many elements behind the first of `shape`.
+inline std::int64_t start_of_box(const indexed_operand& starts, const extents& shape, const std::int64_t* stride,
+                                 const extents& box) {
+  std::int64_t offset = 0;
+  for (int d = 0; d < shape.rank; ++d) offset += start_of<host_access>(starts, d, shape[d], box[d]) * stride[d];
+  return offset;
+}
+
+inline void copy_box(thread_pool& pool, const extents& box, const operand_view& from, const operand_view& to) {
+  kernel_call copy;
+  copy.space = box;
+  copy.inputs = 1;
+  copy.in = &from;
+  copy.out = to;
+  cpu_copy(pool, copy);
+}
+
 /// The result of a take is (outer, numbers, inner): a number's row is copied whole where it is one.
 template <int Axis, class T>
 void cpu_take(thread_pool& pool, const kernel_call& call) {
   const extents &numbers = call.shapes[0], &x = call.shapes[1];
   if (call.shapes[2].size() <= 0) return;
   constexpr int axis = Axis;
+  if (numbers.size() == 1) {  // a slice
+    std::int64_t number = 0;
+    read_numbers(call.in[0].data, call.in[0].type, 0, 1, 1, &number);
+    extents box = x;
+    box.dims[axis] = 1;
+    operand_view from = call.in[1], to = call.out;
+    from.data = advance(from.data, nearest(number, x[axis]) * from.stride[axis], from.type);
+    contiguous_strides(box, to.stride);
+    return copy_box(pool, box, from, to);
+  }
   const std::int64_t inner = whole_rows_taken(call, axis), count = numbers.size();
   if (inner == 0) return cpu_indexed<op::take<Axis>, T>(pool, call);
 
@@ -107,23 +134,6 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
     }
   };
   split(pool, c.size / inner, 1024 / inner + 1, body);
-}
-
-/// Where a box begins that the numbers `starts` are of: that many elements behind the first of `shape`.
-inline std::int64_t start_of_box(const indexed_operand& starts, const extents& shape, const std::int64_t* stride,
-                                 const extents& box) {
-  std::int64_t offset = 0;
-  for (int d = 0; d < shape.rank; ++d) offset += start_of<host_access>(starts, d, shape[d], box[d]) * stride[d];
-  return offset;
-}
-
-inline void copy_box(thread_pool& pool, const extents& box, const operand_view& from, const operand_view& to) {
-  kernel_call copy;
-  copy.space = box;
-  copy.inputs = 1;
-  copy.in = &from;
-  copy.out = to;
-  cpu_copy(pool, copy);
 }
 
 /// The box of the operand that is the result.

@@ -203,24 +203,25 @@ struct sort_rows {
   std::int64_t n, count;  // elements of a row, and those that are stored
   std::int64_t rows = 1;
   std::int64_t stride[2];
-  const kernel_call& call;
+  strided_layout<2> others;  // the rows: where they begin
 
   ONTO_COLD explicit sort_rows(const kernel_call& c)
-      : axis(sort_axis(*c.op, c.space.rank)), n(c.space[axis]), count(c.shapes[1][axis]), call(c) {
-    for (int d = 0; d < c.space.rank; ++d)
-      if (d != axis) rows *= c.space.dims[d];
+      : axis(sort_axis(*c.op, c.space.rank)), n(c.space[axis]), count(c.shapes[1][axis]) {
+    extents space;
+    std::int64_t in[max_rank], out[max_rank];
+    for (int d = 0; d < c.space.rank; ++d) {
+      if (d == axis) continue;
+      in[space.rank] = c.in[0].stride[d];
+      out[space.rank] = c.out.stride[d];
+      space.push_back(c.space.dims[d]);
+      rows *= c.space.dims[d];
+    }
+    others = coalesce<2>(space, {in, out});
     stride[0] = c.in[0].stride[axis];
     stride[1] = c.out.stride[axis];
   }
   std::int64_t offset(int operand, std::int64_t row) const {
-    const std::int64_t* const strides = operand == 0 ? call.in[0].stride : call.out.stride;
-    std::int64_t offset = 0;
-    for (int d = call.space.rank - 1; d >= 0; --d) {
-      if (d == axis) continue;
-      offset += row % call.space.dims[d] * strides[d];
-      row /= call.space.dims[d];
-    }
-    return offset;
+    return offset_of(others.rank, others.extent, others.stride[operand], row);
   }
 };
 
@@ -246,6 +247,8 @@ class cpu_sorter {
         sorter::sort_over(pool, r_.n, loader(row), a.data(), b.data(), storer(row));
       return;
     }
+    if constexpr (!sorter::item::apart)
+      if (!selects && r_.n <= few) return run_few(pool);
     // Rows that lie beside each other are read and written together.
     const bool along_memory = r_.stride[0] == 1 && r_.stride[1] == 1;
     const std::int64_t beside =
@@ -312,6 +315,35 @@ class cpu_sorter {
     }
     for (std::int64_t k = 0; k < r_.count; ++k)
       for (std::int64_t j = 0; j < rows; ++j) to[j][k * r_.stride[1]] = result_of(items[j * r_.n + k]);
+  }
+
+  /// Rows of few elements, a lane of vectors each: neighbours change places until no two can be in the wrong order.
+  /// *Source* Knuth, The Art of Computer Programming 3, 5.3.4, exercise 37 (odd-even transposition).
+  static constexpr std::int64_t few = 8;
+  static constexpr int lanes = 16;
+  void run_few(thread_pool& pool) const {
+    auto body = [&](std::int64_t lo, std::int64_t hi) {
+      held items[few][lanes];
+      for (; lo < hi; lo += lanes) {
+        const std::int64_t last = std::min(lo + lanes, hi) - 1;
+        for (int j = 0; j < lanes; ++j) {  // spare lanes have the last row
+          const T* const from = row_of(std::min(lo + j, last));
+          for (std::int64_t k = 0; k < r_.n; ++k) items[k][j] = item_at(from, k);
+        }
+        for (std::int64_t round = 0; round < r_.n; ++round)
+          for (std::int64_t k = round % 2; k + 1 < r_.n; k += 2)
+            for (int j = 0; j < lanes; ++j) {
+              const held a = items[k][j], b = items[k + 1][j];
+              items[k][j] = b < a ? b : a;
+              items[k + 1][j] = b < a ? a : b;
+            }
+        for (std::int64_t row = lo; row <= last; ++row) {
+          result* const to = result_row(row);
+          for (std::int64_t k = 0; k < r_.count; ++k) to[k * r_.stride[1]] = result_of(items[k][row - lo]);
+        }
+      }
+    };
+    split(pool, r_.rows, 4096 / r_.n + 1, body);
   }
 
   /// Elements that are looked at together, in vectors.
