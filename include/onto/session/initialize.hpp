@@ -6,6 +6,8 @@
 
 #include <boost/hana/tuple.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -93,6 +95,26 @@ struct first_values<op_list<Ops...>> {
   using name = decltype(spell_name<clash>(std::make_index_sequence<clash.size()>{}));
   using mistake = std::conditional_t<clash.empty(), first_values, variable_has_two_first_values<name>>;
 };
+
+/// The variables among operations that have an initial value, by the numbers their types have; 0 for all others.
+template <class Ops>
+inline constexpr std::uint64_t first_value_ids[1] = {};
+template <class... Ops>
+inline constexpr std::uint64_t first_value_ids<op_list<Ops...>>[sizeof...(Ops) + 1] = {
+    first_value_of<Ops>().variable..., 0};
+
+/// Whether several of these expressions have a variable with an initial value.
+template <class... E>
+constexpr bool share_variables() {
+  const std::uint64_t* const lists[] = {first_value_ids<typename E::ops>..., nullptr};
+  constexpr int sizes[] = {static_cast<int>(E::ops::size)..., 0};
+  for (std::size_t a = 0; a < sizeof...(E); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      for (int i = 0; i < sizes[a]; ++i)
+        for (int j = 0; j < sizes[b]; ++j)
+          if (lists[a][i] != 0 && lists[a][i] == lists[b][j]) return true;
+  return false;
+}
 
 /// Names nothing, unless two variables under these expressions have one name and different initial values.
 template <class... E>

@@ -5,6 +5,7 @@
 #include <onto/session/bind_calls.hpp>
 #include <onto/session/inline_program.hpp>
 #include <onto/session/kernels.hpp>
+#include <onto/session/one_meaning.hpp>
 
 namespace onto::detail {
 
@@ -199,6 +200,7 @@ struct inline_plan {
             kernels.of,
             all_kernels::half_precision(),
             all_kernels::values_decide,
+            meets_names(Graph::view) ? &expect_one_meaning : nullptr,
             plan.steps,
             plan.step_count,
             plan.values,

@@ -35,6 +35,7 @@ struct inline_program {
   const kernel_entry* kernels;  // per root
   const half_kernels* half_precision;
   bool values_decide;
+  void (*expect_one_meaning)(const graph_view& g, const state* const* fetched);  // null: names tell nothing apart
   const plan_step* steps;
   int step_count;
   const plan_value* values;
@@ -144,7 +145,10 @@ ONTO_RUNTIME bool run_inline(const inline_program& p, const run_request& r) {
   inline_leaves leaves(g, memory);
   bool any = false;
   for (int k = 0; k < g.fetch_count; ++k) any = any || r.states[k];
-  if (any && !leaves.find_states(g, r.states, memory) && p.values_decide) return false;
+  if (any && !leaves.find_states(g, r.states, memory)) {
+    if (p.values_decide) return false;
+    if (p.expect_one_meaning) p.expect_one_meaning(g, r.states);
+  }
   leaves.find_data(g, r);
   const host_memory m{g, leaves.shapes, leaves.data, leaves.list, leaves.count, memory.make<host_slot>(g.fetch_count)};
   staged_results results(r, m);

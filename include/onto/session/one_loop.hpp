@@ -6,6 +6,7 @@
 #include <onto/session/feeds.hpp>
 #include <onto/session/inline_states.hpp>
 #include <onto/session/kernels.hpp>
+#include <onto/session/one_meaning.hpp>
 #include <onto/session/typed_run.hpp>
 
 #include <cstdint>
@@ -112,7 +113,8 @@ struct one_loop : one_loop_facts<E> {
   static constexpr int root = graph::view.fetches[0];
   static constexpr bool folds = graph::view[root].kind() == op_kind::reduce;
   static constexpr extents space = graph::view[looped_node(graph::view, root)].shape;
-  static constexpr bool merges = facts::values_decide && !facts::apart;  // right where states that meet are the same
+  static constexpr bool merges =  // right where states that meet are the same
+      (facts::values_decide && !facts::apart) || meets_names(graph::view);
 
   using table = op_table<typename E::ops>;
   using code = kernel_program<typed, table, facts::root, extent_of_kernel::whole, facts::how>;

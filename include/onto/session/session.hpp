@@ -6,6 +6,7 @@
 #include <onto/session/backends.hpp>
 #include <onto/session/initialize.hpp>
 #include <onto/session/makers.hpp>
+#include <onto/session/one_meaning.hpp>
 #include <onto/session/prepared.hpp>
 
 #include <string>
@@ -150,7 +151,13 @@ class session {
   template <expression... E>
   void run(const initializer<E...>& i) {
     static_cast<void>(static_cast<detail::one_first_value<E...>*>(nullptr));
-    boost::hana::unpack(i.expressions, [&](const E&... e) { (initialize(e), ...); });
+    boost::hana::unpack(i.expressions, [&](const E&... e) {
+      if constexpr (detail::share_variables<E...>()) {
+        const detail::state* const states[] = {e.state.get()...};
+        detail::expect_one_meaning(detail::graph_of<E...>::view, states);
+      }
+      (initialize(e), ...);
+    });
   }
 
   /// `initialize` without variables: its function tells.

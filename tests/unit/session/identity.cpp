@@ -247,8 +247,38 @@ TEST_CASE("a name stands for one value", "[session][identity]") {
   CHECK_THROWS_WITH(sess.run(x + c(1) * c(2), x = in), Catch::Contains("'c' stands for two different things"));
 }
 
+TEST_CASE("a name stands for one value without a session, too", "[evaluate][identity]") {
+  const auto two = Catch::Contains("stands for two different things");
+  const auto scaled = [](float value) { return named<"h">(x * value); };
+  CHECK_THROWS_WITH(evaluate(scaled(2) + scaled(3), x = in), two);
+  CHECK_THROWS_WITH(evaluate(sum(scaled(2)) + sum(scaled(3)), x = in), two);
+  CHECK_THROWS_WITH(evaluate(fetches(scaled(2), scaled(3)), x = in), two);
+  CHECK_THROWS_WITH(evaluate(gradient(sum(scaled(2)) + sum(scaled(3)), x), x = in), two);
+  tensor<float, 4> out;
+  CHECK_THROWS_WITH(evaluate_to(out, scaled(2) * scaled(3), x = in), two);
+  CHECK_THROWS_WITH(evaluate_to(std::tie(out, out), fetches(exp(scaled(2)), exp(scaled(3))), x = in), two);
+  check(evaluate(scaled(2) + scaled(2), x = in), [](float v) { return 4 * v; });
+  check(evaluate(exp(scaled(2)) - sum(scaled(2)) + sum(scaled(2)), x = in), [](float v) { return std::exp(2 * v); });
+  const auto c = [](float value) { return constant<"c">({value, 2.f, 3.f, 4.f}); };
+  CHECK_THROWS_WITH(evaluate(c(1) + c(2)), two);
+  CHECK(evaluate(c(1) + c(1))(3) == 8);
+  const tensor<float, 4> one{1, 2, 3, 4}, other{5, 6, 7, 8};
+  CHECK_THROWS_WITH(evaluate(named<"t">(one + x) + named<"t">(other + x), x = in), two);
+  constexpr auto d = placeholder<"d", float, dyn>;
+  const auto open = [&](float value) { return named<"o">(d * value); };
+  CHECK_THROWS_WITH(evaluate(open(2) + open(3), d = one), two);
+  CHECK(evaluate(open(2) + open(2), d = one)(3) == 16);
+}
+
 TEST_CASE("a variable's initial value is one", "[session][identity]") {
   session sess;
+  const auto began = [](float value) { return variable<"v", float, 2>({value, 2}); };
+  const auto differ = Catch::Contains("'v' stands for two different things");
+  CHECK_THROWS_WITH(sess.run(initialize(began(1), began(3))), differ);
+  CHECK_THROWS_WITH(sess.initialize(fetches(began(1), began(3))), differ);
+  CHECK_THROWS_WITH(sess.initialize(began(1) * 2, sum(began(3))), differ);
+  sess.initialize(began(1) * 2, sum(began(1)));
+  CHECK(sess.run(began(1))(0) == 1);
   const auto w = [](float value) { return variable<"w", float, 4>(value); };
   CHECK_THROWS_WITH(sess.initialize(w(1) + w(2)), Catch::Contains("'w' stands for two different things"));
   const auto same = w(3) * (x + w(3));
