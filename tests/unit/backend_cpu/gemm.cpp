@@ -3,6 +3,7 @@
 // its edges, what is packed and what is not, and memory that it may not read.
 #include <onto/backend/cpu/gemm.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -175,7 +176,7 @@ namespace {
 /// bit for bit what they are beside the others.
 template <class T>
 bool thin_is_right(thread_pool& pool, bool upright, std::int64_t lines, std::int64_t vectors, std::int64_t k, rng& r) {
-  const std::int64_t m = upright ? lines : vectors, n = upright ? vectors : lines;
+  const std::int64_t m = upright ? lines : vectors, n = upright ? vectors : lines, parts = onto::detail::thin_depth;
   std::vector<T> x, y, z;
   const matrix_view<T> a = any_view(x, m, k, r), b = any_view(y, k, n, r), more = any_view(z, m, n, r);
   const auto element = [](const matrix_view<T>& v, std::int64_t i, std::int64_t j) {
@@ -200,8 +201,8 @@ bool thin_is_right(thread_pool& pool, bool upright, std::int64_t lines, std::int
         magnitude += std::abs(2 * element(a, i, p) * element(b, p, j));
       }
       if (to.relu && expected < 0) expected = 0;
-      good = good && std::abs(made - expected) <=
-                         std::numeric_limits<T>::epsilon() * (16 + static_cast<double>(k) / 4) * magnitude;
+      good = good && std::abs(made - expected) <= std::numeric_limits<T>::epsilon() *
+                                                      (16 + static_cast<double>(std::min(k, parts)) / 4) * magnitude;
     }
   std::vector<T> alone(static_cast<std::size_t>(m * row), T{7});
   const std::int64_t i = upright ? m - 3 : 0, j = upright ? 0 : n - 3;
@@ -226,11 +227,27 @@ TEST_CASE("products of a matrix and one or two vectors, in every layout", "[thre
     for (int round = 0; round < 400; ++round) {
       const bool upright = pick(r, 0, 1) == 1;
       const int vectors = pick(r, 1, 2), lines = pick(r, 3, round % 20 == 0 ? 400 : 40),
-                k = pick(r, 0, round % 10 == 0 ? 700 : 90);
+                k = pick(r, 0,
+                         round % 20 == 1   ? 7000
+                         : round % 10 == 0 ? 700
+                                           : 90);
       INFO((upright ? "upright " : "flat ") << lines << " x " << k << ", " << vectors << ", round " << round);
       REQUIRE(thin_is_right<float>(pool, upright, lines, vectors, k, r));
       REQUIRE(thin_is_right<double>(pool, upright, lines, vectors, k, r));
     }
+  }
+}
+
+TEST_CASE("sums of a million equal products are as exact as pairwise ones", "[accuracy]") {
+  thread_pool pool(1);
+  const std::int64_t k = 1 << 20;
+  const std::vector<float> rows(static_cast<std::size_t>(3 * k), 0.1f), vector(static_cast<std::size_t>(k), 0.1f);
+  const double exact = static_cast<double>(k) * static_cast<double>(0.1f) * static_cast<double>(0.1f);
+  for (const matrix_view<float>& a : {matrix_view<float>{rows.data(), k, 1}, matrix_view<float>{rows.data(), 1, 3}}) {
+    float c[3] = {};
+    onto::detail::gemm_thin(pool, 3, 1, k, a, {vector.data(), 1, 1},
+                            gemm_target<float>{c, 1, 1, 0, {nullptr, 0, 0}, false});
+    for (float x : c) CHECK(std::abs(x - exact) < 20 * std::numeric_limits<float>::epsilon() * exact);
   }
 }
 

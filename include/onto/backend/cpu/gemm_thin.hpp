@@ -143,7 +143,12 @@ struct thin_body {
 
 }  // namespace ONTO_VECTOR_ABI
 
+/// Of deeper sums parts of so many products are made, which are added in double: errors do not grow with the depth.
+/// Fewer where a part is one sum, and not of many lanes.
+inline constexpr std::int64_t thin_depth = 4096, thin_columns = 128;
+
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), where m or n is 1 or 2.
+/// *Complexity* m * n * k multiplications.
 template <class T>
 void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a,
                const matrix_view<T>& b, const gemm_target<T>& to) {
@@ -164,15 +169,34 @@ void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       T* const out = to.data + v * to_next + lo * to_step;
       const T* const more = addend.data == nullptr ? nullptr : addend.data + lo * addend.row + v * addend.column;
-      small_array<T, 256> run(apart ? hi - lo : 0);
-      T* const made = apart ? run.data() : out;
-      const std::int64_t step = apart ? 1 : to_step;
-      for (std::int64_t i = 0; i < hi - lo; ++i)
-        made[i * step] = more == nullptr ? T{} : to.beta * more[i * addend.row];
-      vector_variants<thin_body<T>, void(const thin_product<T>&)>::chosen()(
-          {hi - lo, k, part_of(matrix, lo, 0), vector, made, step, to.alpha});
-      for (std::int64_t i = 0; (apart || to.relu) && i < hi - lo; ++i)
-        out[i * to_step] = to.relu ? relu_of(made[i * step]) : made[i * step];
+      const std::int64_t most = matrix.column == 1 ? thin_depth : thin_columns;
+      const bool deep = k > most;
+      const std::int64_t count = hi - lo;
+      small_array<T, 256> run(apart || deep ? count : 0);
+      small_array<double, 256> total(deep ? count : 0);
+      T* const made = apart || deep ? run.data() : out;
+      const std::int64_t step = apart || deep ? 1 : to_step;
+      const auto add_part = [&](std::int64_t first, std::int64_t depth) {
+        vector_variants<thin_body<T>, void(const thin_product<T>&)>::chosen()(
+            {count, depth, part_of(matrix, lo, first), vector + first, made, step, to.alpha});
+      };
+      for (std::int64_t i = 0; i < count; ++i) {
+        const T begin = more == nullptr ? T{} : to.beta * more[i * addend.row];
+        made[i * step] = deep ? T{} : begin;
+        if (deep) total[i] = static_cast<double>(begin);
+      }
+      if (!deep) add_part(0, k);
+      for (std::int64_t p = 0; deep && p < k; p += most) {
+        add_part(p, k - p < most ? k - p : most);
+        for (std::int64_t i = 0; i < count; ++i) {
+          total[i] += static_cast<double>(made[i]);
+          made[i] = T{};
+        }
+      }
+      for (std::int64_t i = 0; (apart || deep || to.relu) && i < count; ++i) {
+        const T x = deep ? static_cast<T>(total[i]) : made[i * step];
+        out[i * to_step] = to.relu ? relu_of(x) : x;
+      }
     };
     split(pool, lines, (std::int64_t{64} << 10) / (k + 1) + 1, body);
   }
