@@ -192,7 +192,7 @@ struct placeholder_node : detail::stateless_expression {
   operator=(std::initializer_list<std::initializer_list<V>> list) const { return refuse(list); }
   /// A list of rows that are ranges: vectors, no rows in braces.
   template <class Row, std::size_t N>
-    requires(std::is_class_v<Row> && !detail::text_like<Row>)
+    requires(std::is_class_v<Row> && !detail::text_like<Row> && !detail::list_value<Row, T>)
   feed<placeholder_node>
   operator=(const Row (&rows)[N]) const { return refuse(rows); }
   /// A pointer in braces.

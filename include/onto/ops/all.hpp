@@ -5,6 +5,7 @@
 #include <onto/ops/activation.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/assign.hpp>
+#include <onto/ops/axes_of_one.hpp>
 #include <onto/ops/bitwise.hpp>
 #include <onto/ops/call.hpp>
 #include <onto/ops/compare.hpp>

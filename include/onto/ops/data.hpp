@@ -7,6 +7,7 @@
 #include <onto/expr/scope.hpp>
 #include <onto/ops/activation.hpp>
 #include <onto/ops/assign.hpp>
+#include <onto/ops/axes_of_one.hpp>
 #include <onto/ops/bitwise.hpp>
 #include <onto/ops/concat.hpp>
 #include <onto/ops/data_word.hpp>

@@ -217,6 +217,10 @@ template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {
   return make<op::reduce<fold::argmin, false>>(x);
 }
+template <expression E>
+constexpr auto argmin(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::argmin, true>>(x);
+}
 /// The index along one axis.
 template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
@@ -231,6 +235,10 @@ constexpr auto argmin(const E& x, keep_extents_t) {
 template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {
   return make<op::reduce<fold::argmax, false>>(x);
+}
+template <expression E>
+constexpr auto argmax(const E& x, keep_extents_t) {
+  return make<op::reduce<fold::argmax, true>>(x);
 }
 template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1

@@ -176,7 +176,8 @@ namespace {
 /// bit for bit what they are beside the others.
 template <class T>
 bool thin_is_right(thread_pool& pool, bool upright, std::int64_t lines, std::int64_t vectors, std::int64_t k, rng& r) {
-  const std::int64_t m = upright ? lines : vectors, n = upright ? vectors : lines, parts = onto::detail::thin_depth;
+  const std::int64_t m = upright ? lines : vectors, n = upright ? vectors : lines,
+                     parts = 32 * onto::detail::thin_depth;
   std::vector<T> x, y, z;
   const matrix_view<T> a = any_view(x, m, k, r), b = any_view(y, k, n, r), more = any_view(z, m, n, r);
   const auto element = [](const matrix_view<T>& v, std::int64_t i, std::int64_t j) {

@@ -298,3 +298,11 @@ TEST_CASE("Variables are assigned values in braces", "[data]") {
   CHECK(sess.run(sum(cast<float>(k))) == 6);
   CHECK_THROWS_AS(assign(w, {1, 2, 3}), invalid_argument_error);
 }
+
+TEST_CASE("Braces of the placeholder's own elements are fed", "[data]") {
+  session sess;
+  constexpr auto h = placeholder<"h", onto::half, dyn>;
+  constexpr auto g = placeholder<"g", bfloat16, dyn, dyn>;
+  CHECK(sess.run(sum(cast<float>(h)), h = {onto::half(1), onto::half(2)}) == 3);
+  CHECK(sess.run(sum(cast<float>(g)), g = {{bfloat16(1), bfloat16(2)}, {bfloat16(3), bfloat16(4)}}) == 10);
+}

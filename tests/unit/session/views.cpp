@@ -201,3 +201,26 @@ TEST_CASE("a variable's new value may be made of its old one, turned", "[session
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) CHECK(got(i, j) == start(j, i) * 2 + start(i, j));
 }
+
+TEST_CASE("several axes of extent 1 are put in and left out at once", "[session]") {
+  constexpr auto v = placeholder<"v", float, dyn>;
+  constexpr auto m = placeholder<"m", float, 1, dyn, 1>;
+  session sess;
+  const tensor<float, dyn> values{1, 2, 3};
+  const tensor<float, 1, dyn, 1> between = sess.run(expand_dims<0, 2>(v), v = values);
+  CHECK(between == sess.run(expand_dims<-1, 0>(v), v = values));
+  const tensor<float, dyn, 1, 1> behind = sess.run(expand_dims<2, 1>(v), v = values);
+  CHECK(behind(2, 0, 0) == 3);
+  CHECK(sess.run(squeeze<2, 0>(m), m = between) == values);
+  CHECK(sess.run(squeeze<0, -1>(m) + squeeze<0>(squeeze<2>(m)), m = between)(1) == 4);
+  CHECK(evaluate(squeeze<0, 1, 2>(tensor<float, 1, 1, 1>{{{7}}})) == 7);
+  static_assert(plan_of(squeeze<0, 2>(expand_dims<0, 2>(v)) * 2_c).kernels == 1);
+}
+
+TEST_CASE("the place of an extreme of all elements keeps their axes", "[session]") {
+  constexpr auto m = placeholder<"m", float, dyn, dyn>;
+  session sess;
+  const tensor<std::int64_t, 1, 1> greatest = sess.run(argmax(m, keep_extents), m = {{1, 2}, {4, 3}});
+  CHECK(greatest(0, 0) == 2);
+  CHECK(sess.run(argmin(m, keep_extents), m = {{1, 2}, {0, 3}})(0, 0) == 2);
+}

@@ -144,8 +144,8 @@ struct thin_body {
 }  // namespace ONTO_VECTOR_ABI
 
 /// Of deeper sums parts of so many products are made, which are added in double: errors do not grow with the depth.
-/// Fewer where a part is one sum, and not of many lanes.
-inline constexpr std::int64_t thin_depth = 4096, thin_columns = 128;
+/// Those of rows are two sums in each lane of a vector, those of columns one.
+inline constexpr std::int64_t thin_depth = 128;
 
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), where m or n is 1 or 2.
 /// *Complexity* m * n * k multiplications.
@@ -169,7 +169,8 @@ void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k
     auto body = [&](std::int64_t lo, std::int64_t hi) {
       T* const out = to.data + v * to_next + lo * to_step;
       const T* const more = addend.data == nullptr ? nullptr : addend.data + lo * addend.row + v * addend.column;
-      const std::int64_t most = matrix.column == 1 ? thin_depth : thin_columns;
+      const std::int64_t sums = matrix.column == 1 ? 2 * used_vectors() / static_cast<int>(sizeof(T)) : 1;
+      const std::int64_t most = thin_depth * sums;
       const bool deep = k > most;
       const std::int64_t count = hi - lo;
       small_array<T, 256> run(apart || deep ? count : 0);
