@@ -180,11 +180,10 @@ class fuser {
   constexpr bool joins_roll(int n, int root) const { return sees_rolls(root, p_.path_of[n]) && !splits(root); }
 
   /// Whether the kernel with this root sees a reshape that splits its space, in which rolls are no layouts; or, of
-  /// `Rolls`, whether it reads through one.
-  template <bool Rolls = false>
-  constexpr bool splits(int root) const {
+  /// `rolls`, whether it reads through one.
+  constexpr bool splits(int root, bool rolls = false) const {
     for (int u = 0; u < g_.count; ++u)
-      if (splits_.get()[u] == root && is_roll(g_, u) == Rolls) return true;
+      if (splits_.get()[u] == root && is_roll(g_, u) == rolls) return true;
     return false;
   }
 
@@ -236,7 +235,7 @@ class fuser {
         joins = map_joins(n, wanted);
       else
         joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_) &&
-                !splits<true>(wanted);
+                !splits(wanted, true);
     }
     if (!joins) k_.path_of[n] = -1;
     k_.prepend(n, joins ? wanted : n);

@@ -403,4 +403,7 @@ TEST_CASE("a roll is undone on the way back", "[session][roll][gradient]") {
   CHECK_BOTH(roll<1, 0>(e) * e);
   CHECK_BOTH(roll<-2, 1>(e) + square(roll<1, 1>(e)) * roll<3, 0>(e));
   CHECK_BOTH(sum<0>(roll<5, 0>(e) * e));
+  // A roll on the way back meets the rows of a softmax.
+  CHECK_BOTH(sin(roll<-5, 0>(softmax<1>(e) + e)));
+  CHECK_BOTH(roll<1, 1>(e) - mean<1>(roll<1, 1>(e), keep_extents));
 }

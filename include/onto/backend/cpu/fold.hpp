@@ -67,31 +67,31 @@ ONTO_INLINE typename number_state<F, T>::type fold_run(const folded_value<T>* v,
   return lane[0];
 }
 
-/// Rows of `n` values, fewer than fold_lanes, each in its number; they do not wait for each other.
-template <fold F, class T, int Rows, class A>
-ONTO_INLINE void fold_short(A (&total)[Rows], const folded_value<T>* v, std::int64_t n) {
+/// Four rows of `n` values, fewer than fold_lanes, each in its number; they do not wait for each other.
+template <fold F, class T, class A>
+ONTO_INLINE void fold_four_rows(A (&total)[4], const folded_value<T>* v, std::int64_t n, std::int64_t pitch) {
   using numbers = number_state<F, T>;
-  for (int j = 0; j < Rows; ++j) total[j] = numbers::identity;
+  for (int j = 0; j < 4; ++j) total[j] = numbers::identity;
   if constexpr (sums_fours<F, T>) {
     for (std::int64_t k = 0; k < n;) {
-      T some[Rows] = {};
+      T some[4] = {};
       for (const std::int64_t end = n - k < 4 ? n : k + 4; k < end; ++k)
-        for (int j = 0; j < Rows; ++j) some[j] += v[j * n + k];
-      for (int j = 0; j < Rows; ++j) total[j] += static_cast<A>(some[j]);
+        for (int j = 0; j < 4; ++j) some[j] += v[j * pitch + k];
+      for (int j = 0; j < 4; ++j) total[j] += static_cast<A>(some[j]);
     }
   } else if constexpr (std::is_floating_point_v<T> && (F == fold::min || F == fold::max)) {
     using mask = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-    mask nan[Rows] = {};
+    mask nan[4] = {};
     for (std::int64_t k = 0; k < n; ++k)
-      for (int j = 0; j < Rows; ++j) {
-        const T x = v[j * n + k];
+      for (int j = 0; j < 4; ++j) {
+        const T x = v[j * pitch + k];
         total[j] = (F == fold::min ? x < total[j] : x > total[j]) ? x : total[j];  // one instruction; passes over NaN
         nan[j] |= x != x ? -1 : 0;
       }
-    for (int j = 0; j < Rows; ++j) total[j] = nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : total[j];
+    for (int j = 0; j < 4; ++j) total[j] = nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : total[j];
   } else {
     for (std::int64_t k = 0; k < n; ++k)
-      for (int j = 0; j < Rows; ++j) total[j] = numbers::combine(total[j], static_cast<A>(v[j * n + k]));
+      for (int j = 0; j < 4; ++j) total[j] = numbers::combine(total[j], static_cast<A>(v[j * pitch + k]));
   }
 }
 
@@ -164,29 +164,45 @@ struct folding {
   static ONTO_INLINE void take(state& s, T best, const value* v, std::int64_t n, std::int64_t index) {
     if (s.index < 0 || is_more_extreme<F>(best, s.value)) s = {best, index + find_value(v, n, best)};
   }
-  /// Calls `put(row, total)` for each of `rows` rows of `n` values, fewer than fold_lanes.
-  template <class Put>
-  static ONTO_INLINE void each_short_row(const value* v, std::int64_t rows, std::int64_t n, Put put) {
+  /// Rows of fewer than fold_lanes values: they join the states at `to`, or are `whole`, and their results go there.
+  static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n, bool whole) {
+    using numbers = number_state<F, T>;
+    auto* const result = static_cast<typename rule::result*>(to);
+    const value* v = static_cast<const value*>(values);
     std::int64_t r = 0;
-    for (typename number_state<F, T>::type total[4]; r + 4 <= rows; r += 4) {
-      fold_short<F, T>(total, v + r * n, n);
-      for (int j = 0; j < 4; ++j) put(r + j, total[j]);
-    }
-    for (typename number_state<F, T>::type total[1]; r < rows; ++r) {
-      fold_short<F, T>(total, v + r * n, n);
-      put(r, total[0]);
+    if constexpr (is_argument(F)) {
+      for (; r < rows; ++r, v += n) {
+        state best{v[0], 0};
+        for (std::int64_t k = 1; k < n; ++k)
+          if (is_more_extreme<F>(v[k], best.value)) best = {v[k], k};
+        result[r] = rule::finish(best, n);
+      }
+    } else {
+      auto* const states = static_cast<state*>(to);
+      for (; r + 4 <= rows; r += 4, v += 4 * n) {
+        typename numbers::type total[4];
+        fold_four_rows<F, T>(total, v, n, n);
+        if (whole)
+          for (int j = 0; j < 4; ++j) result[r + j] = numbers::finish(total[j], n);
+        else
+          for (int j = 0; j < 4; ++j) add_total<F, T>(states + r + j, total[j]);
+      }
+      for (; r < rows; ++r, v += n) {
+        typename numbers::type total[4];  // of four times itself, to the same bits
+        fold_four_rows<F, T>(total, v, n, 0);
+        if (whole)
+          result[r] = numbers::finish(total[0], n);
+        else
+          add_total<F, T>(states + r, total[0]);
+      }
     }
   }
   static ONTO_INLINE void rows(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
-    if constexpr (!is_argument(F)) {
-      if (n < fold_lanes) {
-        each_short_row(v, rows, n, [s](std::int64_t r, auto total) { add_total<F, T>(s + r, total); });
-        return;
-      }
-    }
+    if constexpr (!is_argument(F))
+      if (n < fold_lanes) return short_rows(to, values, rows, n, false);
     for (std::int64_t r = 0; r < rows; ++r, ++s, v += n) {
       if constexpr (is_argument(F) || compensates) {
         for (std::int64_t k = 0; k < n; k += block) {
@@ -200,22 +216,6 @@ struct folding {
       } else {
         add_total<F, T>(s, fold_run<F, T>(v, n));
       }
-    }
-  }
-  /// The results of `rows` rows of `n` values, fewer than fold_lanes.
-  static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n) {
-    using numbers = number_state<F, T>;
-    auto* const result = static_cast<typename rule::result*>(to);
-    const value* v = static_cast<const value*>(values);
-    if constexpr (is_argument(F)) {
-      for (std::int64_t r = 0; r < rows; ++r, v += n) {
-        state best{v[0], 0};
-        for (std::int64_t k = 1; k < n; ++k)
-          if (is_more_extreme<F>(v[k], best.value)) best = {v[k], k};
-        result[r] = rule::finish(best, n);
-      }
-    } else {
-      each_short_row(v, rows, n, [&](std::int64_t row, auto total) { result[row] = numbers::finish(total, n); });
     }
   }
   static ONTO_INLINE void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,

@@ -113,8 +113,8 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
     if (!bare) evaluate({in.data(), 1, rows * count, c.scalars, c.index, nullptr, values});
     const void* const made = bare ? in[0] : values;
     if (c.whole)
-      folding<F, T>::short_rows(static_cast<typename accumulator<F, T>::result*>(c.accumulators) + r, made, rows,
-                                count);
+      folding<F, T>::short_rows(static_cast<typename accumulator<F, T>::result*>(c.accumulators) + r, made, rows, count,
+                                true);
     else
       folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, made, rows, count, c.index);
   }

@@ -139,13 +139,28 @@ ONTO_NOINLINE void copy_strided(word<Size>* out, const word<Size>* in, std::int6
   for (; j < n; ++j) out[j] = in[j * step];
 }
 
+/// Rows of fewer columns are filled by fours, which takes less than a loop that knows their end.
+inline constexpr std::int64_t few_columns = 16;
+
 /// out(i, j) = in(i, j) for two matrices of any strides; by tiles, so that a transposed one is read and written by
 /// whole cache lines, and few pages are in use at a time.
 template <int Size>
 ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                               std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
   constexpr std::int64_t tile_rows = 64, tile_columns = 16;
-  for (std::int64_t i0 = 0; i0 < rows; i0 += tile_rows) {
+  std::int64_t filled = 0;  // rows
+  if (in_column == 0 && out_column == 1 && out_row == columns && columns > 1 && columns < few_columns)
+    for (; filled + 3 < rows; ++filled) {  // what is written behind a row is of the next ones, which follow
+      const word<Size> value = in[filled * in_row];
+      for (std::int64_t j = 0; j < columns; j += 4) {
+        word<Size>* const to = out + filled * columns + j;
+        to[0] = value;
+        to[1] = value;
+        to[2] = value;
+        to[3] = value;
+      }
+    }
+  for (std::int64_t i0 = filled; i0 < rows; i0 += tile_rows) {
     const std::int64_t i1 = i0 + tile_rows < rows ? i0 + tile_rows : rows;
     if (columns < 4) {
       for (std::int64_t j = 0; j < columns; ++j)
@@ -164,41 +179,19 @@ ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_
 template <int Size>
 ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
-  if (out_column == 1 && (rows == 1 || in_row != 1)) {
+  if (out_column == 1 && (rows == 1 || in_row != 1) && !(in_column == 0 && columns < few_columns)) {
     for (std::int64_t i = 0; i < rows; ++i) copy_strided<Size>(out + i * out_row, in + i * in_row, in_column, columns);
     return;
   }
+  const bool fills = in_column == 0 && columns < few_columns;
   const std::int64_t side =
-      out_column == 1 && in_row == 1 ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
+      out_column == 1 && in_row == 1 && !fills ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
   // What the tiles left out: the last columns of all rows, and the last rows of the other columns.
   const std::int64_t row0 = side > 0 ? rows / side * side : 0, column0 = side > 0 ? columns / side * side : 0;
   copy_tiles<Size>(out + column0 * out_column, out_row, out_column, in + column0 * in_column, in_row, in_column, rows,
                    columns - column0);
   copy_tiles<Size>(out + row0 * out_row, out_row, out_column, in + row0 * in_row, in_row, in_column, rows - row0,
                    column0);
-}
-
-/// Rows of fewer columns are filled by fours, which takes less than a loop that knows their end.
-inline constexpr std::int64_t few_columns = 16;
-
-/// out(i, j) = in(i, 0).
-template <int Size>
-ONTO_NOINLINE void fill_rows(word<Size>* out, std::int64_t out_row, const word<Size>* in, std::int64_t in_row,
-                             std::int64_t rows, std::int64_t columns) {
-  std::int64_t i = 0;
-  if (columns > 1 && columns < few_columns && out_row == columns)
-    for (; i + 3 < rows; ++i) {  // what is written behind a row is of the next ones, which follow
-      const word<Size> value = in[i * in_row];
-      for (std::int64_t j = 0; j < columns; j += 4) {
-        word<Size>* const to = out + i * columns + j;
-        to[0] = value;
-        to[1] = value;
-        to[2] = value;
-        to[3] = value;
-      }
-    }
-  for (; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) out[i * out_row + j] = in[i * in_row];
 }
 
 /// Sizes of elements, as a set: the sum of 1, 2, 4 and 8.
@@ -227,11 +220,7 @@ struct copies {
         if (size != n) return;
         auto* const to = static_cast<word<n>*>(out);
         const auto* const from = static_cast<const word<n>*>(in);
-        if (!Views || (out_column == 1 && in_column == 0 && columns < few_columns))
-          return fill_rows<n>(to, out_row, from, in_row, rows, columns);
-        if constexpr (!Views)
-          return;
-        else if constexpr (n >= 4)
+        if constexpr (Views && n >= 4)
           copy_matrix<n>(to, out_row, out_column, from, in_row, in_column, rows, columns);
         else
           copy_tiles<n>(to, out_row, out_column, from, in_row, in_column, rows, columns);

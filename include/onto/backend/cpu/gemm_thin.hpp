@@ -174,22 +174,19 @@ void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k
       const bool deep = k > most;
       const std::int64_t count = hi - lo;
       small_array<T, 256> run(apart || deep ? count : 0);
-      small_array<double, 256> total(deep ? count : 0);
+      small_array<char, 1024> totals(deep ? count * static_cast<std::int64_t>(sizeof(double)) : 0);
+      auto* const total = static_cast<double*>(static_cast<void*>(totals.data()));
       T* const made = apart || deep ? run.data() : out;
       const std::int64_t step = apart || deep ? 1 : to_step;
-      const auto add_part = [&](std::int64_t first, std::int64_t depth) {
-        vector_variants<thin_body<T>, void(const thin_product<T>&)>::chosen()(
-            {count, depth, part_of(matrix, lo, first), vector + first, made, step, to.alpha});
-      };
       for (std::int64_t i = 0; i < count; ++i) {
         const T begin = more == nullptr ? T{} : to.beta * more[i * addend.row];
         made[i * step] = deep ? T{} : begin;
         if (deep) total[i] = static_cast<double>(begin);
       }
-      if (!deep) add_part(0, k);
-      for (std::int64_t p = 0; deep && p < k; p += most) {
-        add_part(p, k - p < most ? k - p : most);
-        for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t p = 0; p == 0 || p < k; p += most) {
+        vector_variants<thin_body<T>, void(const thin_product<T>&)>::chosen()(
+            {count, k - p < most ? k - p : most, part_of(matrix, lo, p), vector + p, made, step, to.alpha});
+        for (std::int64_t i = 0; deep && i < count; ++i) {
           total[i] += static_cast<double>(made[i]);
           made[i] = T{};
         }

@@ -65,18 +65,19 @@ struct reduce_box {
   std::int64_t extent(int k) const { return k == cut ? hi - lo : shape.dims[k]; }
 };
 
-/// Folds a box of values into accumulators for its results, which are in row-major order.
+/// Folds a box of values into accumulators for its results, which are in row-major order, or into these themselves.
 inline void fold_box(const reduction& of, value_reader& values, const reduce_box& box, char* accumulators) {
   const fold_table& fold = of.fold;
+  const std::int64_t size = values.whole ? fold.result_size : fold.accumulator_size;
   const reduce_shape& s = box.shape;
   const int inner = s.rank - 1;
   const std::int64_t n = box.extent(inner), pitch = s.dims[inner];
   const std::int64_t rows = inner > 0 ? box.extent(inner - 1) : 1, row0 = inner > 0 ? box.begin(inner - 1) : 0;
-  const std::int64_t most = values.most();
+  const std::int64_t most = values.most;
   const bool kept = s.kept[inner];
   // Rows are read together where they lie together.
   std::int64_t together = 1;
-  if (values.direct() && (kept || n == pitch))
+  if (values.direct && (kept || n == pitch))
     together = rows;
   else if (n == pitch && n < most)
     together = most / n;
@@ -104,24 +105,23 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
           const std::int64_t count = n - c < part ? n - c : part, some = rows - r < several ? rows - r : several;
           const void* v = nullptr;
           for (std::int64_t k = 0; k < some; ++k) v = values.read(first + (r + k) * pitch + c, count, k * count);
-          fold.columns(accumulators + (place + c) * fold.accumulator_size, v, some, count, count, row0 + r);
+          fold.columns(accumulators + (place + c) * size, v, some, count, count, row0 + r);
         }
       continue;
     }
     for (std::int64_t r = 0; r < rows; r += together, first += together * pitch) {
       const std::int64_t some = rows - r < together ? rows - r : together;
       if (kept && (some > 1 || n <= most)) {
-        const bool apart = values.direct();
+        const bool apart = values.direct;
         const void* v = values.read(first, apart ? (some - 1) * pitch + n : some * n);
-        fold.columns(accumulators + place * fold.accumulator_size, v, some, n, apart ? pitch : n, row0 + r);
+        fold.columns(accumulators + place * size, v, some, n, apart ? pitch : n, row0 + r);
       } else if (kept) {
         for (std::int64_t c = 0; c < n; c += most) {
           const std::int64_t count = n - c < most ? n - c : most;
-          fold.columns(accumulators + (place + c) * fold.accumulator_size, values.read(first + c, count), 1, count,
-                       count, row0 + r);
+          fold.columns(accumulators + (place + c) * size, values.read(first + c, count), 1, count, count, row0 + r);
         }
       } else {
-        char* const to = accumulators + (place + r) * fold.accumulator_size;
+        char* const to = accumulators + (place + r) * size;
         if (some > 1 || n <= most) {
           values.fold_rows(to, first, some, n, box.begin(inner));
           continue;
@@ -238,12 +238,21 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
   for (int k = 0; k < cut.across; ++k)
     if (shape.kept[k]) before *= shape.dims[k];
   const std::int64_t after = cut.others / before;
+  // Each result is that of one short row, which needs no accumulator.
+  const bool whole = r.folded && shape.results > 1 && shape.folded < fold_lanes && !shape.kept[shape.rank - 1] &&
+                     shape.folded == shape.dims[shape.rank - 1] && !is_half_precision(call.out.type);
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     value_reader values(plan, r, shape.kept[shape.rank - 1]);
-    small_array<char, 32768> accumulators(cut.width * cut.others * size);
+    values.whole = whole;
+    small_array<char, 32768> accumulators(whole ? 0 : cut.width * cut.others * size);
     for (std::int64_t b = lo; b < hi; ++b) {
       const std::int64_t first = b * cut.width;
       const std::int64_t last = first + cut.width < cut.extent ? first + cut.width : cut.extent;
+      if (whole) {
+        fold_box(r, values, {shape, cut.across, first, last},
+                 static_cast<char*>(call.out.data) + first * r.fold.result_size);
+        continue;
+      }
       const std::int64_t run = (last - first) * after;
       r.fold.start(accumulators.data(), before * run);
       fold_box(r, values, {shape, cut.across, first, last}, accumulators.data());
@@ -255,30 +264,10 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
   split(pool, cut.blocks, cut.grain / (cut.total / cut.blocks) + 1, body, is_brief(cut.total, r.cost));
 }
 
-/// Whether each result is that of one short row, which needs no accumulator.
-inline bool folds_short_rows(const reduction& r, const kernel_call& call, const reduce_shape& shape) {
-  return r.folded && shape.results > 1 && shape.folded < fold_lanes && shape.folded == shape.dims[shape.rank - 1] &&
-         !shape.kept[shape.rank - 1] && !is_half_precision(call.out.type);
-}
-inline void reduce_short_rows(thread_pool& pool, const reduction& r, const kernel_call& call,
-                              const reduce_shape& shape) {
-  const map_plan plan(call, r.copy);
-  const std::int64_t n = shape.folded;
-  auto body = [&](std::int64_t lo, std::int64_t hi) {
-    value_reader values(plan, r, false);
-    const std::int64_t together = values.most() / n;
-    for (; lo < hi; lo += together)
-      values.fold_whole_rows(advance(call.out.data, lo, call.out.type), lo * n, hi - lo < together ? hi - lo : together,
-                             n);
-  };
-  split(pool, shape.results, map_grain(r.cost) / n + 1, body, is_brief(shape.results * n, r.cost));
-}
-
 ONTO_RUNTIME void run_reduce(thread_pool& pool, const reduction& r, const kernel_call& call) {
   if (fold_small(r, call)) return;
   const reduce_shape shape(call);
   if (shape.results == 0) return;
-  if (shape.folded > 0 && folds_short_rows(r, call, shape)) return reduce_short_rows(pool, r, call, shape);
   if (shape.folded == 0) {
     small_array<char, 64> accumulator(r.fold.accumulator_size);
     r.fold.start(accumulator.data(), 1);

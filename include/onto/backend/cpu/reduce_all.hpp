@@ -41,7 +41,7 @@ inline void fold_parts_in_runs(thread_pool& pool, const reduction& r, const kern
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     value_reader values(plan, r, false);
     for (; lo < hi; ++lo) {
-      const std::int64_t end = total * (lo + 1) / parts, most = values.most();
+      const std::int64_t end = total * (lo + 1) / parts, most = values.most;
       for (std::int64_t k = total * lo / parts; k < end; k += most)
         values.fold_rows(accumulators + lo * r.fold.accumulator_size, k, 1, end - k < most ? end - k : most, k);
     }

@@ -34,22 +34,21 @@ class value_reader {
  public:
   /// `kept`: whether the innermost dimension is, so that values are folded by columns.
   value_reader(const map_plan& plan, const reduction& r, bool kept)
-      : plan_(plan),
+      : direct(r.bare && in_place(plan.in[0], plan.call.in[0].type)),
+        most(direct || plan.bytes ? plan.step
+             : kept || !r.folded  ? plan.total < 4096 ? plan.total : 4096
+                                  : fold_run_most),
+        plan_(plan),
         reduction_(r),
         folded_(kept ? nullptr : r.folded),
-        direct_(r.bare && in_place(plan.in[0], plan.call.in[0].type)),
-        most_(direct_ || plan.bytes ? plan.step
-              : folded_             ? fold_run_most
-              : plan.total < 4096   ? plan.total
-                                    : 4096),
-        stage_(plan, most_),
-        buffer_(folded_ || r.bare ? 0 : (kept && most_ < several_rows ? several_rows : most_) * size_of(r.type)) {
-    if (folded_ && most_ > fold_run_most) most_ = fold_run_most;
+        stage_(plan, most),
+        buffer_(folded_ || r.bare ? 0 : (kept && most < several_rows ? several_rows : most) * size_of(r.type)) {
+    if (folded_ && most > fold_run_most) most = fold_run_most;
   }
 
-  bool direct() const { return direct_; }
-  /// The most values one read gives.
-  std::int64_t most() const { return most_; }
+  bool direct;         // values are read where they are
+  bool whole = false;  // rows are whole, each of fewer than fold_lanes values: they are folded into results
+  std::int64_t most;   // values that one read gives
 
   /// Rows that are folded into columns together, and how many values of each: sums of few rows at a time are more work,
   /// of doubles several times as much.
@@ -70,21 +69,15 @@ class value_reader {
   /// Folds `rows` rows of `n` values, from value `first` on, into an accumulator each.
   void fold_rows(void* accumulators, std::int64_t first, std::int64_t rows, std::int64_t n, std::int64_t index) {
     if (folded_)
-      folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, index, accumulators});
+      folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, index, accumulators, nullptr, whole});
     else
       reduction_.fold.rows(accumulators, read(first, rows * n), rows, n, index);
-  }
-  /// The results of `rows` whole rows of `n` values.
-  void fold_whole_rows(void* results, std::int64_t first, std::int64_t rows, std::int64_t n) {
-    folded_({stage_.locate(first, rows * n), rows, n, plan_.call.scalars, 0, results, nullptr, true});
   }
 
  private:
   const map_plan& plan_;
   const reduction& reduction_;
   fold_function folded_;
-  bool direct_;
-  std::int64_t most_;
   map_stage stage_;
   small_array<char, 32768> buffer_;
 };
