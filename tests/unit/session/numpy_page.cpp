@@ -209,7 +209,7 @@ TEST_CASE("the page for NumPy's users: shapes", "[golden]") {
       expand_dims<1>(x));
   ROW("x[1:3]", "", slice<1, 3>(x));
   ROW("x[:, ::2]", "an axis without a range is whole", slice<range<>, range<0, to_end, 2>>(x));
-  ROW("x[1]", "", take<0>(x, 1_c));
+  ROW("x[1]", "of `<onto/indexing.hpp>`; without it `squeeze<0>(slice<1, 2>(x))`", take<0>(x, 1_c));
   ROW("x[1, 2]", "one element: a tensor of rank 0", take<0>(take<0>(x, 1_c), 2_c));
   ROW("x[::-1]", "`np.flip`, `np.flipud`; `np.fliplr` is `flip<1>`", flip<0>(x));
   ROW("np.rot90(x)", "", flip<0>(transpose(x)));
