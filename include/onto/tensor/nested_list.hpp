@@ -33,6 +33,19 @@ concept range_of_strings = !text_like<Range> && requires(const Range& r) {
   requires !std::is_same_v<std::remove_cvref_t<decltype(*std::begin(r))>, text>;
 };
 
+/// Values one after the other that do not lie in one piece: a deque, a view of the standard's.
+template <class Range, class T>
+concept range_in_pieces = !text_like<Range> && requires(const Range& r) {
+  std::size(r);
+  requires list_value<std::remove_cvref_t<decltype(*std::begin(r))>, T>;
+}
+&&!requires(const Range& r) { std::data(r); };
+
+/// What is copied value by value.
+template <class Range, class T>
+concept values_elsewhere = (is_text(element_of<T>) && range_of_strings<Range>) ||
+                           (!is_text(element_of<T>) && range_in_pieces<Range, T>);
+
 /// What a pair of it says from where to where values lie: an iterator, but no text.
 template <class X>
 concept position = !text_like<X> && requires(X & x) {

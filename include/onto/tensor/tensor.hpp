@@ -115,13 +115,13 @@ class tensor {
     requires(sizeof...(Dims) == 0 && is_text(element_of<T>) && detail::text_like<S>)
   tensor(const S& value) : tensor(T(value)) {}
 
-  /// Texts of rank 1: a vector, an array or a span of `std::string` and the like.
+  /// Rank 1 of what does not lie in one piece: a deque, a view of the standard's, texts that are `std::string`s.
   template <class Range>
-    requires(sizeof...(Dims) == 1 && is_text(element_of<T>) && detail::range_of_strings<Range>)
+    requires(sizeof...(Dims) == 1 && detail::values_elsewhere<Range, T>)
   tensor(const Range& values) : tensor(detail::uninitialized, detail::shape_of_values(std::size(values), declared)) {
     detail::check_values(std::size(values), size(), extent_values());
     T* to = data();
-    for (const auto& value : values) *to++ = T(value);
+    for (const auto& value : values) *to++ = detail::element_from<T>(value);
   }
 
   /// Copies a vector, for tensors of rank 1 or of a shape the type knows.

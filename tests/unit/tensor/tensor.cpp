@@ -10,8 +10,11 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
+#include <list>
 #include <numeric>
+#include <set>
 #include <span>
 #include <sstream>
 #include <string>
@@ -468,4 +471,14 @@ TEST_CASE("a tensor of a vector has one axis, whose extent the run knows", "[ten
   const tensor copy = t;
   STATIC_REQUIRE(std::is_same_v<decltype(copy), decltype(t)>);
   CHECK(copy == t);
+}
+
+TEST_CASE("values that do not lie in one piece are copied", "[tensor]") {
+  const std::deque<double> d{1, 2, 3};
+  const std::list<float> l{4, 5, 6};
+  CHECK(tensor<float, dyn>(d) == tensor<float, dyn>{1, 2, 3});
+  CHECK(tensor<float, 3>(l) == tensor<float, 3>{4, 5, 6});
+  CHECK(tensor<std::int64_t, dyn>(std::set<int>{3, 1, 2}) == tensor<std::int64_t, dyn>{1, 2, 3});
+  CHECK_THROWS_AS((tensor<float, 2>(l)), invalid_argument_error);
+  CHECK_THROWS_AS((tensor<std::int8_t, dyn>(std::deque<int>{1, 300})), invalid_argument_error);
 }
