@@ -178,11 +178,10 @@ void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k
       auto* const total = static_cast<double*>(static_cast<void*>(totals.data()));
       T* const made = apart || deep ? run.data() : out;
       const std::int64_t step = apart || deep ? 1 : to_step;
-      for (std::int64_t i = 0; i < count; ++i) {
-        const T begin = more == nullptr ? T{} : to.beta * more[i * addend.row];
-        made[i * step] = deep ? T{} : begin;
-        if (deep) total[i] = static_cast<double>(begin);
-      }
+      for (std::int64_t i = 0; i < count; ++i)
+        made[i * step] = more == nullptr || deep ? T{} : to.beta * more[i * addend.row];
+      for (std::int64_t i = 0; deep && i < count; ++i)
+        total[i] = more == nullptr ? 0 : static_cast<double>(to.beta * more[i * addend.row]);
       for (std::int64_t p = 0; p == 0 || p < k; p += most) {
         vector_variants<thin_body<T>, void(const thin_product<T>&)>::chosen()(
             {count, k - p < most ? k - p : most, part_of(matrix, lo, p), vector + p, made, step, to.alpha});
