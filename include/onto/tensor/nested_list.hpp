@@ -35,11 +35,11 @@ concept range_of_strings = !text_like<Range> && requires(const Range& r) {
 
 /// Values one after the other that do not lie in one piece: a deque, a view of the standard's.
 template <class Range, class T>
-concept range_in_pieces = !text_like<Range> && requires(const Range& r) {
-  std::size(r);
-  requires list_value<std::remove_cvref_t<decltype(*std::begin(r))>, T>;
+concept range_in_pieces = __is_class(Range) && requires(const Range& r) {
+  r.size();
+  requires list_value<std::remove_cvref_t<decltype(*r.begin())>, T>;
 }
-&&!requires(const Range& r) { std::data(r); };
+&&!requires(const Range& r) { r.data(); };
 
 /// What is copied value by value.
 template <class Range, class T>
