@@ -252,6 +252,26 @@ TEST_CASE("sums of a million equal products are as exact as pairwise ones", "[ac
   }
 }
 
+TEST_CASE("deep sums of integers wrap around, in every layout") {
+  thread_pool pool(1);
+  const std::int64_t k = 10007;
+  std::vector<std::uint64_t> rows(static_cast<std::size_t>(3 * k)), vector(static_cast<std::size_t>(k));
+  for (std::size_t p = 0; p < rows.size(); ++p) rows[p] = 0x9e3779b97f4a7c15u * (p + 1);
+  for (std::size_t p = 0; p < vector.size(); ++p) vector[p] = 0xc2b2ae3d27d4eb4fu * (p + 3);
+  using view = matrix_view<std::uint64_t>;
+  for (const view& a : {view{rows.data(), k, 1}, view{rows.data(), 1, 3}}) {
+    std::uint64_t c[3] = {};
+    onto::detail::gemm_thin(pool, 3, 1, k, a, {vector.data(), 1, 1},
+                            gemm_target<std::uint64_t>{c, 1, 1, 0, {nullptr, 0, 0}, false});
+    for (std::int64_t i = 0; i < 3; ++i) {
+      std::uint64_t sum = 0;
+      for (std::int64_t p = 0; p < k; ++p)
+        sum += a.data[i * a.row + p * a.column] * vector[static_cast<std::size_t>(p)];
+      CHECK(c[i] == sum);
+    }
+  }
+}
+
 TEST_CASE("every number of rows is covered by tiles") {
   for (const tile_heights heights : {tile_heights{14, 8, 4}, tile_heights{6, 4, 2}, tile_heights{6, 6, 6}})
     for (std::int64_t rows = 1; rows < 200; ++rows) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace onto::detail {
 
@@ -171,7 +172,7 @@ void gemm_thin(thread_pool& pool, std::int64_t m, std::int64_t n, std::int64_t k
       const T* const more = addend.data == nullptr ? nullptr : addend.data + lo * addend.row + v * addend.column;
       const std::int64_t sums = matrix.column == 1 ? 2 * used_vectors() / static_cast<int>(sizeof(T)) : 1;
       const std::int64_t most = thin_depth * sums;
-      const bool deep = k > most;
+      const bool deep = std::is_floating_point_v<T> && k > most;  // of integers parts are added where they are
       const std::int64_t count = hi - lo;
       small_array<T, 256> run(apart || deep ? count : 0);
       small_array<char, 1024> totals(deep ? count * static_cast<std::int64_t>(sizeof(double)) : 0);
