@@ -179,11 +179,11 @@ ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_
 template <int Size>
 ONTO_NOINLINE void copy_matrix(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                                std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
-  if (out_column == 1 && (rows == 1 || in_row != 1) && !(in_column == 0 && columns < few_columns)) {
+  const bool fills = in_column == 0 && columns < few_columns;  // copy_tiles does
+  if (out_column == 1 && (rows == 1 || in_row != 1) && !fills) {
     for (std::int64_t i = 0; i < rows; ++i) copy_strided<Size>(out + i * out_row, in + i * in_row, in_column, columns);
     return;
   }
-  const bool fills = in_column == 0 && columns < few_columns;
   const std::int64_t side =
       out_column == 1 && in_row == 1 && !fills ? transpose_tiles<Size>(out, out_row, in, in_column, rows, columns) : 0;
   // What the tiles left out: the last columns of all rows, and the last rows of the other columns.
@@ -274,24 +274,23 @@ struct short_blocks {
     const auto* const in = static_cast<const Word*>(source);
     auto* out = static_cast<Word*>(target);
     std::int64_t number = first / size, from = first % size;
-    while (count > 0) {
+    for (std::int64_t n = 0; count > 0; out += n, count -= n, from = 0) {
       const Word* const block = in + offset_of(outer, l.extent, l.stride[0], number);
-      std::int64_t whole = 0;  // blocks a stride apart, of which one element after the other is moved
-      if (from == 0 && outer > 0) {
-        const std::int64_t along = l.extent[outer - 1], stride = l.stride[0][outer - 1], left = along - number % along;
-        whole = count / size < left ? count / size : left;
-        for (std::int64_t j = 0; j < size; ++j) {
-          const Word* const element = block + at[j];
-          for (std::int64_t k = 0; k < whole; ++k) out[k * size + j] = element[k * stride];
-        }
-      }
-      const std::int64_t rest = size - from < count ? size - from : count, n = whole > 0 ? whole * size : rest;
-      if (whole == 0)
+      if (from > 0 || count < size || outer == 0) {  // a part of one
+        n = size - from < count ? size - from : count;
         for (std::int64_t j = 0; j < n; ++j) out[j] = block[at[from + j]];
-      number += whole > 0 ? whole : 1;
-      out += n;
-      count -= n;
-      from = 0;
+        ++number;
+        continue;
+      }
+      // Whole blocks that lie a stride apart, one element after the other of all.
+      const std::int64_t along = l.extent[outer - 1], stride = l.stride[0][outer - 1], left = along - number % along;
+      const std::int64_t blocks = count / size < left ? count / size : left;
+      for (std::int64_t j = 0; j < size; ++j) {
+        const Word* const element = block + at[j];
+        for (std::int64_t k = 0; k < blocks; ++k) out[k * size + j] = element[k * stride];
+      }
+      number += blocks;
+      n = blocks * size;
     }
   }
 };

@@ -111,18 +111,15 @@ class cpu_scanner {
       const T* in = static_cast<const T*>(call_.in[0].data) + lo * pitch + begin * in_row;
       result* out = static_cast<result*>(call_.out.data) + lo * n + begin;
       for (; lo < hi; ++lo, in += pitch, out += n) {
-        if (n < short_row) {
-          term kept = rule::empty(), lost = 0;
-          for (std::int64_t k = 0; k < n; ++k) {
-            rule::add(kept, lost, static_cast<term>(in[way * k * in_row]));
-            out[way * k] = rule::finish(kept, lost);
-          }
-        } else {
-          term kept = rule::empty(), lost = 0;
-          const terms before{&kept, &lost};
+        term kept = rule::empty(), lost = 0;
+        const terms before{&kept, &lost};
+        for (std::int64_t k = 0; n < short_row && k < n; ++k) {
+          rule::add(kept, lost, static_cast<term>(in[way * k * in_row]));
+          out[way * k] = rule::finish(kept, lost);
+        }
+        if (n >= short_row)
           scan_column<rule, scan_pass<true, false>>(scan_tile<T, result>{in, way * in_row, out, way, n, 1}, before,
                                                     before);
-        }
       }
     };
     split(pool, s_.lines, grain / n + 1, body);
