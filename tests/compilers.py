@@ -121,17 +121,17 @@ def in_parts(tasks, most=TOGETHER):
 
 
 def joins(text):
-    """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, and is all that
-    there is, and does not say that it holds `// ALONE`. CUDA has a `half` of its own, which the headers of others may bring."""
-    return not re.search(r"// ALONE|define ONTO_|namespace onto\b(?!;)|\bmain\(|template <>|#include \"|(?<!::)\bhalf\b", text)
+    """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, and does not say that
+    it holds `// ALONE`. CUDA has a `half` of its own, which the headers of others may bring."""
+    return not re.search(r"// ALONE|define ONTO_|namespace onto\b(?!;)|template <>|(?<!::)\bhalf\b", text)
 
 
 def joined(file, sources, before=()):
     """Makes `file` of several programs, each in a namespace of its own: most of a compiler's time goes into headers. `before`:
-    the headers between quotes that they include."""
+    lines that include what is to come first."""
     texts = [source.read_text() for source in sources]
-    lines = [f'#include "{name}"' for name in before]
-    lines += dict.fromkeys(line for text in texts for line in text.splitlines() if line.startswith("#include <"))
+    lines = list(before)
+    lines += dict.fromkeys(line for text in texts for line in text.splitlines() if line.startswith("#include "))
     for at, (source, text) in enumerate(zip(sources, texts)):
         lines += [f"namespace program_{at} {{", f'#include "{source}"', "}"]
         lines += [f"#undef {name}" for name in dict.fromkeys(re.findall(r"^#\s*define\s+(\w+)", text, re.M))]

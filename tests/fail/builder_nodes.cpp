@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// More nodes than one run may have: ten levels, and on each everything below is written over two things.
+// ALONE, for it takes half a minute: more nodes than one run may have: ten levels, and on each everything below is
+// written over two things.
 // FAIL: \[onto\.graph\] more than 2048 nodes in one run
 // LINES: 12
 #include <onto/onto.hpp>

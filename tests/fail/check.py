@@ -15,6 +15,7 @@ Beside it, NAME.words holds lines of g++ 12's message that the documents quote: 
 They say in which header of ours something is, not in which line: lines move with every change to it.
 ONTO_UPDATE_GOLDEN=1 rewrites the .words files that exist; --show prints what each compiler says."""
 import functools
+import itertools
 import os
 import pathlib
 import re
@@ -95,13 +96,12 @@ def without_lines(said):
 
 
 def files_of(tasks, alike=None):
-    """Programs that are compiled in one file. For g++ and clang++ they are those with the same includes: whether each includes
-    what it needs is seen as if it were alone. nvcc, which takes longest, gets them as they come. Neighbours in name, which
-    are often about the same, are in different files; or else a few that are `alike` in one."""
+    """Programs that are compiled in one file, with what any of them includes. Neighbours in name, which are often about the same,
+    are in different files; or else a few that are `alike` in one."""
     groups = {}
     for case, compiler in sorted(tasks, key=alike) if alike else tasks:
-        groups.setdefault((compiler, () if compiler.name == "nvcc" else case.includes), []).append((case, compiler))
-    for (compiler, _), group in groups.items():
+        groups.setdefault(compiler, []).append((case, compiler))
+    for compiler, group in groups.items():
         parts = in_parts(group, A_FEW if alike else TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
         for at in range(len(parts)):
             some = parts[at] if alike else group[at::len(parts)]
@@ -109,10 +109,11 @@ def files_of(tasks, alike=None):
                 yield some
 
 
-def ready_before(task, ready):
-    """The options with which a compiler takes the headers that were made ready, where the task includes them."""
-    case, compiler = task
-    return ready.get(compiler.name, ()) if case.includes[:1] == (WHOLE,) else ()
+def check_joined(name, some, ready, *flags):
+    """What the compiler of the tasks says of them in one file, which begins with the whole of onto."""
+    compiler = some[0][1]
+    file = joined(SCRATCH / f"{name}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some], [WHOLE])
+    return compiler.check(file, f"-I{HERE}", *flags, before=ready.get(compiler.name, ()))
 
 
 def twins_together(tasks, ready):
@@ -120,11 +121,9 @@ def twins_together(tasks, ready):
     are one file. Nothing is judged by a file that fails: its twins are compiled one by one."""
 
     def compile_some(number, some):
-        compiler = some[0][1]
-        file = joined(SCRATCH / f"twins_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
-        good, said = compiler.check(file, "-DONTO_TWIN", f"-I{HERE}", before=ready_before(some[0], ready))
+        good, said = check_joined(f"twins_{number}", some, ready, "-DONTO_TWIN")
         if not good:
-            print(f"slow: {compiler.name} does not compile {len(some)} twins in one file: {first_error(said)}", flush=True)
+            print(f"slow: {some[0][1].name} does not compile {len(some)} twins in one file: {first_error(said)}", flush=True)
         return some if good else []
 
     parts = list(enumerate(files_of([task for task in tasks if task[0].joins])))
@@ -157,22 +156,29 @@ def refused_together(tasks, ready):
     """What is said of those of the tasks that are refused in one file with others: {task: words}. Each program is in a
     namespace of its own, so nothing of another is seen by it, and words are its own where they name its file, or follow
     such. Nothing is said of a program whose mistake another has made before it, nor, by some, of what would be seen later
-    than the mistakes of others: it is asked again, beside those that are refused for like reasons. What is left, and what is
-    not refused as it must be, is compiled alone."""
+    than the mistakes of others (by nvcc, on the host than for devices): it is asked again, in turn beside those that are
+    refused for like reasons and beside others, as long as that helps. What is left, and what is not refused as it must be, is
+    compiled alone."""
     tasks = [(case, c) for case, c in tasks if case.joins and not case.chooses_includes and not (case.words and c.name == "g++")]
-    said = refused_in_files(files_of(tasks), ready)
-    left = [task for task in tasks if task not in said]
-    return said | refused_in_files(files_of(left, lambda task: task[0].reasons[0][1]), ready)
+    said, left = {}, tasks
+    for alike in itertools.cycle((None, lambda task: task[0].reasons[0][1])):
+        found = refused_in_files(files_of(left, alike), ready)
+        if not found:
+            return said
+        said |= found
+        left = [task for task in left if task not in said]
 
 
 def refused_in_files(files, ready):
     def compile_some(number, some):
         compiler = some[0][1]
-        file = joined(SCRATCH / f"refused_{number}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some])
-        good, words = compiler.check(file, f"-I{HERE}", *compiler.every_error, before=ready_before(some[0], ready))
+        good, words = check_joined(f"refused_{number}", some, ready, *compiler.every_error)
         found, unclear, last = {}, set(), None
         for mistake in mistakes(without_root(words), compiler) if not good else []:
             named = [task for task in some if re.search(rf"\b{re.escape(relative(task[0].path))}\b", mistake)]
+            if not named and compiler.name == "nvcc":  # it names no file where a function is instantiated at the end of all
+                meant = [task for task in some if any(re.search(reason, mistake) for only, reason in task[0].reasons if only in (None, "nvcc"))]
+                named = meant if len(meant) == 1 else []
             if len(named) > 1:
                 unclear.update(named)
             last = named[-1] if named else last

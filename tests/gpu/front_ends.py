@@ -25,9 +25,9 @@ def sources():
 
 
 def headers_of(texts):
-    """The headers of the tests' own that programs include, Catch2's first: others use its words."""
-    names = dict.fromkeys(name for text in texts for name in re.findall(r'^#include "([^"]+)"', text, re.M))
-    return sorted(names, key=lambda name: name != "catch.hpp")
+    """The lines with which programs include headers of the tests' own, Catch2's first: others use its words."""
+    lines = dict.fromkeys(line for text in texts for line in re.findall(r'^#include "[^"]+"', text, re.M))
+    return sorted(lines, key=lambda line: "catch.hpp" not in line)
 
 
 def main():

@@ -70,6 +70,7 @@ struct data_traits<compared_whole> {
 };
 template <class X>
 struct tensors_compared_whole : mistake {
+  using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
@@ -102,7 +103,7 @@ struct data_traits<std::vector<std::vector<X, A>, B>> {
   static constexpr bool known = true;
   using nested = X;
 };
-/// and several results in one, of which `First` is the first.
+/// and several results in one, of which `First` is the first, and `each()` a tuple of all.
 template <class First>
 struct several_results {
   static constexpr bool known = true;

@@ -3,6 +3,7 @@
 // name. Each is one sentence.
 #pragma once
 
+#include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>
 #include <onto/expr/symbol.hpp>
 
@@ -71,9 +72,7 @@ template <class X>
 struct what_runs_is_an_expression {
   using reported = void;
   static constexpr bool ok = std::is_same_v<X, void*>;  // what a mistake below it gives, which was told of
-  static_assert(ok,
-                "[onto.run] what runs is an expression, or fetches(x, y) of several; top_k and unique make several: "
-                "auto [v, k] = top_k<3>(x); sess.run(fetches(v, k))");
+  static_assert(ok, "[onto.run] what runs is an expression, or fetches(x, y) of several");
 };
 
 /// `w = value` of a variable, which is refused where it is written.
@@ -131,6 +130,8 @@ constexpr auto program_mistake() {
     return std::type_identity<feed_is_run<X>>{};
   else if constexpr (std::is_arithmetic_v<X>)
     return std::type_identity<number_is_run<X>>{};
+  else if constexpr (std::is_same_v<X, compared_whole>)
+    return std::type_identity<tensors_compared_whole<X>>{};
   else if constexpr (is_tensor<X> || contiguous_elements<X>)
     return std::type_identity<data_is_run<X>>{};
   else
@@ -170,6 +171,9 @@ template <class... E>
 inline constexpr bool is_no_program<fetch_list<E...>> = false;
 template <class... E>
 inline constexpr bool is_no_program<std::tuple<E...>> = false;
+template <class E>
+  requires(!expression<E> && makes_several<E>)
+inline constexpr bool is_no_program<E> = false;
 
 template <class... X>
 inline constexpr bool any_is_no_feed = !(std::is_base_of_v<feed_ref, X> && ...);

@@ -43,13 +43,13 @@ struct stray_argument {
   "columns of the left and rows of the right differ; transpose one with transpose(x), or make columns of a " \
   "batch's vectors with expand_dims<-1>(x)"
 #define ONTO_SAYS_RANK "an operand has too few dimensions, or too many; reshape it, or give a number for each axis"
-#define ONTO_SAYS_AXIS "an axis is out of range or named twice; axes are -rank to rank - 1"
+#define ONTO_SAYS_AXIS "an axis is out of range, named twice or left out; axes are -rank to rank - 1"
 #define ONTO_SAYS_SIZE "the numbers of elements differ; one extent may be dyn to be computed"
 #define ONTO_SAYS_RANGE "a step above 0 leads to to_end, one below 0 to to_begin, 0 nowhere"
 #define ONTO_SAYS_CONCAT "the operands differ in rank or in an extent other than the joined axis"
 #define ONTO_SAYS_EMPTY "a minimum or maximum over no elements has no value; give the axis an extent above 0"
 #define ONTO_SAYS_BYTES "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents"
-#define ONTO_SAYS_FEW "the axis has fewer elements than are asked for; ask for fewer"
+#define ONTO_SAYS_FEW "the axis has fewer elements than are asked for, or than go into it; ask for fewer"
 #define ONTO_SAYS_CHANNELS                                                                                            \
   "the filter is not for the image's channels; conv2d takes images (batch, height, width, in) and a filter (height, " \
   "width, in / groups, out), with nchw (batch, in, height, width) and (out, in / groups, height, width)"

@@ -174,6 +174,10 @@ template <expression C, class T, std::size_t N>
 constexpr auto where(const C&, const T (&)[N], detail::stray_argument) {
   return typename detail::list_has_no_shape<C, T[N]>::result{};
 }
+template <expression C, detail::operand E, std::size_t N>
+constexpr auto where(const C&, const E&, const char (&)[N]) {
+  return typename detail::text_is_no_number<op::where, C, E>::result{};
+}
 template <expression C, detail::operand E, class T, std::size_t N>
 constexpr auto where(const C&, const E&, const T (&)[N]) {
   return typename detail::list_has_no_shape<C, E, T[N]>::result{};

@@ -12,6 +12,8 @@
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/scan.hpp>
 
+#include <tuple>
+
 namespace onto::detail {
 /// As other_headers.hpp asks.
 struct sort_header {};
@@ -113,6 +115,8 @@ template <class Values, class Indices>
 struct top_k_result {
   Values values;
   Indices indices;
+
+  constexpr std::tuple<Values, Indices> each() const { return {values, indices}; }
 };
 
 /// The `K` greatest elements along an axis, the greatest first, and their numbers as int64: `const auto [values,
@@ -136,6 +140,8 @@ struct unique_result {
   Values values;
   Counts counts;
   Found found;
+
+  constexpr std::tuple<Values, Counts, Found> each() const { return {values, counts, found}; }
 };
 
 /// The first `Capacity` distinct values in ascending order, how often each is there, and how many distinct values there

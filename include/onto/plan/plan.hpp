@@ -314,6 +314,8 @@ template <class X>
 constexpr auto fetched(const X& x) {
   if constexpr (expression<X>) {
     return std::tuple<X>(x);
+  } else if constexpr (makes_several<X>) {
+    return x.each();
   } else {
     using wrong = typename decltype(program_mistake<X>())::type;
     static_cast<void>(static_cast<typename wrong::reported*>(nullptr));

@@ -169,6 +169,10 @@ template <expression... E, class... Symbols>
 auto evaluate(const std::tuple<E...>& several, const feed<Symbols>&... feeds) {
   return evaluate(fetches(several), feeds...);
 }
+template <detail::makes_several Several, class... Symbols>
+auto evaluate(const Several& several, const feed<Symbols>&... feeds) {
+  return evaluate(several.each(), feeds...);
+}
 
 /// The same into memory of the caller's: a tensor, which takes the result's shape; or a `tensor_ref` of its shape; or a
 /// span, vector or array of as many elements. Several outputs are a tuple of references, `std::tie(a, b)`. An output

@@ -109,10 +109,15 @@ class session {
     return boost::hana::unpack(f.expressions,
                                [&](const E&... e) { return run_all(std::tuple<const E&...>(e...), feeds...); });
   }
-  /// The same of what makes several: `sess.run(value_and_gradient(loss, w, b))`.
+  /// The same of what makes several: `sess.run(value_and_gradient(loss, w, b))`,
   template <expression... E, class... Symbols>
   auto run(const std::tuple<E...>& several, const feed<Symbols>&... feeds) {
     return run(fetches(several), feeds...);
+  }
+  /// `auto [values, indices] = sess.run(top_k<3>(x), x = data)`.
+  template <detail::makes_several Several, class... Symbols>
+  auto run(const Several& several, const feed<Symbols>&... feeds) {
+    return run(several.each(), feeds...);
   }
 
   /// Runs a program, whose result goes into memory of the caller's: a tensor, which takes the result's shape; a
@@ -234,6 +239,10 @@ class session {
   template <expression... E>
   [[nodiscard]] auto prepare(const std::tuple<E...>& several) {
     return std::apply([&](const E&... e) { return prepared<false, E...>(core_, e...); }, several);
+  }
+  template <detail::makes_several Several>
+  [[nodiscard]] auto prepare(const Several& several) {
+    return prepare(several.each());
   }
 
   /// What is no program.

@@ -94,6 +94,22 @@ TEST_CASE("the greatest k are those of the sort, few and many", "[session]") {
                                                                 Catch::Contains("5001]"));
 }
 
+TEST_CASE("what makes several runs as it is", "[session]") {
+  static constexpr auto v = placeholder<"v", float, 6>;
+  const tensor<float, 6> t{3, 1, 4, 1, 5, 9};
+  session sess;
+  const auto [values, indices] = sess.run(top_k<2>(v), v = t);
+  CHECK(values == tensor<float, 2>{9, 5});
+  CHECK(indices == tensor<std::int64_t, 2>{5, 4});
+  const auto [marks, counts, found] = evaluate(unique<3>(v), v = t);
+  CHECK(marks == tensor<float, 3>{1, 3, 4});
+  CHECK(counts == tensor<std::int64_t, 3>{2, 1, 1});
+  CHECK(found == 5);
+  const auto step = sess.prepare(top_k<1>(v));
+  CHECK(std::get<0>(step(v = t)) == tensor<float, 1>{9});
+  CHECK(std::get<2>(sess.run(fetches(sum(v), top_k<2>(v)), v = t)) == indices);
+}
+
 namespace {
 
 /// The first few of a long row of elements with many equal ones, zeros of both signs, infinities and NaN, both ways.
