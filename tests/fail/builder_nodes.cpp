@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// ALONE, for it takes half a minute: more nodes than one run may have: ten levels, and on each everything below is
-// written over two things.
+// More nodes than one run may have: ten levels, each over two of what is below. // ALONE: it takes half a minute
 // FAIL: \[onto\.graph\] more than 2048 nodes in one run
 // LINES: 12
 #include <onto/onto.hpp>

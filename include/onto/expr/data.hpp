@@ -117,7 +117,7 @@ struct several_are_no_operand : mistake {
                 ".indices; unique<10>(x).values, .counts, .found");
 };
 template <class X>
-concept makes_several = requires {
+concept makes_several = !expression<X> && requires {
   typename data_traits<X>::first;
 };
 

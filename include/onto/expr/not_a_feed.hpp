@@ -171,8 +171,7 @@ template <class... E>
 inline constexpr bool is_no_program<fetch_list<E...>> = false;
 template <class... E>
 inline constexpr bool is_no_program<std::tuple<E...>> = false;
-template <class E>
-  requires(!expression<E> && makes_several<E>)
+template <makes_several E>
 inline constexpr bool is_no_program<E> = false;
 
 template <class... X>
