@@ -214,10 +214,10 @@ constexpr auto checked_quantile(const E& x, const Q& q) {
 }  // namespace detail
 
 /// What a part `q` of the elements lies below, of all or along an axis: `quantile<0>(x, 0.9)`; between two elements a
-/// part of the way, as NumPy does it. `q` is a number from 0 to 1, or numbers that an expression computes, NaN for
-/// those outside; a vector of them is the first axis of the result. NaN where an element is. *Mandates*
-/// a floating-point type, an axis the operand has, an element. *Throws* `invalid_argument_error` for a number outside.
-/// *Complexity* that of `sort`.
+/// part of the way, as NumPy does it, but of two equal infinities that infinity. `q` is a number from 0 to 1, or
+/// numbers that an expression computes, NaN for those outside; a vector of them is the first axis of the result. NaN
+/// where an element is. *Mandates* a floating-point type, an axis the operand has, an element. *Throws*
+/// `invalid_argument_error` for a number outside, and for no elements. *Complexity* that of `sort`.
 template <int... Axis, class E, class Q, detail::only_if<(expression<E> && detail::quantile_argument<Q>)> = 0>
 constexpr auto quantile(const E& x, const Q& q) {
   return detail::checked_quantile<false, Axis...>(x, q);

@@ -146,7 +146,8 @@ TEST_CASE("the rows of sorts in the table of operations", "[golden]") {
   ROW_OF_FLOATS("the element in the middle, the mean of two where there are two; of all, or along the named axis",
                 median(x));
   ROW_OF_FLOATS(
-      "what a part of the elements lies below, between two of them a part of the way, as NumPy has it; the part is a "
+      "what a part of the elements lies below, between two of them a part of the way, as NumPy has it (but between two "
+      "equal infinities that infinity, not NaN); the part is a "
       "number, or an expression: of a vector of them the first axis is theirs",
       quantile<0>(x, 0.9));
   ROW("the first 10 distinct values in ascending order; where there are fewer, the least fills the rest",

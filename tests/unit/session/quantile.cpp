@@ -102,6 +102,15 @@ TEST_CASE("the part of a quantile is from 0 to 1", "[session]") {
   CHECK_THROWS_AS(sess.run(median<1>(m), m = tensor<double, dyn, dyn>({2, 0})), invalid_argument_error);
 }
 
+TEST_CASE("between two equal infinities a quantile is that infinity, and between others nothing", "[session]") {
+  const double inf = INFINITY;
+  CHECK(evaluate(quantile(tensor<double, 3>{1, -inf, -inf}, 0.25)) == -inf);
+  CHECK(evaluate(quantile(tensor<double, 3>{inf, 1, inf}, 0.75_c)) == inf);
+  CHECK(evaluate(quantile(tensor<double, 2>{inf, 2}, 0.0)) == 2);
+  CHECK(evaluate(median(tensor<double, 3>{inf, 1, 2})) == 2);
+  CHECK(std::isnan(static_cast<double>(evaluate(median(tensor<double, 2>{inf, -inf})))));
+}
+
 TEST_CASE("data has quantiles, and they have gradients", "[session]") {
   session sess;
   const tensor<double, dyn> t{4, 1, 3, 2};
