@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// More nodes than one run may have: ten levels, each over two of what is below. // ALONE: it takes half a minute
+// More nodes than one run may have: ten levels, and on each everything below is written over two things.
 // FAIL: \[onto\.graph\] more than 2048 nodes in one run
 // LINES: 12
+// ALONE: it takes half a minute
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -11,6 +11,7 @@ In the head of a file:
   // LINES: 10              the most lines of ours (naming include/onto or the file, or carrying an [onto.] tag)
   // ONLY: g++ clang++      the compilers the file is for; without it, all
   // FLAGS: -fno-exceptions  the one thing that the twin is compiled without, where it is no line of the program
+  // ALONE: why             it is compiled in a file of its own
 Beside it, NAME.words holds lines of g++ 12's message that the documents quote: each must be in the message, in this order.
 They say in which header of ours something is, not in which line: lines move with every change to it.
 ONTO_UPDATE_GOLDEN=1 rewrites the .words files that exist; --show prints what each compiler says."""
@@ -30,7 +31,6 @@ DIRECTIVE = re.compile(r"//\s*(FAIL|LINES|ONLY|FLAGS)(?:\(([^)]+)\))?:\s*(.*?)\s
 
 
 A_FEW = 9  # programs in one file, where each is to say something
-INCLUDE_LINE = re.compile(r"#include <")
 WHOLE = "#include <onto/onto.hpp>"
 COMPILED = "#include <onto/compiled.hpp>"
 
@@ -61,8 +61,9 @@ class Case:
         return not self.flags and joins(self.text)
 
     @functools.cached_property
-    def includes(self):
-        return tuple(line for line in self.text.splitlines() if INCLUDE_LINE.match(line))
+    def headers(self):
+        """The lines that include headers of onto's."""
+        return tuple(line for line in self.text.splitlines() if line.startswith("#include <onto/"))
 
     @property
     def chooses_includes(self):
@@ -96,12 +97,13 @@ def without_lines(said):
 
 
 def files_of(tasks, alike=None):
-    """Programs that are compiled in one file, with what any of them includes. Neighbours in name, which are often about the same,
-    are in different files; or else a few that are `alike` in one."""
+    """Programs that are compiled in one file. For g++ and clang++ they are those with the same headers of onto's: whether each
+    includes what it needs is seen as if it were alone. nvcc, which takes longest, gets them as they come. Neighbours in name,
+    which are often about the same, are in different files; or else a few that are `alike` in one."""
     groups = {}
     for case, compiler in sorted(tasks, key=alike) if alike else tasks:
-        groups.setdefault(compiler, []).append((case, compiler))
-    for compiler, group in groups.items():
+        groups.setdefault((compiler, () if compiler.name == "nvcc" else case.headers), []).append((case, compiler))
+    for (compiler, _), group in groups.items():
         parts = in_parts(group, A_FEW if alike else TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
         for at in range(len(parts)):
             some = parts[at] if alike else group[at::len(parts)]
@@ -110,10 +112,11 @@ def files_of(tasks, alike=None):
 
 
 def check_joined(name, some, ready, *flags):
-    """What the compiler of the tasks says of them in one file, which begins with the whole of onto."""
-    compiler = some[0][1]
-    file = joined(SCRATCH / f"{name}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some], [WHOLE])
-    return compiler.check(file, f"-I{HERE}", *flags, before=ready.get(compiler.name, ()))
+    """What the compiler of the tasks says of them in one file, which begins with the whole of onto where they include that."""
+    case, compiler = some[0]
+    first = [WHOLE] if WHOLE in case.headers else []
+    file = joined(SCRATCH / f"{name}{'.cu' if compiler.name == 'nvcc' else '.cpp'}", [case.path for case, _ in some], first)
+    return compiler.check(file, f"-I{HERE}", *flags, before=ready.get(compiler.name, ()) if first else ())
 
 
 def twins_together(tasks, ready):

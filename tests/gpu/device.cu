@@ -468,7 +468,7 @@ TEST_CASE("copies to and from the GPU run under a kernel, and the trace shows it
 }
 
 TEST_CASE("what was recorded is done again with other data", "[cuda][graph]") {
-  for (const std::int64_t count : {std::int64_t{10}, std::int64_t{16384}, std::int64_t{16385}, MiB + 5}) {
+  for (const std::int64_t count : {std::int64_t{10}, std::int64_t{16384}, std::int64_t{16385}, 3 * MiB + 5}) {
     bench b;
     doubling program(b.gpu, count);
     const ref<device_graph> graph = b.gpu.record_graph(&doubling::issue_it, &program);

@@ -49,7 +49,8 @@ struct stray_argument {
 #define ONTO_SAYS_CONCAT "the operands differ in rank or in an extent other than the joined axis"
 #define ONTO_SAYS_EMPTY "a minimum or maximum over no elements has no value; give the axis an extent above 0"
 #define ONTO_SAYS_BYTES "the result has more than 2^63 - 1 bytes, fetched or not; use smaller extents"
-#define ONTO_SAYS_FEW "the axis has fewer elements than are asked for, or than go into it; ask for fewer"
+#define ONTO_SAYS_FEW \
+  "the axis has fewer elements than are asked for, or than go into it; ask for fewer, or put fewer in"
 #define ONTO_SAYS_CHANNELS                                                                                            \
   "the filter is not for the image's channels; conv2d takes images (batch, height, width, in) and a filter (height, " \
   "width, in / groups, out), with nchw (batch, in, height, width) and (out, in / groups, height, width)"
