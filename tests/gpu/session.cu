@@ -309,9 +309,9 @@ TEST_CASE("a limit that is smaller than what the driver takes at once holds, and
   for (int r = 0; r < 512; ++r)
     for (int k = 0; k < 512; ++k) {
       const double left = at(m, r, k);
-      const float* const row = m.data() + 512 * k;
+      const float* const numbers_of_row = m.data() + 512 * k;
       double* const sums = expected.data() + 512 * r;
-      for (int c = 0; c < 512; ++c) sums[c] += left * static_cast<double>(row[c]);
+      for (int c = 0; c < 512; ++c) sums[c] += left * static_cast<double>(numbers_of_row[c]);
     }
   CHECK(worst_of(got, [&](int r, int c) { return expected[static_cast<std::size_t>(512 * r + c)]; }) < 1e-3);
   CHECK_THROWS_AS(small.run(program, x = m), resource_exhausted_error);
