@@ -29,6 +29,11 @@ class Compiler:
     def version(self):
         return subprocess.run([self.path, "--version"], capture_output=True, text=True, check=False).stdout
 
+    @functools.cached_property
+    def for_devices(self):
+        """nvcc's front end for devices alone: what holds no kernels it reads as the one for hosts does."""
+        return Compiler(self.name, self.path, ["-ptx" if flag == "-cuda" else flag for flag in self.flags])
+
     def command(self, file, *extra, before=()):
         return [self.path, *self.flags, *before, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
 
@@ -120,10 +125,21 @@ def in_parts(tasks, most=TOGETHER):
     return [tasks[at:at + each] for at in range(0, len(tasks), each)]
 
 
+def without_comments(text):
+    return re.sub(r"//(?! ALONE).*", "", text)
+
+
 def joins(text):
-    """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, and does not say that
-    it holds `// ALONE`. CUDA has a `half` of its own, which the headers of others may bring."""
-    return not re.search(r"// ALONE|define ONTO_|namespace onto\b(?!;)|template <>|(?<!::)\bhalf\b", text)
+    """Whether a program can stand in a namespace beside others in one file: it sets nothing for the headers, adds nothing to them,
+    and does not say that it holds `// ALONE`."""
+    return not re.search(r"// ALONE|define ONTO_(?!TEST_)|(?<!using )namespace onto\b|template <>", without_comments(text))
+
+
+def says_half(text):
+    """Whether a program says `half`, which CUDA's headers say as well, and not whose: by nvcc it stands only beside such, whose
+    headers bring no CUDA."""
+    text = without_comments(text)
+    return bool(re.search(r"(?<!::)\bhalf\b", text)) and "using half = " not in text
 
 
 def joined(file, sources, before=()):

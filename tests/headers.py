@@ -3,7 +3,7 @@
 # Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
 # as errors. What users of the compiled runtime include is compiled for them, too. Headers of backend/cuda are asked of g++ with
 # the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and three dozen
-# static tests in one file.
+# static tests in one file, which its front end for devices alone reads: they hold no kernels.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
 # warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does not
 # come to in them. Static tests stand a dozen in one file. The programs of `./run bench training`, which no stage builds, are
@@ -12,7 +12,7 @@
 import re
 import sys
 
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, first_error, in_parts, indent, joined, joins, parallel, without_root
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, first_error, in_parts, indent, joined, joins, parallel, says_half, without_root
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
@@ -149,7 +149,7 @@ def main():
         compiler = some[0][0]
         nvcc = compiler.name == "nvcc"
         file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
-        good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
+        good, said = (compiler.for_devices if nvcc else compiler).check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
         if good:
             for task in some:
                 memory.passed(key_of(*task))
@@ -157,9 +157,11 @@ def main():
             print(f"slow: {compiler.name} does not compile {len(some)} static tests in one file: {first_error(said)}", flush=True)
 
     joining = [t for t in tasks if t[1] in statics and joins((ROOT / t[1]).read_text()) and not memory.knows(key_of(*t))]
-    parts = []
-    for compiler in found:
-        parts += in_parts([t for t in joining if t[0] is compiler], TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
+    groups = {}
+    for task in joining:
+        nvcc = task[0].name == "nvcc"
+        groups.setdefault((task[0], nvcc and says_half((ROOT / task[1]).read_text())), []).append(task)
+    parts = [part for (c, _), group in groups.items() for part in in_parts(group, TOGETHER_BY_NVCC if c.name == "nvcc" else TOGETHER)]
     parallel(lambda part: check_together(*part), list(enumerate(parts)))
     failures = [f for f in parallel(check, tasks) if f]
     memory.save()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # Programs over several processes, with each MPI that is installed: the tests and examples of this folder and of
 # examples/cluster, and what becomes of the others when one process is killed, stopped, late, cut off, out of memory, ends
-# or throws.
+# or throws. The second MPI's programs are clang++'s, where there is one.
 """usage: check.py [openmpi|mpich]...; ONTO_KILLS=100 kills that many processes with each MPI, 3 where it is not set"""
 import json
 import os
@@ -30,10 +30,11 @@ SENTENCE = r"task {}: \[onto\.cluster\] /job:worker/task:1 {}"
 
 
 class Mpi:
-    """One MPI: its compiler and its launcher."""
+    """One MPI: its compiler, which calls `compiler` or what it was installed with, and its launcher."""
 
-    def __init__(self, name, folder, runtime):
+    def __init__(self, name, folder, runtime, compiler=None):
         self.name, self.folder, self.runtime = name, folder, runtime
+        self.environment = {**os.environ, "OMPI_CXX": compiler, "MPICH_CXX": compiler} if compiler else None
         self.passed = self.failed = self.skipped = 0
 
     @staticmethod
@@ -49,7 +50,7 @@ class Mpi:
         program = self.folder / f"{source.stem}.{self.name}"
         command = [f"mpicxx.{self.name}", "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
                    f"-I{INCLUDE}", "-DONTO_COMPILED", *flags, source, self.runtime, "-o", program, "-pthread"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
         if done.returncode == 0:
             return program
         self.verdict(source.name, f"it does not compile\n{indent(done.stdout + done.stderr)}")
@@ -265,10 +266,10 @@ def wrong_trace(file, tasks, runs=5):
     return None
 
 
-def check_examples(mpi, is_first):
+def check_examples(mpi, is_first, trainings):
     for source in sorted(EXAMPLES.glob("*.cpp")):
         if source.stem.endswith("_workers"):
-            if is_first:
+            if source.stem in trainings:
                 TRAININGS[source.stem](mpi, source)
             continue
         if source.stem == "asynchronous_server" and not is_first:  # faults.cpp does the same with every MPI
@@ -394,12 +395,12 @@ def main():
             # It names no MPI: one for both.
             subprocess.run([os.environ.get("CXX") or "g++", "-std=c++20", "-O0", f"-I{INCLUDE}", "-DONTO_COMPILED", "-c",
                             ROOT / ".cmake" / "compiled.cpp", "-o", runtime], check=True)
-        for name in found:
-            mpi = Mpi(name, folder, runtime)
+        for number, name in enumerate(found):
+            mpi = Mpi(name, folder, runtime, None if name == found[0] else shutil.which("clang++"))
             check_programs(mpi, name == found[0])
             check_faults(mpi)
             check_traces(mpi)
-            check_examples(mpi, name == found[0])
+            check_examples(mpi, name == found[0], list(TRAININGS)[number::len(found)])  # which take turns
             if name == found[0]:
                 check_cmake(mpi)
             passed, failed, skipped = passed + mpi.passed, failed + mpi.failed, skipped + mpi.skipped

@@ -23,7 +23,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, first_error, in_parts, indent, is_ours, joined, joins, parallel, relative, without_root  # noqa: E402
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, first_error, in_parts, indent, is_ours, joined, joins, parallel, relative, says_half, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
@@ -102,7 +102,8 @@ def files_of(tasks, alike=None):
     which are often about the same, are in different files; or else a few that are `alike` in one."""
     groups = {}
     for case, compiler in sorted(tasks, key=alike) if alike else tasks:
-        groups.setdefault((compiler, () if compiler.name == "nvcc" else case.headers), []).append((case, compiler))
+        key = says_half(case.text) if compiler.name == "nvcc" else case.headers
+        groups.setdefault((compiler, key), []).append((case, compiler))
     for (compiler, _), group in groups.items():
         parts = in_parts(group, A_FEW if alike else TOGETHER_BY_NVCC if compiler.name == "nvcc" else TOGETHER)
         for at in range(len(parts)):
