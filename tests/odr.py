@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: BSL-1.0
 # One program may have files for nvcc and files for the host's compiler. The linker keeps one of two inline functions of the
 # same name, so both compilers must have made the same of it; what differs has names of its own (ONTO_ABI).
-"""usage: odr.py [NVCC]"""
-import os
+"""usage: odr.py FOLDER, in which the objects of tests/mixed are. They are not optimized: the same text gives functions of the
+same size."""
 import pathlib
 import subprocess
 import sys
-import tempfile
 
-from compilers import INCLUDE, ROOT, close, nvcc_path
+from compilers import close
 
 
 def shared_symbols(file):
@@ -20,22 +19,8 @@ def shared_symbols(file):
 
 
 def main():
-    nvcc = nvcc_path()
-    if not nvcc:
-        print("skipped: nvcc is not installed")
-        close("one definition", 0, 0, 1)
-    compilers = {"host.cpp": [os.environ.get("CXX") or "g++"], "device.cu": [nvcc, "-arch=sm_90"]}
-    with tempfile.TemporaryDirectory() as folder:
-        found = []
-        for name, compiler in compilers.items():
-            objects = pathlib.Path(folder) / (name + ".o")
-            # Not optimized: the same text gives functions of the same size.
-            text = f'#include "{ROOT}/tests/mixed/program.hpp"\nmixed::results function() {{ return mixed::run(); }}\n'
-            source = pathlib.Path(folder) / name
-            source.write_text(text)
-            subprocess.run([*compiler, "-std=c++20", "-O0", f"-I{INCLUDE}", "-c", source, "-o", objects], check=True)
-            found.append(shared_symbols(objects))
-    host, device = found
+    folder = pathlib.Path(sys.argv[1])
+    host, device = (shared_symbols(folder / name) for name in ("host.cpp.o", "device.cu.o"))
     both = host.keys() & device.keys()
     differ = sorted(s for s in both if host[s] != device[s])
     for symbol in differ[:20]:
