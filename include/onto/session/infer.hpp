@@ -12,6 +12,14 @@ namespace onto::detail {
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shape_fault(const graph_view& g, const extents* shapes, int n,
                                                                    const inferred& found) {
   const shape_fault f = found.fault;
+  // What is taken by number is a slice of one element without its axis, and past the end there is none.
+  const int taken = f == shape_fault::size ? g.operand(n, 0) : n;
+  if (taken != n && g[taken].kind() == op_kind::view && view_of(*g[taken].op) == view_kind::slice) {
+    extents one = shapes[taken];
+    for (int k = 0; k < one.rank; ++k) one.dims[k] += one.dims[k] == 0;
+    if (shapes[taken].size() == 0 && one.size() == found.shape.size())
+      throw_shape_fault(g, shapes, taken, {one, shape_fault::few});
+  }
   message m("[onto.shape] ");
   write_name(m, g, n);
   m << " (" << g[n].op->name << "): ";

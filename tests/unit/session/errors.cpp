@@ -54,6 +54,12 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
     CHECK(of(reshape<dyn, 5>(a) * sum(b), matrix({4, 3}), matrix({2, 4})) ==
           "[onto.shape] Reshape (Reshape): the numbers of elements differ; one extent may be dyn to be computed; "
           "operands: a [4, 3]; asked for: [?, 5]");
+    CHECK(
+        of(squeeze<1>(slice<range<>, range<-1, to_end>>(a)) + sum(b), matrix({2, 0}), matrix({2, 4})) ==
+        "[onto.shape] StridedSlice (StridedSlice): the axis has fewer elements than are asked for, or than go into it; "
+        "ask for fewer, or put fewer in; operands: a [2, 0]; asked for: [2, 1]");
+    CHECK(of(reshape<2>(slice<0, 0>(a)) + sum(b), matrix({2, 3}), matrix({2, 4})).find("Reshape (Reshape): the") !=
+          std::string::npos);
     CHECK(of(std::get<0>(split<2, 1>(a)) + sum(b), matrix({4, 3}), matrix({2, 4})).find("asked for: [4, 2, ?]") !=
           std::string::npos);
     CHECK(of(matmul(std::get<0>(split<2, 0>(reshape<dyn>(a))), reshape<dyn>(b)), matrix({2, 3}), matrix({1, 5})) ==
