@@ -81,7 +81,8 @@ struct there_is_no_such_element : mistake {
 }  // namespace detail
 
 /// A number in the type is a part of `x` instead, a view that kernels read where it is: `take<1>(x, 0_c)` is the first
-/// column, `take<1>(x, c<-1>)` the last. *Mandates* an element there, where the compiler knows the extent.
+/// column, `take<1>(x, c<-1>)` the last; without an axis it counts through all elements. *Mandates* an element there,
+/// where the compiler knows the extent.
 template <int Axis, expression E, detail::number_in_type I>
   requires std::integral<decltype(I::get())>
 constexpr auto take(const E& x, const I&) {
@@ -93,6 +94,9 @@ constexpr auto take(const E& x, const I&) {
   else
     return detail::element_along<axis, at>(x);
 }
+template <expression E, detail::number_in_type I>
+  requires std::integral<decltype(I::get())>
+constexpr auto take(const E& x, const I& number) { return take<0>(detail::flattened(x), number); }
 
 namespace detail {
 /// Numbers in braces as elements of another operand's type.

@@ -438,7 +438,10 @@ TEST_CASE("A number in the type takes a part where it is", "[session]") {
   CHECK(evaluate(take<-1>(m, c<-1>), m = t) == tensor<float, dyn>{3, 6});
   CHECK(evaluate(take<0>(take<0>(m, 1_c), 0_c), m = t) == 4);
   CHECK(evaluate(take<1>(t, 2_c)) == tensor<float, dyn>{3, 6});
+  CHECK(evaluate(take(m, 4_c), m = t) == 5);
+  CHECK(evaluate(take(t, c<-1>)) == 6);
   CHECK_THROWS_AS(evaluate(take<0>(m, 2_c), m = t), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate(take(m, c<-7>), m = t), invalid_argument_error);
   constexpr auto x = placeholder<"x", float, 2, 3>;
   CHECK(get<0>(evaluate(gradients(sum(square(take<1>(x, 1_c))), x), x = {{1, 2, 3}, {4, 5, 6}})) ==
         tensor<float, 2, 3>{{0, 4, 0}, {0, 10, 0}});
