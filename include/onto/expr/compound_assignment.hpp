@@ -16,7 +16,7 @@ template <class Tensor>
 struct tensor_does_not_change {
   using reported = void;
   static constexpr bool ok = sizeof(Tensor) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] operators make expressions of a tensor, and do not change it: t = evaluate(t + x); a state "
                 "that changes from run to run is a variable, assign_add(w, x)");
 };
@@ -25,7 +25,7 @@ template <class T, class X>
 struct integer_takes_no_fraction {
   using reported = void;
   static constexpr bool ok = sizeof(T) == 0;
-  static_assert(ok, "[onto.element] a fraction is no integer: round it first, n += int(x)");
+  static_assert(ok == true, "[onto.element] a fraction is no integer: round it first, n += int(x)");
 };
 
 /// What stands beside a number: one, a tensor of rank 0, or an expression, which is told to have no value yet.

@@ -72,7 +72,8 @@ template <class X>
 struct tensors_compared_whole : mistake {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok, "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
+  static_assert(ok == true,
+                "[onto.element] t == u of two tensors is one bool; write constant(t) == u for one of each element");
 };
 
 /// So do data whose elements are none of ours,
@@ -91,7 +92,7 @@ struct data_traits<std::span<X, N>> : other_elements {};
 template <class X>
 struct elements_are_of_no_tensor : mistake {
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] the elements of the vector, array or span, as long long or a text, are none of these "
                 "operands'; write std::int64_t, std::uint64_t, std::int8_t, std::uint8_t, and numbers for words; of "
                 "expressions make a tuple, add_n(std::tuple{x, y})");
@@ -112,7 +113,7 @@ struct several_results {
 template <class X>
 struct several_are_no_operand : mistake {
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] top_k and unique make several, and one of them is an operand: top_k<3>(x).values, "
                 ".indices; unique<10>(x).values, .counts, .found");
 };
@@ -138,7 +139,7 @@ concept other_data =
 template <class X>
 struct data_is_no_operand : mistake {
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] beside an expression stands a tensor, or a vector, an array or a span of elements; a "
                 "matrix of another library is fed to a placeholder, x = m, or x = row_major(m) of "
                 "<onto/strided.hpp>; of other ranges make a tensor, of an array of C constant(k)");

@@ -117,7 +117,7 @@ template <class Number>
 struct number_names_no_device {
   using reported = void;
   static constexpr bool ok = sizeof(Number) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.device] a number names no device; write gpu<1>{}, or \"/gpu:\" + std::to_string(k) for one that "
                 "the run knows");
 };

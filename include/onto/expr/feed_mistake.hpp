@@ -20,7 +20,7 @@ template <class Data, class Tensor>
 struct is_no_feed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.feed] the data has another rank than the placeholder, or no shape of its own; feed a tensor, or "
                 "tensor_ref<...>(data, {rows, columns})");
 };
@@ -28,7 +28,7 @@ template <class Data, class Tensor>
 struct elements_are_of_another_type {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.feed] the data's elements are of another type than the placeholder's, as double beside float; "
                 "declare the placeholder with theirs and convert with cast<T>(x), or feed a tensor<T, dyn>(v)");
 };
@@ -37,7 +37,7 @@ struct matrix_is_not_row_major {
   using reported = void;
   static constexpr bool ok = sizeof(Matrix) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.feed] the matrix does not lie row by row without gaps; feed a row-major one; or row_major(m), with "
       "<onto/strided.hpp>, which copies; or tensor_ref<...>(m.data(), {columns, rows}) and take transpose(x)");
 };
@@ -46,7 +46,7 @@ struct array_may_not_be_row_major {
   using reported = void;
   static constexpr bool ok = sizeof(Array) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.feed] an array with strides need not lie row by row; feed row_major(a), with <onto/strided.hpp>, of "
       "an mdspan or a strided_ref, or tensor_ref<...>(pointer, {rows, columns})");
 };
@@ -55,7 +55,7 @@ struct nested_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.feed] ranges in a range need not lie in one piece; copy their elements into a tensor, or, of arrays in a "
       "vector, feed tensor_ref<float, dyn, 2>(v[0].data(), {rows, 2})");
 };
@@ -64,13 +64,14 @@ struct fraction_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(Number) == 0;
   static_assert(
-      ok, "[onto.feed] a fraction is no integer; feed n = static_cast<int>(value), or make the placeholder float");
+      ok == true,
+      "[onto.feed] a fraction is no integer; feed n = static_cast<int>(value), or make the placeholder float");
 };
 template <class Data, class Tensor>
 struct elements_have_another_name {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.feed] the data's elements, as long long or char, are none of onto's types; write std::int64_t, "
                 "std::uint64_t, std::int8_t, std::uint8_t, which have the same values");
 };

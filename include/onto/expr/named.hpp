@@ -46,7 +46,7 @@ template <class E>
 struct name_is_an_argument {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.name] a name is known to the compiler: named<\"h\">(x)");
+  static_assert(ok == true, "[onto.name] a name is known to the compiler: named<\"h\">(x)");
 };
 
 template <class Name, class E>

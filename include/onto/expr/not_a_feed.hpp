@@ -28,19 +28,19 @@ template <class... X>
 struct several_are_fetched {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.run] several results are one list: sess.run(fetches(x, y), name = data)");
+  static_assert(ok == true, "[onto.run] several results are one list: sess.run(fetches(x, y), name = data)");
 };
 template <class... X>
 struct data_has_no_name {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
+  static_assert(ok == true, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
 };
 template <class... X>
 struct output_is_first {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] what the result goes into is first: sess.run_to(out, e, x = data), and evaluate_to(out, e, "
                 "x = data)");
 };
@@ -49,21 +49,22 @@ struct prepared_is_called {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok, "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), step.async(x = data)");
+      ok == true,
+      "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), step.async(x = data)");
 };
 
 template <class R>
 struct pending_is_no_result {
   using reported = void;
   static constexpr bool ok = sizeof(R) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] a run that was started has its result by get(): auto r = step.async(x = data); r.get()");
 };
 template <class... X>
 struct session_is_const {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] a session that runs is not const: it is passed on as session&, and is a mutable member of "
                 "a class whose const functions run it");
 };
@@ -72,7 +73,7 @@ template <class X>
 struct what_runs_is_an_expression {
   using reported = void;
   static constexpr bool ok = std::is_same_v<X, void*>;  // what a mistake below it gives, which was told of
-  static_assert(ok, "[onto.run] what runs is an expression, or fetches(x, y) of several");
+  static_assert(ok == true, "[onto.run] what runs is an expression, or fetches(x, y) of several");
 };
 
 /// `w = value` of a variable, which is refused where it is written.
@@ -85,7 +86,8 @@ template <class X>
 struct number_is_run {
   using reported = void;
   static constexpr bool ok = sizeof(X) > 99;
-  static_assert(ok, "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x)");
+  static_assert(ok == true,
+                "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x)");
 };
 
 template <class X>
@@ -93,7 +95,7 @@ struct data_is_run {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.run] what runs is an expression, and this is data, whose values are there; among what is fetched "
       "it is constant(t)");
 };
@@ -102,14 +104,14 @@ template <class X>
 struct feed_is_run {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok, "[onto.run] what runs comes first, and what is fed after it: sess.run(e, x = data)");
+  static_assert(ok == true, "[onto.run] what runs comes first, and what is fed after it: sess.run(e, x = data)");
 };
 
 template <class X>
 struct initialize_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] initialize is a run of its own and takes no feeds: sess.run(initialize(w)); data is "
                 "the initial value itself, variable<\"w\", float, 2>(t), and of what is fed it is sess.run(assign(w, "
                 "e), x = data)");

@@ -20,7 +20,7 @@ struct expression_has_no_value_yet {
   using reported = void;
   static constexpr bool ok = sizeof(To) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.run] an expression has no value before it is run; take that of sess.run(e) or evaluate(e), choose by "
       "element with where(condition, a, b), and write exp(x), not std::exp(x); nor is it one of another type: const "
       "auto y = exp(x), and if constexpr (c)");
@@ -29,7 +29,7 @@ template <class... Index>
 struct expression_is_not_indexed {
   using result = std::conditional_t<(sizeof...(Index) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Index) == 0));
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
                 "slice<begin, end>(x), and of what a condition chooses where(x > 0, x, 0)");
 };
@@ -37,7 +37,7 @@ template <class... Argument>
 struct expression_is_not_called {
   using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
                 "slice<begin, end>(x); a placeholder is fed, sess.run(e, x = 3)");
 };
@@ -46,7 +46,7 @@ struct extents_are_arguments_of_the_type {
   using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
   static_assert(
-      ok,
+      ok == true,
       "[onto.shape] the extents of a placeholder or variable stand in its type: placeholder<\"x\", float, 2, 3>, "
       "with dyn for those that a run decides");
 };
@@ -54,7 +54,7 @@ template <class Value>
 struct expression_is_not_a_range {
   using reported = void;
   static constexpr bool ok = sizeof(Value) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] an expression has no elements before it is run; loop over those of sess.run(e), or say "
                 "sum(x) or max(x)");
 };
@@ -63,7 +63,7 @@ struct expression_does_not_change {
   using reported = void;
   static constexpr bool ok = sizeof(Operand) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable; what a "
       "loop changes is a tensor, t = sess.run(t + x)");
 };

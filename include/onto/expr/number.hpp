@@ -44,7 +44,7 @@ template <class E>
 struct option_is_a_number {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] an option is a number; a rate that is computed or fed has a word of its own: "
                 "minimize(adam{}, learning_rate(e), loss)");
 };
@@ -118,7 +118,8 @@ struct number_of {
 template <class Text>
 struct number_is_too_large {
   static constexpr bool ok = sizeof(Text) > 99;
-  static_assert(ok, "[onto.number] the number is too large for a double or a 64 bit integer; write a smaller one");
+  static_assert(ok == true,
+                "[onto.number] the number is too large for a double or a 64 bit integer; write a smaller one");
   static constexpr static_number<0, number_kind::integer> value{};
 };
 
@@ -265,7 +266,7 @@ template <class Element, class Number>
 struct number_does_not_fit {
   using result = ill_formed;
   static constexpr bool ok = sizeof(Number) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] the number does not fit the elements beside it; convert the tensor with cast<T>(x)");
 };
 /// A number with a fraction beside integers, whatever its value.
@@ -273,7 +274,7 @@ template <class Element, class Number>
 struct fraction_beside_integers {
   using result = ill_formed;
   static constexpr bool ok = sizeof(Element) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] a floating number beside a tensor of integers; convert the tensor with cast<float>(x) "
                 "or cast<double>(x), or write an integer");
 };

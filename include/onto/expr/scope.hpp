@@ -67,7 +67,7 @@ struct device_is_an_argument {
   using reported = void;
   static constexpr bool ok = sizeof(Device) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.device] a device is known to the compiler: on<gpu<0>>(x); where it is not, what is written after "
       "device_guard g{name} is there");
 };
@@ -75,7 +75,7 @@ template <class... Device>
 struct device_is_one {
   using reported = void;
   static constexpr bool ok = sizeof...(Device) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.device] an operation is on one device: on<gpu<0>>(x); the same on several of them are "
                 "towers(boost::hana::tuple_t<gpu<0>, gpu<1>>, f)");
 };

@@ -20,7 +20,8 @@ template <class E>
 using shape_of_t = decltype(spell_shape<E>(std::make_index_sequence<static_cast<std::size_t>(E::facts.shape.rank)>{}));
 
 /// What the structs below have in common: the expression that takes the place of the mistaken one. Naming it reports
-/// the mistake; a call or a `sizeof` would make clang complain a second time, where the result is a constant.
+/// the mistake; a call or a `sizeof` would make clang complain a second time, where the result is a constant. What is
+/// asserted is compared, `ok == true`: of a name alone g++ says in a line with all its types that it is false.
 struct mistake {
   using result = ill_formed;
 };
@@ -76,94 +77,94 @@ struct shape_mistake;
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::broadcast, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_BROADCAST);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_BROADCAST);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::inner, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] matmul: " ONTO_SAYS_INNER);
+  static_assert(ok == true, "[onto.shape] matmul: " ONTO_SAYS_INNER);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::rank, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_RANK);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_RANK);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::axis, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.axis] " ONTO_SAYS_AXIS);
+  static_assert(ok == true, "[onto.axis] " ONTO_SAYS_AXIS);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::size, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] reshape: " ONTO_SAYS_SIZE);
+  static_assert(ok == true, "[onto.shape] reshape: " ONTO_SAYS_SIZE);
 };
 template <class Op, class... Shapes>
 struct squeezed_extent_is_not_one : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] squeeze leaves an axis of extent 1 out, and this one has another; one element of it is "
                 "squeeze<0>(slice<0, 1>(x))");
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::range, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] slice: " ONTO_SAYS_RANGE);
+  static_assert(ok == true, "[onto.shape] slice: " ONTO_SAYS_RANGE);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::concat, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] concat, stack: " ONTO_SAYS_CONCAT);
+  static_assert(ok == true, "[onto.shape] concat, stack: " ONTO_SAYS_CONCAT);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::empty, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_EMPTY);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_EMPTY);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::bytes, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_BYTES);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_BYTES);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::few, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_FEW);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_FEW);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::channels, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_CHANNELS);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_CHANNELS);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::groups, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_GROUPS);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_GROUPS);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::window, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_WINDOW);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_WINDOW);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::value, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_VALUE);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_VALUE);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::addends, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_ADDENDS);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_ADDENDS);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::updates, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] " ONTO_SAYS_UPDATES);
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_UPDATES);
 };
 template <class Op, class... Shapes>
 struct shape_mistake<shape_fault::along, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] take_along_axis: " ONTO_SAYS_ALONG);
+  static_assert(ok == true, "[onto.shape] take_along_axis: " ONTO_SAYS_ALONG);
 };
 #undef ONTO_SAYS_BROADCAST
 #undef ONTO_SAYS_INNER
@@ -185,12 +186,12 @@ struct shape_mistake<shape_fault::along, Op, Shapes...> : mistake {
 template <class Op, class... Elements>
 struct element_types_differ : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok, "[onto.element] the operands' element types differ; convert one with cast<T>(x)");
+  static_assert(ok == true, "[onto.element] the operands' element types differ; convert one with cast<T>(x)");
 };
 template <class Op, class... Elements>
 struct element_type_not_supported : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] the operation has no kernel for this element type; convert with cast<T>(x): integers "
                 "and conditions for means, roots and logarithms with cast<float>(x), conditions for counts and places "
                 "with cast<int>(x > 0), integers for logic with x != 0");
@@ -198,14 +199,14 @@ struct element_type_not_supported : mistake {
 template <class Op, class... Elements>
 struct numbers_are_integers : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] numbers of elements, and where slices begin, are integers: take<0>(x, numbers), "
                 "segment_sum<10>(rows, numbers), dynamic_slice<2>(x, starts); convert with cast<int>(numbers)");
 };
 template <class Op, class... Elements>
 struct text_is_no_number : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.text] text is no number: it is compared with == and !=, chosen with where, and put in other "
                 "places; count and compute with tensors of numbers");
 };

@@ -99,12 +99,13 @@ template <class Data>
 struct variable_is_not_fed {
   using reported = void;
   static constexpr bool ok = sizeof(Data) == 0;
-  static_assert(ok, "[onto.variable] a variable is not fed; write sess.run(assign(w, value)), or a placeholder");
+  static_assert(ok == true,
+                "[onto.variable] a variable is not fed; write sess.run(assign(w, value)), or a placeholder");
 };
 template <class Variable>
 struct initial_value_is_of_its_shape : mistake {
   static constexpr bool ok = sizeof(Variable) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] a variable begins with an expression, a tensor, a list nested as its extents or one "
                 "number: variable<\"w\", float, 2, 2>({{1, 2}, {3, 4}}), variable<\"w\", float, 3>(0.0f)");
 };

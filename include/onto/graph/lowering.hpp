@@ -171,14 +171,15 @@ struct two_meanings_of_one_name {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
   static_assert(
-      ok, "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
+      ok == true,
+      "[onto.name] one name stands for two different things (or is placed on two devices); rename one of them");
 };
 
 template <class Name>
 struct variable_is_assigned_twice {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] one run assigns to a variable twice, and the order is not said; assign in two runs");
 };
 
@@ -186,7 +187,7 @@ template <class Name>
 struct variable_is_assigned_in_two_places {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] one run assigns to a variable in two places, as where one assignment is used inside "
                 "on<D>(...) and outside of it; place the assignment itself, on<D>(assign_add(w, x)), or assign in two "
                 "runs");
@@ -196,7 +197,7 @@ template <class Name>
 struct operation_has_no_derivative {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.gradient] an operation between the loss and what it is derived by has no derivative; write "
                 "stop_gradient(x) around it, or give an operation of your own a derivative");
 };
@@ -205,7 +206,7 @@ template <int Limit>
 struct loss_does_not_depend {
   using reported = void;
   static constexpr bool ok = Limit < 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.gradient] the loss does not depend on what it is derived by, or only through operations that "
                 "pass no gradient (comparisons, rounding, integers, stop_gradient)");
 };
@@ -214,7 +215,7 @@ template <int Limit>
 struct too_many_nodes {
   using reported = void;
   static constexpr bool ok = Limit < 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.graph] more than 2048 nodes in one run; run it in parts, and keep what they share in variables");
 };
 

@@ -17,7 +17,7 @@ namespace detail {
 template <class... X>
 struct axis_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.axis] axes, extents and ranges are known to the compiler: sum<1>(x), reshape<2, 3>(x), "
                 "slice<0, 2>(x), concat<1>(x, y), roll<1, 0>(x), sum<1>(x, keep_extents), permute<1, 0>(x), "
                 "squeeze<0>(x), tile<2, 1>(x), one_hot<10>(x), pad<padding<1>>(x)");
@@ -25,21 +25,21 @@ struct axis_is_an_argument : mistake {
 template <class... X>
 struct axis_is_a_number : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.axis] what stands in <> here is an axis: sum<0>(x), cumsum<1>(x); the element type is that of "
                 "the operand: sum(cast<double>(x))");
 };
 template <class... X>
 struct group_has_one_value : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] group is one value with its effects; among several it is one: "
                 "fetches(a, group(b, assign(w, x)))");
 };
 template <class Op, class... X>
 struct axes_or_two : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.axis] max and min are over axes: max<1>(x); of two operands, element by element: maximum(x, y), "
                 "minimum(x, y); an axis is kept by max<1>(x, keep_extents)");
 };
@@ -47,51 +47,53 @@ template <class... X>
 struct statistics_are_of_all : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.axis] an axis stands in <>: var<1>(x), norm<1>(x); the variance of a sample (ddof) is var(x) * (n / "
       "(n - 1.0)), and other norms (ord) are sum(abs(x)), max(abs(x))");
 };
 template <class... X>
 struct element_is_second : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] the element type is behind the number: one_hot<10, int>(i); else it is float");
+  static_assert(ok == true,
+                "[onto.element] the element type is behind the number: one_hot<10, int>(i); else it is float");
 };
 template <class... X>
 struct element_is_that_of_another : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] zeros_like(x) has the elements of x; of another type cast<int>(zeros_like(x))");
+  static_assert(ok == true,
+                "[onto.element] zeros_like(x) has the elements of x; of another type cast<int>(zeros_like(x))");
 };
 template <class... X>
 struct concat_joins_operands : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.axis] the axis of concat stands in <>, and in () expressions or data: concat<1>(x, y); numbers in "
       "braces are concat<0>(x, constant({1.0, 2.0}))");
 };
 template <class... X>
 struct element_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.element] the element type is known to the compiler: cast<double>(x)");
+  static_assert(ok == true, "[onto.element] the element type is known to the compiler: cast<double>(x)");
 };
 template <class... X>
 struct numbers_are_a_constant : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] numbers without an expression among them are a constant: constant({0.0, 1.0}), "
                 "stack(stack(1.0, x), constant({0.0, 1.0})); an axis stands in <>: concat<1>(x, y)");
 };
 template <class... X>
 struct list_has_no_shape : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] numbers in braces have no element type here; make a tensor of them: "
                 "matmul(x, tensor<float, 2>{1, 2}); of an array of C constant(k)");
 };
 template <class... X>
 struct operands_are_a_list : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] operands have types of their own and make no list: concat<1>(x, y), stack(x, y); "
                 "those of a tuple: std::apply([](auto... e) { return concat<1>(e...); }, several)");
 };
@@ -124,32 +126,34 @@ using stray_constant = stray_argument;
 template <class... X>
 struct pad_has_a_value : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] pad puts a value around its operand: pad<padding<1>, padding<2>>(x, 0); edges and "
                 "reflections are concat of slices");
 };
 template <class... X>
 struct index_is_a_range : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2]; an axis of one "
                 "element goes by squeeze<1>(e)");
 };
 template <class... X>
 struct roll_is_along_an_axis : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.axis] roll<1, 0>(x) goes by 1 along axis 0; along two axes roll<1, 0>(roll<1, 1>(x))");
+  static_assert(ok == true,
+                "[onto.axis] roll<1, 0>(x) goes by 1 along axis 0; along two axes roll<1, 0>(roll<1, 1>(x))");
 };
 template <class... X>
 struct clip_has_two_bounds : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok, "[onto.operands] clip takes the operand and two bounds: clip(x, 0, 1); of one maximum(x, 0), minimum(x, 1)");
+      ok == true,
+      "[onto.operands] clip takes the operand and two bounds: clip(x, 0, 1); of one maximum(x, 0), minimum(x, 1)");
 };
 template <class... X>
 struct constant_is_of_one_type : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] a constant is a number, a list in braces of one type, or a tensor: constant({1.0, "
                 "2.5}), constant(tensor<float, 2>{1, 2.5}); numbers among expressions are stack(1.0, x); a vector or "
                 "an array is an "
@@ -158,27 +162,27 @@ struct constant_is_of_one_type : mistake {
 template <class... X>
 struct said_by_a_comparison : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] these are comparisons: isnan(x) is x != x, isfinite(x) is x - x == 0, isinf(x) is "
                 "abs(x) == std::numeric_limits<float>::infinity()");
 };
 template <class... X>
 struct optimizer_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] the optimizer is first: minimize(adam{}, loss), minimize(sgd{.rate = 0.1}, loss, w)");
 };
 template <class... X>
 struct gradient_is_by_an_expression : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.gradient] a gradient is by a placeholder, a variable or an expression, not by data; write "
                 "placeholder<\"x\", float, 3> and feed it");
 };
 template <class... X>
 struct gradients_of_several : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
+  static_assert(ok == true, "[onto.gradient] gradient(loss, w) is by one; by several gradients(loss, w, b), a tuple");
 };
 /// What `{w, b}` becomes where it is said by what a gradient is.
 struct list_to_derive_by {

@@ -70,7 +70,7 @@ template <class Op, class E>
 struct not_a_variable : mistake {
   static constexpr bool ok = sizeof(E) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.variable] only a variable, or on<D>(variable), can be assigned to; make one with variable<\"w\", T, ...>");
 };
 

@@ -74,7 +74,8 @@ namespace detail {
 template <class Element>
 struct exclusive_or_is_no_power : mistake {
   static constexpr bool ok = sizeof(Element) > 99;
-  static_assert(ok, "[onto.element] ^ is the exclusive or of integers or bools; a power is pow(x, 2) or square(x)");
+  static_assert(ok == true,
+                "[onto.element] ^ is the exclusive or of integers or bools; a power is pow(x, 2) or square(x)");
 };
 
 /// The operation `Bits` of integers, which is `Logic` of bools.

@@ -12,28 +12,28 @@ namespace detail {
 template <class Op>
 struct not_an_elementwise_operation : mistake {
   static constexpr bool ok = sizeof(Op) == 0;
-  static_assert(ok, "[onto.operation] an operation of your own is a struct that derives from elementwise<>");
+  static_assert(ok == true, "[onto.operation] an operation of your own is a struct that derives from elementwise<>");
 };
 template <class Op>
 struct operation_has_no_name : mistake {
   static constexpr bool ok = sizeof(Op) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operation] the operation has no name; add static constexpr std::string_view name = \"Mine\";");
 };
 template <class Op, int Count>
 struct operation_takes_too_many : mistake {
   static constexpr bool ok = Count < 5;
-  static_assert(ok, "[onto.operands] an operation of your own takes at most 4 operands; split it into two");
+  static_assert(ok == true, "[onto.operands] an operation of your own takes at most 4 operands; split it into two");
 };
 template <class Op, class... Elements>
 struct apply_does_not_take : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
-  static_assert(ok, "[onto.operation] the operation's apply cannot be called with one element of each operand");
+  static_assert(ok == true, "[onto.operation] the operation's apply cannot be called with one element of each operand");
 };
 template <class Op, class Returned, class Wanted>
 struct apply_returns_another_type : mistake {
   static constexpr bool ok = sizeof(Returned) > 9999;
-  static_assert(ok, "[onto.operation] the operation's apply must return the element type of its result");
+  static_assert(ok == true, "[onto.operation] the operation's apply must return the element type of its result");
 };
 
 template <class Op>

@@ -204,7 +204,7 @@ template <class... Shapes>
 struct not_images_and_a_filter : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.shape] a convolution takes images and a filter of as many dimensions, 4 for conv2d and 3 for "
       "conv1d: (batch, height, width, in) and (height, width, in, out); reshape, or add one with expand_dims");
 };

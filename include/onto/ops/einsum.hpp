@@ -26,25 +26,26 @@ namespace detail {
 template <class Text, class... Shapes>
 struct letters_not_understood : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.einsum] letters for axes, commas between operands, '->' and the result's letters, each once in "
                 "an operand and in the result: \"ij,jk->ik\"");
 };
 template <class Text, class... Shapes>
 struct operands_and_letters_differ : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.einsum] as many operands as groups of letters, 8 at most, with a letter for each axis");
+  static_assert(ok == true,
+                "[onto.einsum] as many operands as groups of letters, 8 at most, with a letter for each axis");
 };
 template <class Text, class... Shapes>
 struct letters_of_two_extents : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] einsum: axes of one letter have different extents");
+  static_assert(ok == true, "[onto.shape] einsum: axes of one letter have different extents");
 };
 
 template <class... X>
 struct letters_are_in_the_type : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.einsum] the letters are known to the compiler: einsum<\"ij,jk->ik\">(x, y)");
+  static_assert(ok == true, "[onto.einsum] the letters are known to the compiler: einsum<\"ij,jk->ik\">(x, y)");
 };
 
 /// The axes in another order.

@@ -155,7 +155,7 @@ namespace detail {
 template <class Op, class Shape>
 struct extents_not_known : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] a tensor made of nothing needs its extents in the type; beside x write zeros_like(x)");
 };
 

@@ -203,29 +203,31 @@ namespace detail {
 template <class Shape>
 struct loss_is_not_one_number : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
-  static_assert(ok, "[onto.gradient] the loss is not a single number; take sum(x) or mean(x) of it");
+  static_assert(ok == true, "[onto.gradient] the loss is not a single number; take sum(x) or mean(x) of it");
 };
 template <class Loss, class W>
 struct loss_is_first : mistake {
   static constexpr bool ok = sizeof(Loss) > 99;
-  static_assert(ok, "[onto.gradient] the loss comes first, then what it is derived by: gradient(loss, w)");
+  static_assert(ok == true, "[onto.gradient] the loss comes first, then what it is derived by: gradient(loss, w)");
 };
 template <class Loss>
 struct gradient_is_by_something : mistake {
   static constexpr bool ok = sizeof(Loss) == 0;
-  static_assert(ok, "[onto.gradient] a gradient is by something: gradient(loss, w); by several: gradients(loss, w, b)");
+  static_assert(ok == true,
+                "[onto.gradient] a gradient is by something: gradient(loss, w); by several: gradients(loss, w, b)");
 };
 template <class... X>
 struct gradient_is_not_by_a_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.gradient] a gradient is by the variable itself, not by its name: gradient(loss, w), "
                 "gradients(loss, w, b)");
 };
 template <class Element>
 struct nothing_to_derive : mistake {
   static constexpr bool ok = sizeof(Element) > 99;
-  static_assert(ok, "[onto.gradient] the loss, or what it is derived by, is not of floating point; use cast<float>(x)");
+  static_assert(ok == true,
+                "[onto.gradient] the loss, or what it is derived by, is not of floating point; use cast<float>(x)");
 };
 
 template <class Loss, class Of>

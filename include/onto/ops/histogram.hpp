@@ -74,13 +74,14 @@ namespace detail {
 template <class First, class Last>
 struct bins_have_no_range : mistake {
   static constexpr bool ok = sizeof(First) > 99;
-  static_assert(ok, "[onto.number] histogram: bins go from a number to one that is no less, both finite");
+  static_assert(ok == true, "[onto.number] histogram: bins go from a number to one that is no less, both finite");
 };
 
 template <class E>
 struct bins_are_counted : mistake {
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.shape] histogram: the number of bins is known to the compiler: histogram<10>(x, 0, 1)");
+  static_assert(ok == true,
+                "[onto.shape] histogram: the number of bins is known to the compiler: histogram<10>(x, 0, 1)");
 };
 
 /// By how much NumPy moves the edges of bins: apart where they are one, else not; or -1 where they are no range.

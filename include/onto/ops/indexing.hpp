@@ -273,7 +273,7 @@ namespace detail {
 template <class E>
 struct extents_of_a_part_are_constants : mistake {
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] dynamic_slice: the run says where a part begins, and its extents are in the type, "
                 "dynamic_slice<2, 4>(x, starts); as many rows as the run says are take<0>(x, numbers)");
 };

@@ -76,7 +76,8 @@ namespace detail {
 template <class E, class I>
 struct there_is_no_such_element : mistake {
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.shape] take: the axis has no element of that number; they count from 0, from the end c<-1>");
+  static_assert(ok == true,
+                "[onto.shape] take: the axis has no element of that number; they count from 0, from the end c<-1>");
 };
 }  // namespace detail
 

@@ -68,7 +68,8 @@ constexpr auto rate_in(const Rate& rate) {
 template <class Shape>
 struct rate_is_not_one_number : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
-  static_assert(ok, "[onto.optimizer] a learning rate is one floating-point number; give an expression of rank 0");
+  static_assert(ok == true,
+                "[onto.optimizer] a learning rate is one floating-point number; give an expression of rank 0");
 };
 
 }  // namespace detail

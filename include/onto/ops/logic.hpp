@@ -98,7 +98,7 @@ namespace detail {
 template <class Element>
 struct condition_is_of_numbers : mistake {
   static constexpr bool ok = sizeof(Element) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] where chooses by truth values, and the condition is of another type; compare it: "
                 "where(x > 0, a, b), or cast<bool>(x)");
 };

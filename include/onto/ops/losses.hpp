@@ -36,7 +36,7 @@ template <class Scores, class Labels>
 struct labels_do_not_fit : mistake {
   static constexpr bool ok = sizeof(Scores) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.shape] softmax_cross_entropy: labels are numbers of classes, of the scores' shape without the last "
       "axis, or shares of the scores' shape and element type");
 };

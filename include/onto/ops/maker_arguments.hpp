@@ -18,7 +18,7 @@ namespace detail {
 template <class... T>
 struct extents_are_arguments : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] extents are known to the compiler: zeros<float, 2, 3>(), ones<float, 2, 3>(), "
                 "eye<float, 3>(), linspace<float, 5>(0, 1), iota<float, 5>(), fill<float, 2, 3>(7), "
                 "random_normal<float, 2, 3>(seed); those of x are known to a run, too: zeros_like(x), iota_like(x)");
@@ -26,7 +26,7 @@ struct extents_are_arguments : mistake {
 template <class... T>
 struct seed_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] random numbers have a seed, an integer or an expression of one: "
                 "random_normal<float, 2, 3>(seed), random_uniform<float, 5>(42)");
 };
@@ -34,7 +34,7 @@ template <class... T>
 struct numbers_are_standard : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.operands] the one argument is the seed: random_normal<float, 3>(seed) has mean 0 and deviation 1, "
       "random_uniform<float, 3>(seed) is from 0 to 1; others are m + s * random_normal<float, 3>(seed)");
 };
@@ -47,19 +47,20 @@ struct stray_number {
 template <class... X>
 struct path_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
+  static_assert(ok == true,
+                "[onto.npy] the path is first: save_npy(\"a.npy\", t), or save_npy(\"a.npy\", evaluate(e))");
 };
 template <class... X>
 struct elements_are_saved : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.npy] what is saved is a tensor, or a vector, an array or a span of its elements; make a tensor "
                 "of it, or save_npy(\"a.npy\", evaluate(e))");
 };
 template <class Shape>
 struct file_has_a_type : mistake {
   static constexpr bool ok = sizeof(Shape) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.npy] element type and extents of a file are known to the compiler: load_npy<float, dyn, "
                 "dyn>(\"a.npy\"), and with <onto/npz.hpp> load_npz<float, dyn>(\"a.npz\", \"w\")");
 };

@@ -23,7 +23,7 @@ constexpr element_set multiplied_elements(bool on_gpus) {
 template <class Op, class... Shapes>
 struct too_many_dimensions : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
-  static_assert(ok, "[onto.shape] dot: an operand has more than 2 dimensions; write matmul or einsum");
+  static_assert(ok == true, "[onto.shape] dot: an operand has more than 2 dimensions; write matmul or einsum");
 };
 }  // namespace detail
 

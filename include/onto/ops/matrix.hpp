@@ -81,7 +81,7 @@ namespace detail {
 template <class Op, class Shape>
 struct matrices_need_extents : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] tril, triu: the last two extents have to be in the type; feed a placeholder with them");
 };
 

@@ -19,50 +19,50 @@ struct trainable_of;
 template <class... X>
 struct variables_are_no_names : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
                 "w, b), or all of them: minimize(sgd{}, loss)");
 };
 template <class... X>
 struct settings_are_before_the_loss : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] behind the loss are variables alone, settings are before it: minimize(adam{}, "
                 "learning_rate(0.1), loss, w)");
 };
 template <class Optimizer>
 struct optimizer_is_a_value : mistake {
   static constexpr bool ok = sizeof(Optimizer) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] the optimizer is a value, not its type: minimize(adam{}, loss), "
                 "minimize<adam{}>(loss)");
 };
 template <class Optimizer>
 struct not_an_optimizer : mistake {
   static constexpr bool ok = sizeof(Optimizer) == 0;
-  static_assert(ok, "[onto.optimizer] the first argument is an optimizer: minimize(sgd{.rate = 0.1}, loss)");
+  static_assert(ok == true, "[onto.optimizer] the first argument is an optimizer: minimize(sgd{.rate = 0.1}, loss)");
 };
 template <class Loss>
 struct nothing_to_train : mistake {
   static constexpr bool ok = sizeof(Loss) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] there is no variable that the loss changes with; write variable<\"w\", float, "
                 "2>(initial) for what is learned");
 };
 template <class Loss>
 struct no_loss_to_minimize : mistake {
   static constexpr bool ok = sizeof(Loss) == 0;
-  static_assert(ok, "[onto.optimizer] there is no loss; write minimize(sgd{.rate = 0.1}, loss)");
+  static_assert(ok == true, "[onto.optimizer] there is no loss; write minimize(sgd{.rate = 0.1}, loss)");
 };
 template <class W>
 struct variable_named_twice : mistake {
   static constexpr bool ok = sizeof(W) == 0;
-  static_assert(ok, "[onto.optimizer] a variable is given twice; give each once");
+  static_assert(ok == true, "[onto.optimizer] a variable is given twice; give each once");
 };
 template <class W>
 struct only_variables_are_trained : mistake {
   static constexpr bool ok = sizeof(W) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] only variables of floating point are trained; make one with variable<\"w\", T, ...>");
 };
 

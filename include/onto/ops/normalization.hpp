@@ -18,7 +18,7 @@ namespace detail {
 template <class Shape>
 struct channels_not_known : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] the extent of the last axis, the channels, is in the type; write it in the operand's");
 };
 
@@ -120,13 +120,13 @@ namespace detail {
 template <class Rate>
 struct rate_is_no_share : mistake {
   static constexpr bool ok = sizeof(Rate) > 99;
-  static_assert(ok, "[onto.number] dropout: the rate is a share of the elements, 0 to 1");
+  static_assert(ok == true, "[onto.number] dropout: the rate is a share of the elements, 0 to 1");
 };
 
 template <class... X>
 struct dropout_has_a_key : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] dropout takes a rate and a key, which tells it from other dropouts of the program: "
                 "dropout(x, 0.5, 1)");
 };

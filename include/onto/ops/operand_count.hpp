@@ -20,31 +20,31 @@ namespace detail {
 template <class... X>
 struct takes_one_operand : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] this word takes one operand, element by element: exp(x), relu(x); two are taken by "
                 "pow(x, y), maximum(x, y), x * y");
 };
 template <class... X>
 struct takes_two_operands : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] this word takes two operands: pow(x, 2), maximum(x, 0), matmul(a, b); of more "
                 "maximum(a, maximum(b, c)), matmul(a, matmul(b, c)), add_n(a, b, c)");
 };
 template <class E>
 struct products_are_of_axes : mistake {
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.operands] dot and outer are of vectors and matrices; by a number it is 2 * x");
+  static_assert(ok == true, "[onto.operands] dot and outer are of vectors and matrices; by a number it is 2 * x");
 };
 template <class T>
 struct braces_are_a_constant : mistake {
   static constexpr bool ok = sizeof(T) == 0;
-  static_assert(ok, "[onto.operands] numbers in braces are written as a constant: exp(constant({1.0, 2.5}))");
+  static_assert(ok == true, "[onto.operands] numbers in braces are written as a constant: exp(constant({1.0, 2.5}))");
 };
 template <class N>
 struct number_is_no_operand_alone : mistake {
   static constexpr bool ok = sizeof(N) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] a number in the type is no operand alone; compute with the number itself, "
                 "std::exp(2.0), or fill an "
                 "expression: sqrt(fill<double>(2_c))");
@@ -52,26 +52,27 @@ struct number_is_no_operand_alone : mistake {
 template <class To>
 struct cast_is_to_an_element : mistake {
   static constexpr bool ok = sizeof(To) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] this is no element type; cast<std::int64_t>(x) for long long, and float, double, half, "
                 "bfloat16, bool, std::int8_t to std::uint64_t");
 };
 template <class To, class X>
 struct number_is_cast_by_itself : mistake {
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok, "[onto.operands] cast is of expressions and data; a number alone is C++'s: static_cast<int>(2.7)");
+  static_assert(ok == true,
+                "[onto.operands] cast is of expressions and data; a number alone is C++'s: static_cast<int>(2.7)");
 };
 
 template <class... X>
 struct where_chooses_between_two : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
+  static_assert(ok == true, "[onto.operands] where chooses between two, element by element: where(condition, a, b)");
 };
 template <class... X>
 struct condition_is_one_bool : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.element] where chooses for each element by a condition, which is first: where(x > 0, x, 0); by one bool "
       "write flag ? x : y of two values of one type, or feed a placeholder<\"flag\", bool>");
 };
@@ -79,7 +80,7 @@ template <class... X>
 struct call_has_an_expression : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.operands] an operation is called with expressions or data, and numbers beside them: call<my>(x), "
       "call<my>(x, 2.0)");
 };

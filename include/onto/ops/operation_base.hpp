@@ -87,14 +87,14 @@ template <class Element, class Scalar>
 struct scalar_never_converts : mistake {
   static constexpr bool ok = sizeof(Scalar) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.element] bool and numbers do not convert into each other; write the scalar in the tensor's type, "
       "and 0 < x < 1 as (0 < x) & (x < 1)");
 };
 template <int Count>
 struct too_many_operands : mistake {
   static constexpr bool ok = Count <= 0;
-  static_assert(ok, "[onto.operands] an operation takes at most 64 operands; combine them in groups");
+  static_assert(ok == true, "[onto.operands] an operation takes at most 64 operands; combine them in groups");
 };
 
 /// What may stand beside an expression in an elementwise operation.

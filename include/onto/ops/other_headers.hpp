@@ -31,8 +31,8 @@ constexpr bool is_included = requires {
 template <class... X>
 struct scans_have_a_header : mistake {
   static constexpr bool here = is_included<scan_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/scan.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/scan.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS                                                                                        \
@@ -42,16 +42,16 @@ struct scans_have_a_header : mistake {
 template <class... X>
 struct sorts_have_a_header : mistake {
   static constexpr bool here = is_included<sort_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/sort.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/sort.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS "take<0>(x, i), take<1>(x, 0), gather<0>(x, i), embedding(table, i), take_along_axis<1>(x, i)"
 template <class... X>
 struct elements_are_taken_by_number : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS                                                                                                   \
@@ -61,24 +61,24 @@ struct elements_are_taken_by_number : mistake {
 template <class... X>
 struct slices_begin_at_numbers : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS "scatter(x, i, updates), scatter(x, i, 0), scatter_add(x, i, updates)"
 template <class... X>
 struct updates_are_scattered : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS "segment_sum<3>(rows, i), segment_max<3>(rows, i), bincount<10>(i), bincount<10>(i, weights)"
 template <class... X>
 struct segments_are_counted_in_the_type : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS                                                                                            \
@@ -87,24 +87,24 @@ struct segments_are_counted_in_the_type : mistake {
 template <class... X>
 struct bins_are_between_numbers : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS "searchsorted(s, x), searchsorted(s, x, right_side)"
 template <class... X>
 struct searched_is_what_is_sorted : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS "extent<0>(x)"
 template <class... X>
 struct extent_is_of_an_axis : mistake {
   static constexpr bool here = is_included<indexing_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/indexing.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 #define ONTO_WORDS                                                                                   \
@@ -113,19 +113,19 @@ struct extent_is_of_an_axis : mistake {
 template <class... X>
 struct convolutions_have_a_header : mistake {
   static constexpr bool here = is_included<convolution_header, X...>, ok = sizeof...(X) > 99;
-  static_assert(here || ok, "[onto.include] with #include <onto/convolution.hpp> it is written " ONTO_WORDS);
-  static_assert(!here || ok, "[onto.operands] it takes other arguments: " ONTO_WORDS);
+  static_assert((here || ok) == true, "[onto.include] with #include <onto/convolution.hpp> it is written " ONTO_WORDS);
+  static_assert((!here || ok) == true, "[onto.operands] it takes other arguments: " ONTO_WORDS);
 };
 #undef ONTO_WORDS
 template <class... X>
 struct einsum_has_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.include] write einsum<\"ij,jk->ik\">(x, y) with #include <onto/einsum.hpp>");
+  static_assert(ok == true, "[onto.include] write einsum<\"ij,jk->ik\">(x, y) with #include <onto/einsum.hpp>");
 };
 template <class... X>
 struct archives_have_a_header : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.include] write load_npz<float, dyn>(\"a.npz\", \"w\") with #include <onto/npz.hpp>");
+  static_assert(ok == true, "[onto.include] write load_npz<float, dyn>(\"a.npz\", \"w\") with #include <onto/npz.hpp>");
 };
 
 }  // namespace detail

@@ -14,119 +14,119 @@ namespace detail {
 template <class... X>
 struct log2_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] log2 is written log(x) / 0.6931471805599453");
+  static_assert(ok == true, "[onto.operands] log2 is written log(x) / 0.6931471805599453");
 };
 template <class... X>
 struct log10_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] log10 is written log(x) / 2.302585092994046");
+  static_assert(ok == true, "[onto.operands] log10 is written log(x) / 2.302585092994046");
 };
 template <class... X>
 struct exp2_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] exp2 is written pow(2, x)");
+  static_assert(ok == true, "[onto.operands] exp2 is written pow(2, x)");
 };
 template <class... X>
 struct cbrt_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] cbrt is written sign(x) * pow(abs(x), 1.0 / 3)");
+  static_assert(ok == true, "[onto.operands] cbrt is written sign(x) * pow(abs(x), 1.0 / 3)");
 };
 template <class... X>
 struct trunc_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] trunc is written sign(x) * floor(abs(x))");
+  static_assert(ok == true, "[onto.operands] trunc is written sign(x) * floor(abs(x))");
 };
 template <class... X>
 struct fabs_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] fabs is written abs(x)");
+  static_assert(ok == true, "[onto.operands] fabs is written abs(x)");
 };
 template <class... X>
 struct rint_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] rint is written round(x)");
+  static_assert(ok == true, "[onto.operands] rint is written round(x)");
 };
 template <class... X>
 struct fmod_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.operands] fmod is written x % y, which has the sign of y, or where(x < 0, -(abs(x) % abs(y)), "
                 "abs(x) % abs(y))");
 };
 template <class... X>
 struct hypot_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] hypot is written sqrt(x * x + y * y)");
+  static_assert(ok == true, "[onto.operands] hypot is written sqrt(x * x + y * y)");
 };
 template <class... X>
 struct copysign_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] copysign is written where(y < 0, -abs(x), abs(x))");
+  static_assert(ok == true, "[onto.operands] copysign is written where(y < 0, -abs(x), abs(x))");
 };
 template <class... X>
 struct remainder_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] remainder is written x % y, as NumPy's, or x - round(x / y) * y, as C's");
+  static_assert(ok == true, "[onto.operands] remainder is written x % y, as NumPy's, or x - round(x / y) * y, as C's");
 };
 template <class... X>
 struct fmax_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] fmax is written maximum(x, y)");
+  static_assert(ok == true, "[onto.operands] fmax is written maximum(x, y)");
 };
 template <class... X>
 struct fmin_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] fmin is written minimum(x, y)");
+  static_assert(ok == true, "[onto.operands] fmin is written minimum(x, y)");
 };
 template <class... X>
 struct erfc_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] erfc is written 1 - erf(x)");
+  static_assert(ok == true, "[onto.operands] erfc is written 1 - erf(x)");
 };
 template <class... X>
 struct nearbyint_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] nearbyint is written round(x)");
+  static_assert(ok == true, "[onto.operands] nearbyint is written round(x)");
 };
 template <class... X>
 struct asinh_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] asinh is written log(x + sqrt(x * x + 1))");
+  static_assert(ok == true, "[onto.operands] asinh is written log(x + sqrt(x * x + 1))");
 };
 template <class... X>
 struct acosh_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] acosh is written log(x + sqrt(x * x - 1))");
+  static_assert(ok == true, "[onto.operands] acosh is written log(x + sqrt(x * x - 1))");
 };
 template <class... X>
 struct atanh_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] atanh is written 0.5 * log((1 + x) / (1 - x))");
+  static_assert(ok == true, "[onto.operands] atanh is written 0.5 * log((1 + x) / (1 - x))");
 };
 template <class... X>
 struct clamp_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] clamp is written clip(x, 0, 1)");
+  static_assert(ok == true, "[onto.operands] clamp is written clip(x, 0, 1)");
 };
 template <class... X>
 struct mm_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] mm is written matmul(x, y)");
+  static_assert(ok == true, "[onto.operands] mm is written matmul(x, y)");
 };
 template <class... X>
 struct cat_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] cat is written concat<0>(x, y)");
+  static_assert(ok == true, "[onto.operands] cat is written concat<0>(x, y)");
 };
 template <class... X>
 struct concatenate_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] concatenate is written concat<0>(x, y)");
+  static_assert(ok == true, "[onto.operands] concatenate is written concat<0>(x, y)");
 };
 template <class... X>
 struct unsqueeze_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
+  static_assert(ok == true, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
 };
 
 }  // namespace detail

@@ -128,7 +128,7 @@ template <class Shape>
 struct not_images : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
   static_assert(
-      ok,
+      ok == true,
       "[onto.shape] pooling takes images (batch, height, width, channels), with nchw (batch, channels, height, "
       "width); reshape, or add an axis with expand_dims");
 };

@@ -33,7 +33,7 @@ concept quantile_argument = expression<Q> || number_argument<Q>;
 template <class Q>
 struct part_is_from_0_to_1 : mistake {
   static constexpr bool ok = sizeof(Q) > 99;
-  static_assert(ok, "[onto.number] " ONTO_SAYS_QUANTILE);
+  static_assert(ok == true, "[onto.number] " ONTO_SAYS_QUANTILE);
 };
 [[noreturn]] ONTO_COLD inline void throw_part_is_from_0_to_1() {
   fail<invalid_argument_error>(message("[onto.number] " ONTO_SAYS_QUANTILE));
@@ -42,7 +42,8 @@ struct part_is_from_0_to_1 : mistake {
 template <class Q>
 struct parts_are_in_a_row : mistake {
   static constexpr bool ok = sizeof(Q) > 99;
-  static_assert(ok, "[onto.shape] quantile: the parts are one number or a vector of them; reshape<dyn>(q) makes one");
+  static_assert(ok == true,
+                "[onto.shape] quantile: the parts are one number or a vector of them; reshape<dyn>(q) makes one");
 };
 
 constexpr bool is_part(double q) { return q >= 0 && q <= 1; }
@@ -51,7 +52,8 @@ template <class X>
 struct part_is_an_argument : mistake {
   static constexpr bool ok = sizeof(X) == 0;
   static_assert(
-      ok, "[onto.axis] what stands in <> here is an axis, and the part in (): quantile(x, 0.95), quantile<0>(x, 0.95)");
+      ok == true,
+      "[onto.axis] what stands in <> here is an axis, and the part in (): quantile(x, 0.95), quantile<0>(x, 0.95)");
 };
 
 /// The places in what is sorted that a quantile lies between, and how far it is from the first to the second.

@@ -130,7 +130,7 @@ constexpr auto seed_node(const S& seed) {
 template <class Seed>
 struct seed_is_an_integer : mistake {
   static constexpr bool ok = sizeof(Seed) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.element] a seed is an integer, or an expression of one: random_normal<float, 3>(42), or of "
                 "placeholder<\"seed\", std::int64_t>, which each run feeds");
 };

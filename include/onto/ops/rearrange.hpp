@@ -72,12 +72,12 @@ namespace detail {
 template <class Op, class Shape>
 struct parts_are_not_equal : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok, "[onto.shape] split: the parts are not of equal extents; slice takes parts of any");
+  static_assert(ok == true, "[onto.shape] split: the parts are not of equal extents; slice takes parts of any");
 };
 template <class Op, class Shape>
 struct flattening_needs_extents : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok, "[onto.shape] roll: without an axis the extents are in the type; or name the axis");
+  static_assert(ok == true, "[onto.shape] roll: without an axis the extents are in the type; or name the axis");
 };
 
 /// An axis the operand has, or not.

@@ -14,26 +14,27 @@ namespace detail {
 template <class W>
 struct only_variables_have_replicas : mistake {
   static constexpr bool ok = sizeof(W) == 0;
-  static_assert(ok, "[onto.optimizer] replica(place, w) is of a variable; make one with variable<\"w\", T, ...>");
+  static_assert(ok == true,
+                "[onto.optimizer] replica(place, w) is of a variable; make one with variable<\"w\", T, ...>");
 };
 template <class Tower>
 struct towers_are_not_alike : mistake {
   static constexpr bool ok = sizeof(Tower) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] the towers train variables of different shapes or element types, or not as many; "
                 "minimize takes towers(places, f), with one function for all");
 };
 template <class Tower>
 struct towers_share_a_variable : mistake {
   static constexpr bool ok = sizeof(Tower) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] towers train a variable that is not theirs alone; write replica(place, w) for it in "
                 "the function, or minimize(optimizer, mean(towers)) for variables that all share");
 };
 template <class Tower>
 struct scaled_losses_of_towers : mistake {
   static constexpr bool ok = sizeof(Tower) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.optimizer] loss_scaling is for one loss; leave it out, or write minimize(optimizer, "
                 "loss_scaling{}, mean(towers))");
 };

@@ -55,23 +55,24 @@ struct places_of<List<Item...>> {
 template <class List>
 struct not_a_list_of_places : mistake {
   static constexpr bool ok = sizeof(List) == 0;
-  static_assert(ok, "[onto.towers] the first argument is no list of places; write hana::tuple_t<gpu<0>, gpu<1>>");
+  static_assert(ok == true,
+                "[onto.towers] the first argument is no list of places; write hana::tuple_t<gpu<0>, gpu<1>>");
 };
 template <class List>
 struct towers_of_no_places : mistake {
   static constexpr bool ok = sizeof(List) == 0;
-  static_assert(ok, "[onto.towers] the list of places is empty; name one at least: hana::tuple_t<gpu<0>>");
+  static_assert(ok == true, "[onto.towers] the list of places is empty; name one at least: hana::tuple_t<gpu<0>>");
 };
 template <class F>
 struct tower_takes_no_place : mistake {
   static constexpr bool ok = sizeof(F) == 0;
-  static_assert(ok, "[onto.towers] the function takes no place; write [](auto place) { return ...; }");
+  static_assert(ok == true, "[onto.towers] the function takes no place; write [](auto place) { return ...; }");
 };
 // Without the place in it, it is told once, not once a place.
 template <class Result>
 struct tower_is_no_expression : mistake {
   static constexpr bool ok = std::is_same_v<Result, mistake>;
-  static_assert(ok, "[onto.towers] what the function returns is no expression; return one, for every place");
+  static_assert(ok == true, "[onto.towers] what the function returns is no expression; return one, for every place");
 };
 
 /// `(f(), returns_nothing{})` is what `f()` returns, and where that is void, a `returns_nothing`.

@@ -259,7 +259,8 @@ constexpr bool takes_rows(const op_info& op) {
 template <int... Dims>
 struct reshape_extents_wrong : mistake {
   static constexpr bool ok = sizeof...(Dims) > 99;
-  static_assert(ok, "[onto.shape] reshape: an extent is 0, positive, or dyn, and dyn (to be computed) only once");
+  static_assert(ok == true,
+                "[onto.shape] reshape: an extent is 0, positive, or dyn, and dyn (to be computed) only once");
 };
 
 template <int... Dims>

@@ -140,38 +140,40 @@ struct window_words {
 template <window_fault Fault, class... Words>
 struct window_mistake : mistake {
   static constexpr bool ok = Fault == window_fault::none;
-  static_assert(ok, "[onto.shape] strides and dilation are 1 or more");
+  static_assert(ok == true, "[onto.shape] strides and dilation are 1 or more");
 };
 template <class... Words>
 struct window_mistake<window_fault::more, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok, "[onto.shape] output_padding is 0 or more, and less than the strides");
+  static_assert(ok == true, "[onto.shape] output_padding is 0 or more, and less than the strides");
 };
 template <class... Words>
 struct window_mistake<window_fault::padding, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok, "[onto.shape] the padding is said once: valid, same, or padding<1>, one for each axis at most");
+  static_assert(ok == true,
+                "[onto.shape] the padding is said once: valid, same, or padding<1>, one for each axis at most");
 };
 template <class... Words>
 struct window_mistake<window_fault::groups, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.shape] there is a group at least; depthwise_conv2d has one for each channel, and names none");
 };
 template <class... Words>
 struct window_mistake<window_fault::extent, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok, "[onto.shape] pooling has a window with an element at least: max_pool2d<window<2>>(x)");
+  static_assert(ok == true, "[onto.shape] pooling has a window with an element at least: max_pool2d<window<2>>(x)");
 };
 template <class... Words>
 struct window_mistake<window_fault::outside, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok, "[onto.shape] the padding of pooling is less than its window: there is no value of no elements");
+  static_assert(ok == true,
+                "[onto.shape] the padding of pooling is less than its window: there is no value of no elements");
 };
 template <class... Words>
 struct window_mistake<window_fault::not_pooling, Words...> : mistake {
   static constexpr bool ok = sizeof...(Words) > 99;
-  static_assert(ok, "[onto.shape] pooling has neither groups nor dilation");
+  static_assert(ok == true, "[onto.shape] pooling has neither groups nor dilation");
 };
 
 /// The operation `Op` with its options as numbers.

@@ -11,7 +11,7 @@ namespace detail {
 template <class Operation, class Device>
 struct operation_cannot_run_there {
   static constexpr bool ok = Operation::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.placement] the operation has no kernel on that device, or the world has no such device; place "
                 "it elsewhere");
 };

@@ -16,7 +16,7 @@ template <class E>
 struct expression_has_no_values {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.run] an expression has no values to print; print sess.run(e), or plan_of(e).text()");
+  static_assert(ok == true, "[onto.run] an expression has no values to print; print sess.run(e), or plan_of(e).text()");
 };
 
 }  // namespace detail

@@ -13,7 +13,7 @@ namespace detail {
 template <class Seed>
 struct shuffle_is_a_seed {
   static constexpr bool ok = !std::is_same_v<Seed, bool>;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.batches] .shuffle is a seed, and false would be seed 0; leave it out for rows as they lie, or "
                 "say .shuffle = 7 for an order by that seed");
 };

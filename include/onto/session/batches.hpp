@@ -44,7 +44,7 @@ template <class X>
 struct batches_are_of_data {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.batches] batches are of data: a tensor, a vector, an array or a span, or several in "
                 "std::tie(images, labels)");
 };
@@ -72,7 +72,8 @@ inline constexpr bool refers<std::tuple<Data&...>> = true;
 template <class Data>
 struct data_would_be_gone {
   static constexpr bool ok = refers<Data>;
-  static_assert(ok, "[onto.batches] the data is a temporary, which is gone before the first batch; give it a name");
+  static_assert(ok == true,
+                "[onto.batches] the data is a temporary, which is gone before the first batch; give it a name");
 };
 
 /// Numbers 0 to `count` - 1 in a random order: a function of seed and epoch.

@@ -17,13 +17,14 @@ template <class E>
 struct evaluate_has_no_variables {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok, "[onto.run] evaluate has no variables, which live in a session; write session sess; sess.run(e)");
+  static_assert(ok == true,
+                "[onto.run] evaluate has no variables, which live in a session; write session sess; sess.run(e)");
 };
 template <class E>
 struct evaluate_is_on_the_cpu {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.run] evaluate runs on cpu<0>, and the program asks for another device; write session sess; "
                 "sess.run(e)");
 };

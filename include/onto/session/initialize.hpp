@@ -33,7 +33,7 @@ template <class E>
 struct no_variable_is_in_it {
   using reported = void;
   static constexpr bool ok = sizeof(E) == 0;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] a placeholder or constant has no initial value to be set; initialize(w) takes "
                 "variables, or what is computed of them, and a placeholder is fed: sess.run(e, x = data)");
 };
@@ -41,7 +41,7 @@ template <class... X>
 struct initialize_takes_variables {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] initialize takes variables, or what is computed of them: sess.run(initialize(w, b)), "
                 "sess.run(initialize(loss))");
 };
@@ -49,7 +49,7 @@ template <class Name>
 struct variable_has_two_first_values {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.name] two variables of one name have different initial values; rename one of them, or give the "
                 "value once");
 };
@@ -58,7 +58,7 @@ template <class Name>
 struct initial_value_is_fed {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok,
+  static_assert(ok == true,
                 "[onto.variable] the initial value of a variable is made of a placeholder, and initialize feeds none; "
                 "write sess.run(assign(w, e), x = data)");
 };

@@ -136,7 +136,8 @@ template <class Numbers>
 struct gpus_are_listed_as_text {
   using reported = void;
   static constexpr bool ok = sizeof(Numbers) == 0;
-  static_assert(ok, "[onto.option] GPUs are listed as text, numbers with commas: .visible_device_list = \"1,0\"");
+  static_assert(ok == true,
+                "[onto.option] GPUs are listed as text, numbers with commas: .visible_device_list = \"1,0\"");
 };
 }  // namespace detail
 

@@ -118,7 +118,7 @@ struct output_takes_no_result {
   using reported = void;
   static constexpr bool ok = sizeof(Out) == 0;
   static_assert(
-      ok,
+      ok == true,
       "[onto.run] the output has another element type or shape than the result, is constant, or does not lie row by "
       "row; give a tensor of the result's type, or a span of its elements");
 };

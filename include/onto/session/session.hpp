@@ -25,13 +25,13 @@ template <class... None>
 struct run_is_of_a_program {
   using reported = void;
   static constexpr bool ok = sizeof...(None) > 99;
-  static_assert(ok, "[onto.run] run takes what is computed: sess.run(e, x = data)");
+  static_assert(ok == true, "[onto.run] run takes what is computed: sess.run(e, x = data)");
 };
 template <class... X>
 struct feeds_are_for_the_step {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
+  static_assert(ok == true, "[onto.feed] what prepare makes is fed: auto step = sess.prepare(e); step(x = data)");
 };
 }  // namespace detail
 
@@ -258,7 +258,7 @@ class session {
     if constexpr (expression<Second>)
       static_cast<void>(static_cast<typename detail::several_are_fetched<First, Second, More...>::reported*>(nullptr));
     else
-      static_cast<void>(static_cast<typename detail::feeds_are_for_the_step<First, Second>::reported*>(nullptr));
+      static_cast<void>(static_cast<typename detail::feeds_are_for_the_step<Second>::reported*>(nullptr));
     return [](const auto&...) { return tensor<float>(); };
   }
 

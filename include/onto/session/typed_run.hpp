@@ -41,7 +41,8 @@ template <class Name>
 struct placeholder_is_not_fed {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok, "[onto.feed] a placeholder of the program is not fed; give run a value for it: name = data");
+  static_assert(ok == true,
+                "[onto.feed] a placeholder of the program is not fed; give run a value for it: name = data");
 };
 
 /// The first placeholder that no feed is for, or -1.
@@ -61,7 +62,7 @@ template <class Name>
 struct placeholder_is_fed_twice {
   using reported = void;
   static constexpr bool ok = Name::value.size() > 1000000;
-  static_assert(ok, "[onto.feed] a placeholder is fed twice in one run; give it one value");
+  static_assert(ok == true, "[onto.feed] a placeholder is fed twice in one run; give it one value");
 };
 
 /// The first symbol that is fed again after it, or -1.

@@ -176,7 +176,7 @@ template <class I>
 struct extents_without_a_type {
   using element = float;
   static constexpr bool ok = sizeof(I) == 0;
-  static_assert(ok, "[onto.tensor] extents have no element type; write tensor<float, dyn, dyn> t({2, 3})");
+  static_assert(ok == true, "[onto.tensor] extents have no element type; write tensor<float, dyn, dyn> t({2, 3})");
 };
 // And where it was given a variable count and a fraction, as std::vector is. clang asks before it knows that it was.
 template <class N>
@@ -186,7 +186,7 @@ struct count_beside_a_value {
   using element = float;
   static constexpr bool ok = !(variable_count<N> && std::is_floating_point_v<V>);
   static_assert(
-      ok,
+      ok == true,
       "[onto.tensor] n times a value is zeros of n, tensor<double, dyn> t({n}), filled then: for (double& v : "
       "t) v = 0.5; the two as values are tensor<double, 2>{n, 0.5}");
 };
