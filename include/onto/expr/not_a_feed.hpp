@@ -199,7 +199,7 @@ auto report_no_feed() {
     if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
       static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
     else
-      static_cast<void>(static_cast<typename data_has_no_name<E, X...>::reported*>(nullptr));
+      static_cast<void>(static_cast<typename data_has_no_name<X...>::reported*>(nullptr));
     return decltype(tensor_of<E>(shape_of_t<E>{}))();
   }
 }

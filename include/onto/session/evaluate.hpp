@@ -13,17 +13,17 @@ namespace onto {
 
 namespace detail {
 
-template <class E>
+template <session_need Need>
 struct evaluate_has_no_variables {
   using reported = void;
-  static constexpr bool ok = sizeof(E) == 0;
+  static constexpr bool ok = Need == session_need::none;
   static_assert(ok == true,
                 "[onto.run] evaluate has no variables, which live in a session; write session sess; sess.run(e)");
 };
-template <class E>
+template <session_need Need>
 struct evaluate_is_on_the_cpu {
   using reported = void;
-  static constexpr bool ok = sizeof(E) == 0;
+  static constexpr bool ok = Need == session_need::none;
   static_assert(ok == true,
                 "[onto.run] evaluate runs on cpu<0>, and the program asks for another device; write session sess; "
                 "sess.run(e)");
@@ -59,14 +59,13 @@ namespace onto {
 namespace detail {
 
 /// Reports a program that needs a session, and otherwise calls `run`. *Returns* a `Result` in any case.
-template <class Graph, class Result, class Run>
+template <session_need Need, class Result, class Run>
 ONTO_INLINE Result without_session(const Run& run) {
-  constexpr session_need need = need_of(Graph::view);
-  if constexpr (need == session_need::variables)
-    static_cast<void>(static_cast<typename evaluate_has_no_variables<Graph>::reported*>(nullptr));
-  else if constexpr (need == session_need::devices)
-    static_cast<void>(static_cast<typename evaluate_is_on_the_cpu<Graph>::reported*>(nullptr));
-  if constexpr (need == session_need::none)
+  if constexpr (Need == session_need::variables)
+    static_cast<void>(static_cast<typename evaluate_has_no_variables<Need>::reported*>(nullptr));
+  else if constexpr (Need == session_need::devices)
+    static_cast<void>(static_cast<typename evaluate_is_on_the_cpu<Need>::reported*>(nullptr));
+  if constexpr (Need == session_need::none)
     return run();
   else
     return Result();
@@ -129,7 +128,7 @@ auto evaluate(const E& e, const feed<Symbols>&... feeds) {
   if constexpr (std::same_as<E, ill_formed>)
     return detail::result_of<E>{};
   else
-    return detail::without_session<detail::graph_of<E>, detail::result_of<E>>([&] {
+    return detail::without_session<detail::need_of(detail::graph_of<E>::view), detail::result_of<E>>([&] {
       if constexpr (detail::runs_as_loop<E, Symbols...>())
         return detail::evaluate_loop(e, feeds...);
       else
@@ -159,7 +158,8 @@ template <expression... E, class... Symbols>
 auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   return boost::hana::unpack(f.expressions, [&](const E&... e) {
     const detail::state* const states[] = {e.state.get()...};
-    return detail::without_session<detail::graph_of<E...>, typename detail::typed_run<E...>::results>([&] {
+    return detail::without_session<detail::need_of(detail::graph_of<E...>::view),
+                                   typename detail::typed_run<E...>::results>([&] {
       detail::evaluator<E...> here;
       return detail::typed_run<E...>::run(here, nullptr, states, feeds...);
     });
@@ -181,7 +181,7 @@ auto evaluate(const Several& several, const feed<Symbols>&... feeds) {
 template <class Outputs, expression E, class... Symbols>
 void evaluate_to(Outputs&& outputs, const E& e, const feed<Symbols>&... feeds) {
   if constexpr (!std::same_as<E, ill_formed>)
-    detail::without_session<detail::graph_of<E>, void>([&] {
+    detail::without_session<detail::need_of(detail::graph_of<E>::view), void>([&] {
       if constexpr (detail::runs_as_loop_to<E, Outputs, Symbols...>())
         detail::evaluate_loop_to<Outputs>(outputs, e, feeds...);
       else
@@ -191,7 +191,7 @@ void evaluate_to(Outputs&& outputs, const E& e, const feed<Symbols>&... feeds) {
 template <class Outputs, expression... E, class... Symbols>
 void evaluate_to(Outputs&& outputs, const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
   boost::hana::unpack(f.expressions, [&](const E&... e) {
-    detail::without_session<detail::graph_of<E...>, void>([&] {
+    detail::without_session<detail::need_of(detail::graph_of<E...>::view), void>([&] {
       const detail::state* const states[] = {e.state.get()...};
       auto list = detail::outputs_of<Outputs>(outputs);
       detail::evaluator<E...> here;
