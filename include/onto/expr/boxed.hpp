@@ -64,10 +64,14 @@ struct boxed_node : expression_base {
 /// Operands of more nodes are spelled by their hash. A measurement: docs/adr/0025-identity.md.
 inline constexpr int most_spelled = 16;
 
+/// In groups and gradients, which name the same expression for each variable: a step that trains three has a name of
+/// 1 kB, and would have one of 4.
+inline constexpr int most_spelled_in_steps = 4;
+
 /// How an operand is spelled in the type of what is computed from it.
-template <class X>
+template <class X, int Most = most_spelled>
 constexpr auto spelled_as() {
-  if constexpr (X::facts.spelled <= most_spelled) {
+  if constexpr (X::facts.spelled <= Most) {
     return type_box<X>{};
   } else {
     (void)sizeof(expression_entry<X::facts.spelling, X>);

@@ -101,7 +101,8 @@ constexpr auto group(const Value& value, const Effects&... effects) {
     return ill_formed{};
   } else {
     using node =
-        typename decltype(detail::grouped(detail::spelled_as<Value>(), detail::spelled_as<Effects>()...))::type;
+        typename decltype(detail::grouped(detail::spelled_as<Value, detail::most_spelled_in_steps>(),
+                                          detail::spelled_as<Effects, detail::most_spelled_in_steps>()...))::type;
     return node{detail::join_states(value.state.get(), effects.state.get()...)};
   }
 }

@@ -251,7 +251,8 @@ constexpr auto gradient(const Loss& loss, const W& w) {
   } else if constexpr (!is_floating(Loss::facts.type) || !is_floating(W::facts.type)) {
     return typename detail::nothing_to_derive<typename W::element_type>::result{};
   } else {
-    using node = typename decltype(detail::gradient_by(detail::spelled_as<Loss>(), detail::spelled_as<W>()))::type;
+    using node = typename decltype(detail::gradient_by(detail::spelled_as<Loss, detail::most_spelled_in_steps>(),
+                                                       detail::spelled_as<W>()))::type;
     return node{detail::join_states(loss.state.get(), w.state.get())};
   }
 }
