@@ -384,24 +384,19 @@ def check_cmake(mpi):
                 reason or compare(EXAMPLES / "local_server.out", out, "standard output"))
 
 
-def runtime_by(compiler, folder):
-    """The compiled runtime, which names no MPI: one for all programs of a compiler."""
-    made = folder / f"runtime.{pathlib.Path(compiler).name}.o"
-    if not made.exists():
-        subprocess.run([compiler, "-std=c++20", "-O0", f"-I{INCLUDE}", "-DONTO_COMPILED", "-c", ROOT / ".cmake" / "compiled.cpp", "-o", made],
-                       check=True)
-    return made
-
-
 def main():
     wanted = sys.argv[1:] or ["openmpi", "mpich"]
     found = [name for name in wanted if Mpi.is_installed(name)]
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
+        runtime = folder / "runtime.o"
+        if found:
+            # It names no MPI, and a program of one compiler may have the runtime of the other: one for all.
+            subprocess.run([os.environ.get("CXX") or "g++", "-std=c++20", "-O0", f"-I{INCLUDE}", "-DONTO_COMPILED", "-c",
+                            ROOT / ".cmake" / "compiled.cpp", "-o", runtime], check=True)
         for number, name in enumerate(found):
-            compiler = os.environ.get("CXX") or "g++" if name == found[0] else shutil.which("clang++")
-            mpi = Mpi(name, folder, runtime_by(compiler or "g++", folder), compiler)
+            mpi = Mpi(name, folder, runtime, None if name == found[0] else shutil.which("clang++"))
             check_programs(mpi, name == found[0])
             check_faults(mpi)
             check_traces(mpi)
