@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # The compiled runtime without CMake: one file includes <onto/compiled.hpp>, all are compiled with ONTO_COMPILED. Without that
-# file the linker names what is missing; beside a file that is header-only the program is right all the same.
+# file the linker names what is missing; beside a file that is header-only the program is right all the same, and so is one of a
+# compiler's with the runtime that the other has made.
 """usage: compiled.py [INCLUDE_DIR]"""
 import pathlib
 import subprocess
@@ -49,6 +50,7 @@ class Programs:
 
 
 def check(programs):
+    """*Returns* the runtime, and the objects of a program that needs one."""
     compiled = "-DONTO_COMPILED"
     runtime = programs.object(TESTS / "consumer/runtime.cpp", compiled)
     first = programs.object(TESTS / "consumer/main.cpp", compiled)
@@ -60,17 +62,24 @@ def check(programs):
     halves = [programs.object(mixed / "compiled.cpp", compiled), programs.object(mixed / "header_only.cpp")]
     programs.expect_to_run("a file that is header-only beside one that is not", *halves, runtime)
     programs.expect_to_run("the same, the runtime first", runtime, *reversed(halves))
+    return runtime, [halves[0], programs.object(mixed / "header_only.cpp", compiled)]
 
 
 def main():
     include = sys.argv[1] if len(sys.argv) > 1 else INCLUDE
     found, missing = compilers(["g++", "clang++"])
-    passed = failed = 0
-    for compiler in found:
-        with tempfile.TemporaryDirectory() as folder:
-            programs = Programs(compiler, include, folder)
-            check(programs)
-            passed, failed = passed + programs.passed, failed + programs.failed
+    with tempfile.TemporaryDirectory() as folder:
+        checked = []
+        for compiler in found:
+            own = pathlib.Path(folder) / compiler.name
+            own.mkdir()
+            programs = Programs(compiler, include, own)
+            checked.append((programs, *check(programs)))
+        for programs, _, program in checked:
+            for other, runtime, _ in checked:
+                if other is not programs:
+                    programs.expect_to_run(f"with the runtime that {other.compiler.name} has made", *program, runtime)
+        passed, failed = (sum(getattr(c[0], k) for c in checked) for k in ("passed", "failed"))
     for name in missing:
         print(f"skipped: {name} is not installed")
     close("the compiled runtime", passed, failed, len(missing))

@@ -29,11 +29,6 @@ class Compiler:
     def version(self):
         return subprocess.run([self.path, "--version"], capture_output=True, text=True, check=False).stdout
 
-    @functools.cached_property
-    def for_devices(self):
-        """nvcc's front end for devices alone: what holds no kernels it reads as the one for hosts does."""
-        return Compiler(self.name, self.path, ["-ptx" if flag == "-cuda" else flag for flag in self.flags])
-
     def command(self, file, *extra, before=()):
         return [self.path, *self.flags, *before, f"-I{INCLUDE}", f"-I{ROOT / 'tests'}", *SYSTEM_INCLUDES, *extra, str(file)]
 

@@ -3,7 +3,7 @@
 # Compiles, without keeping anything: every header alone, and the static tests, on every compiler that is there, with warnings
 # as errors. What users of the compiled runtime include is compiled for them, too. Headers of backend/cuda are asked of g++ with
 # the emulator's declarations; nvcc, which takes five times as long, compiles those that no other includes, and three dozen
-# static tests in one file, which its front end for devices alone reads: they hold no kernels.
+# static tests in one file.
 # Whether a header includes what it needs is the same question to g++ and clang++, and g++ is asked it of each. clang++'s own
 # warnings and errors are seen wherever a header is included, so it compiles the headers that no other includes, and what it does not
 # come to in them. Static tests stand a dozen in one file. The programs of `./run bench training`, which no stage builds, are
@@ -149,7 +149,7 @@ def main():
         compiler = some[0][0]
         nvcc = compiler.name == "nvcc"
         file = joined(scratch / f"static_{number}{'.cu' if nvcc else '.cpp'}", [ROOT / name for _, name in some])
-        good, said = (compiler.for_devices if nvcc else compiler).check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
+        good, said = compiler.check(file, *(NVCC_WARNINGS if nvcc else WARNINGS))
         if good:
             for task in some:
                 memory.passed(key_of(*task))

@@ -65,7 +65,7 @@ struct boxed_node : expression_base {
 inline constexpr int most_spelled = 16;
 
 /// In groups and gradients, which name the same expression for each variable: a step that trains three has a name of
-/// 1 kB, and would have one of 4.
+/// 2 kB, and would have one of 12.
 inline constexpr int most_spelled_in_steps = 4;
 
 /// How an operand is spelled in the type of what is computed from it.
