@@ -15,6 +15,7 @@ namespace onto::detail {
 /// *Source* Knuth, The Art of Computer Programming 2, 4.2.2, theorem B (the error of one addition).
 template <fold F, class T>
 struct scanning {
+  static constexpr fold by = F;
   static constexpr bool compensated = F == fold::sum && std::is_same_v<T, double>;
   using numbers = number_state<F, T>;
   using term = typename numbers::type;

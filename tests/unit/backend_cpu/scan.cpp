@@ -5,6 +5,7 @@
 #include <onto/backend/cpu/scan.hpp>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -140,7 +141,44 @@ bool same_for_all_threads(const extents& space, int axis, bool backwards, const 
   return same;
 }
 
+/// Whether columns beside each other come to the bits of a loop down each one, and nothing is written beside them.
+template <fold F, class T>
+bool columns_are_exact(thread_pool& pool, int rows, int columns, bool backwards, rng& r) {
+  using rule = onto::detail::scanning<F, T>;
+  const extents space = shape_value({rows, columns});
+  view<T> x = make_view<T>(space, memory::contiguous, r);
+  for (int j = 0; j < columns; ++j) x.data()[j] = F == fold::sum ? T(1e9) : T(1.5);
+  result<T> out(space.size());
+  run<F, T>(pool, space, 0, backwards, x, out);
+  bool good = out.margin_is_whole();
+  for (int j = 0; j < columns; ++j) {
+    auto kept = rule::empty();
+    decltype(kept) lost = 0;
+    for (int k = 0; k < rows; ++k) {
+      const int at = (backwards ? rows - 1 - k : k) * columns + j;
+      rule::add(kept, lost, x.data()[at]);
+      const T wanted = rule::finish(kept, lost), got = out[at];
+      good = good && std::memcmp(&wanted, &got, sizeof wanted) == 0;
+    }
+  }
+  return good;
+}
+
 }  // namespace
+
+TEST_CASE("sums and products of columns beside each other, of any number of them") {
+  thread_pool pool(1);
+  rng r(49);
+  for (int columns = 2; columns < 40; ++columns)
+    for (int rows : {1, 7, 8, 9, 50})
+      for (bool backwards : {false, true}) {
+        INFO(rows << " x " << columns);
+        CHECK(columns_are_exact<fold::sum, float>(pool, rows, columns, backwards, r));
+        CHECK(columns_are_exact<fold::sum, double>(pool, rows, columns, backwards, r));
+        CHECK(columns_are_exact<fold::prod, float>(pool, rows, columns, backwards, r));
+        CHECK(columns_are_exact<fold::prod, double>(pool, rows, columns, backwards, r));
+      }
+}
 
 TEST_CASE("a scan agrees with a loop over any axis of any view", "[threads]") {
   rng r(41);

@@ -5,7 +5,7 @@
 
 #include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/instruction_set.hpp>
-#include <onto/backend/cpu/packs.hpp>
+#include <onto/backend/cpu/scan_columns.hpp>
 #include <onto/core/config.hpp>
 
 #include <cstdint>
@@ -24,20 +24,19 @@ struct lane_sums {
   template <int Bytes>
   static ONTO_INLINE void run(double* rows, std::int64_t count, double* kept, double* lost) {
 #if ONTO_PACKS
-    using numbers = pack<double, Bytes>;
-    constexpr std::int64_t width = numbers::size;
+    using columns = kept_columns<Rule, double, Bytes>;
+    constexpr std::int64_t width = columns::lanes::size;
     for (std::int64_t j = 0; j < scan_lanes; j += 2 * width) {
-      numbers a = numbers::load_unaligned(kept + j), b = numbers::load_unaligned(kept + j + width);
-      numbers lost_of_a = numbers::load_unaligned(lost + j), lost_of_b = numbers::load_unaligned(lost + j + width);
+      columns a, b;
+      a.load(kept_terms<double>{kept + j, lost + j});
+      b.load(kept_terms<double>{kept + j + width, lost + j + width});
       double* row = rows + j;
       for (std::int64_t k = 0; k < count; ++k, row += scan_lanes) {
-        add(a, lost_of_a, row);
-        add(b, lost_of_b, row + width);
+        add(a, row);
+        add(b, row + width);
       }
-      a.store_unaligned(kept + j);
-      b.store_unaligned(kept + j + width);
-      lost_of_a.store_unaligned(lost + j);
-      lost_of_b.store_unaligned(lost + j + width);
+      a.store(kept_terms<double>{kept + j, lost + j});
+      b.store(kept_terms<double>{kept + j + width, lost + j + width});
     }
 #else
     for (std::int64_t k = 0; k < count; ++k, rows += scan_lanes)
@@ -50,13 +49,10 @@ struct lane_sums {
 
  private:
 #if ONTO_PACKS
-  /// `Rule::add`, and `Rule::finish`.
-  template <class Numbers>
-  static ONTO_INLINE void add(Numbers& kept, Numbers& lost, double* row) {
-    const Numbers x = Numbers::load_unaligned(row), sum = in_order(kept + x), part = in_order(sum - kept);
-    lost += (kept - in_order(sum - part)) + (x - part);
-    kept = sum;
-    if constexpr (Stores) select(isnan(lost), kept, kept + lost).store_unaligned(row);
+  template <class Columns>
+  static ONTO_INLINE void add(Columns& kept, double* row) {
+    kept.add(Columns::lanes::load_unaligned(row));
+    if constexpr (Stores) kept.finish().store_unaligned(row);
   }
 #endif
 };

@@ -2,6 +2,7 @@
 // The loops of scans: a block of a line, of one column or of many beside each other, as it lies in memory.
 #pragma once
 
+#include <onto/backend/cpu/scan_columns.hpp>
 #include <onto/backend/cpu/scan_lanes.hpp>
 #include <onto/core/config.hpp>
 
@@ -9,26 +10,6 @@
 #include <utility>
 
 namespace onto::detail {
-
-/// A block of a line as it is scanned: rows of neighbouring columns, the first of the scan first. `In` is what
-/// operands are computed in.
-template <class In, class Out>
-struct scan_tile {
-  const In* in;
-  std::int64_t in_row;  // from a row to the next, in elements
-  Out* out;
-  std::int64_t out_row;
-  std::int64_t rows, columns;
-};
-
-/// What is kept of the elements up to somewhere, a term for each column.
-template <class Term>
-struct kept_terms {
-  Term* kept;
-  Term* lost;
-
-  kept_terms operator+(std::int64_t columns) const { return {kept + columns, lost + columns}; }
-};
 
 /// What one pass over a tile does: store results, those after what is kept `before` the tile, and sum up the tile from
 /// no elements on, for what comes after it. A tile comes to the same whether its results are stored or not.
@@ -134,6 +115,10 @@ void scan_columns(const scan_tile<In, Out>& t, const kept_terms<typename Rule::t
   for (std::int64_t j = 0; Pass::totals && j < t.columns; ++j) {
     total.kept[j] = Rule::empty();
     total.lost[j] = 0;
+  }
+  if constexpr (scans_by_vectors<Rule, In>) {
+    column_scan<Rule, Pass, In>::variants::chosen()(t, kept, total);
+    return;
   }
   for (std::int64_t r = 0; r < t.rows; ++r) {
     const In* const in = t.in + r * t.in_row;
