@@ -83,6 +83,7 @@ struct state {
   mutable atomic<int> references{1};
   const guard_scope* guard = nullptr;
   int child_count = 0;
+  bool guards = false;               // this or what is below was written under a guard
   const state** children = nullptr;  // one per operand, null where it has no state
   std::uint64_t scalar = 0;          // the bits of a scalar
   const void* values = nullptr;      // the elements of a constant, row-major
@@ -126,6 +127,7 @@ ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool gua
   s->bytes = bytes;
   if (guarded) {
     s->guard = innermost_guard();
+    s->guards = s->guard != nullptr;
     retain(s->guard);
   }
   return s;
@@ -173,6 +175,8 @@ ONTO_NOINLINE inline const state* make_state(const state* const* operands, int c
   state* s = new_state(count, 0, true);
   for (int k = 0; k < count; ++k) {
     s->children[k] = operands[k];
+    if (!operands[k]) continue;
+    s->guards = s->guards || operands[k]->guards;
     retain(operands[k]);
   }
   return s;

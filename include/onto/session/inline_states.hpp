@@ -33,11 +33,10 @@ ONTO_RUNTIME thread_pool& host_threads() {
 
 ONTO_COLD ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched) {
   arena memory;
-  const visit_states states(g, fetched, memory);
-  for (int v = 0; v < g.visit_count; ++v) {
-    const state* const written = states.at[v];
-    if (!written || !written->guard) continue;
-    const scope_step step{written->guard, {}};
+  const arena_list<const state*> guarded = guarded_states(g, fetched, memory);
+  for (int k = 0; k < guarded.size; ++k) {
+    if (!guarded[k]->guard) continue;
+    const scope_step step{guarded[k]->guard, {}};
     scope_request asked;
     step.guard->combine(&step, 1, asked);
     const bool here = !asked.where.is_set() || (asked.where.kind == device_kind::cpu && asked.where.index <= 0);

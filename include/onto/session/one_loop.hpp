@@ -266,10 +266,9 @@ struct one_loop : one_loop_facts<E> {
   template <int... V>
   static ONTO_INLINE bool find_states_at(const state** at, const state* fetched, std::integer_sequence<int, V...>) {
     bool plain = true;
-    std::uintptr_t guarded = 0;
-    ((at[V] = state_at<V>(at, fetched), guarded |= guard_at<V>(at)), ...);
+    ((at[V] = state_at<V>(at, fetched)), ...);
     if constexpr (merges) ((plain = plain && (graph::view.visits[V].same_as < 0 || at[V] == at[same_as<V>()])), ...);
-    if (guarded) expect_host_guards(graph::view, &fetched);
+    if (fetched && fetched->guards) expect_host_guards(graph::view, &fetched);
     return plain;
   }
   template <int V>
@@ -280,13 +279,6 @@ struct one_loop : one_loop_facts<E> {
   template <int V>
   static constexpr bool has_state() {
     return graph::view.visits[V].node >= 0 && graph::view[graph::view.visits[V].node].holds_values;
-  }
-  template <int V>
-  static ONTO_INLINE std::uintptr_t guard_at(const state* const* at) {
-    if constexpr (has_state<V>())
-      return reinterpret_cast<std::uintptr_t>(at[V]->guard);
-    else
-      return at[V] ? reinterpret_cast<std::uintptr_t>(at[V]->guard) : 0;
   }
   template <int V>
   static ONTO_INLINE const state* state_at(const state* const* at, const state* fetched) {

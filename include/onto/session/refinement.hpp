@@ -6,8 +6,6 @@
 #include <onto/plan/node_names.hpp>
 #include <onto/session/visit_states.hpp>
 
-#include <cstring>
-
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
@@ -22,63 +20,6 @@ namespace onto::detail {
       m << " (" << g[node].op->name
         << ") is written twice, under different device guards; equal operations over equal symbols are one "
            "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
-}
-
-/// A list in an arena.
-template <class T>
-struct arena_list {
-  T* items = nullptr;
-  int size = 0;
-  int capacity = 0;
-
-  ONTO_INLINE arena_list() = default;
-
-  int push_back(arena& memory, const T& item) {
-    if (size == capacity) {
-      capacity = capacity ? 2 * capacity : 16;
-      T* const more = memory.make<T>(capacity);
-      for (int k = 0; k < size; ++k) more[k] = items[k];
-      items = more;
-    }
-    items[size] = item;
-    return size++;
-  }
-  ONTO_INLINE T& operator[](int k) const { return items[k]; }
-};
-
-/// Whether two scalars or constants are the same, to the bit; of data, whether it is the same object.
-inline bool same_values(const state* a, const state* b) {
-  if (a == b) return true;
-  if (!a || !b) return false;
-  if (a->refers_to && a->refers_to == b->refers_to && a->refers_to->same)
-    return a->refers_to->same(a->object, b->object);
-  if (a->object != b->object || a->refers_to != b->refers_to || a->scalar != b->scalar || a->bytes != b->bytes ||
-      !(a->shape == b->shape))
-    return false;
-  return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
-}
-
-/// Whether two states say the same: the same values and the same guards all the way down.
-ONTO_COLD ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, arena& memory) {
-  struct pair {
-    const state* a = nullptr;
-    const state* b = nullptr;
-  };
-  arena_list<pair> pairs;  // those to be compared, each once, though the states share what is below them
-  pairs.push_back(memory, {one, other});
-  for (int k = 0; k < pairs.size; ++k) {
-    const auto [a, b] = pairs[k];
-    if (a == b) continue;
-    if (!a || !b || !same_values(a, b) || a->child_count != b->child_count) return false;
-    if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
-    for (int c = 0; c < a->child_count; ++c) {
-      const pair below{a->children[c], b->children[c]};
-      bool known = false;
-      for (int j = 0; j < pairs.size && !known; ++j) known = pairs[j].a == below.a && pairs[j].b == below.b;
-      if (!known) pairs.push_back(memory, below);
-    }
-  }
-  return true;
 }
 
 /// What guards and scopes ask for together.
@@ -105,8 +46,7 @@ class refinement {
   /// has two meanings.
   refinement(const graph_view& g, const state* const* fetched, arena& memory)
       : states(find_states(g, fetched, memory)), g_(g), m_(memory) {
-    for (int v = 0; v < g.visit_count && !guard_; ++v)
-      if (states[v]) guard_ = states[v]->guard;
+    if (has_guard(g, fetched)) find_guard(fetched);
     if (guard_ || !is_plain()) refine(fetched);
   }
 
@@ -155,10 +95,18 @@ class refinement {
   static const state* child_of(const state* s, int child) {
     return s && child < s->child_count ? s->children[child] : nullptr;
   }
-  /// Whether all that is met again is the same object.
+  void find_guard(const state* const* fetched) {
+    for (int v = 0; v < g_.visit_count && !guard_; ++v)
+      if (states[v]) guard_ = states[v]->guard;
+    if (guard_) return;
+    const arena_list<const state*> all = guarded_states(g_, fetched, m_);  // it is below what is met again
+    for (int k = 0; k < all.size && !guard_; ++k) guard_ = all[k]->guard;
+  }
+  /// Whether all that is met again says the same.
   bool is_plain() const {
     for (int v = 0; v < g_.visit_count; ++v)
-      if (const int first = g_.visits[v].same_as; first >= 0 && states[v] != states[first]) return false;
+      if (const int first = g_.visits[v].same_as; first >= 0 && !equal_states(states[v], states[first], m_))
+        return false;
     return true;
   }
 

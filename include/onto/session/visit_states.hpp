@@ -6,7 +6,88 @@
 #include <onto/expr/state.hpp>
 #include <onto/graph/graph.hpp>
 
+#include <cstring>
+
 namespace onto::detail {
+
+/// A list in an arena.
+template <class T>
+struct arena_list {
+  T* items = nullptr;
+  int size = 0;
+  int capacity = 0;
+
+  ONTO_INLINE arena_list() = default;
+
+  int push_back(arena& memory, const T& item) {
+    if (size == capacity) {
+      capacity = capacity ? 2 * capacity : 16;
+      T* const more = memory.make<T>(capacity);
+      for (int k = 0; k < size; ++k) more[k] = items[k];
+      items = more;
+    }
+    items[size] = item;
+    return size++;
+  }
+  ONTO_INLINE T& operator[](int k) const { return items[k]; }
+};
+
+/// Whether two scalars or constants are the same, to the bit; of data, whether it is the same object.
+inline bool same_values(const state* a, const state* b) {
+  if (a == b) return true;
+  if (!a || !b) return false;
+  if (a->refers_to && a->refers_to == b->refers_to && a->refers_to->same)
+    return a->refers_to->same(a->object, b->object);
+  if (a->object != b->object || a->refers_to != b->refers_to || a->scalar != b->scalar || a->bytes != b->bytes ||
+      !(a->shape == b->shape))
+    return false;
+  return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
+}
+
+/// Whether two states say the same: the same values and the same guards all the way down.
+ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, arena& memory) {
+  struct pair {
+    const state* a = nullptr;
+    const state* b = nullptr;
+  };
+  arena_list<pair> pairs;  // those to be compared, each once, though the states share what is below them
+  pairs.push_back(memory, {one, other});
+  for (int k = 0; k < pairs.size; ++k) {
+    const auto [a, b] = pairs[k];
+    if (a == b) continue;
+    if (!a || !b || !same_values(a, b) || a->child_count != b->child_count) return false;
+    if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
+    for (int c = 0; c < a->child_count; ++c) {
+      const pair below{a->children[c], b->children[c]};
+      bool known = false;
+      for (int j = 0; j < pairs.size && !known; ++j) known = pairs[j].a == below.a && pairs[j].b == below.b;
+      if (!known) pairs.push_back(memory, below);
+    }
+  }
+  return true;
+}
+
+/// Whether something of what is fetched was written under a guard.
+inline bool has_guard(const graph_view& g, const state* const* fetched) {
+  bool any = false;
+  for (int k = 0; k < g.fetch_count; ++k) any = any || (fetched[k] && fetched[k]->guards);
+  return any;
+}
+
+/// The states of what is fetched and of all below that guards are at or below, each once.
+ONTO_COLD ONTO_NOINLINE inline arena_list<const state*> guarded_states(const graph_view& g, const state* const* fetched,
+                                                                       arena& memory) {
+  arena_list<const state*> all;
+  const auto add = [&](const state* s) {
+    bool known = !s || !s->guards;
+    for (int j = 0; j < all.size && !known; ++j) known = all[j] == s;
+    if (!known) all.push_back(memory, s);
+  };
+  for (int k = 0; k < g.fetch_count; ++k) add(fetched[k]);
+  for (int k = 0; k < all.size; ++k)
+    for (int c = 0; c < all[k]->child_count; ++c) add(all[k]->children[c]);
+  return all;
+}
 
 /// The state that a visit comes to first, or null. `fetched`: the states of what is fetched; `at`: of the visits
 /// before.
@@ -20,15 +101,16 @@ ONTO_INLINE const state* state_of_visit(const graph_visit& visit, const state* c
 struct visit_states {
   const state** at;
   const state** values;  // per node, of a leaf
-  bool one = true;       // what is met again is the same object
-  bool guarded = false;  // something was written under a guard
+  bool one = true;       // what is met again says the same
+  const bool guarded;    // something was written under a guard
 
   ONTO_NOINLINE visit_states(const graph_view& g, const state* const* fetched, arena& memory)
-      : at(memory.make<const state*>(g.visit_count)), values(memory.make<const state*>(g.count)) {
+      : at(memory.make<const state*>(g.visit_count)),
+        values(memory.make<const state*>(g.count)),
+        guarded(has_guard(g, fetched)) {
     for (int v = 0; v < g.visit_count; ++v) {
       at[v] = state_of_visit(g.visits[v], fetched, at);
-      guarded = guarded || (at[v] && at[v]->guard);
-      one = one && (g.visits[v].same_as < 0 || at[v] == at[g.visits[v].same_as]);
+      one = one && (g.visits[v].same_as < 0 || equal_states(at[v], at[g.visits[v].same_as], memory));
     }
     for (int n = 0; n < g.count; ++n)
       if (g[n].is_leaf() && g[n].visit >= 0) values[n] = at[g[n].visit];

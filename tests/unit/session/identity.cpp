@@ -236,6 +236,35 @@ TEST_CASE("guards tell nodes with values apart", "[session][identity]") {
                     Catch::Contains("[onto.guard]") && Catch::Contains("written twice, under different device guards"));
 }
 
+TEST_CASE("a guard counts below what is written twice", "[session][identity]") {
+  session_options o;
+  o.simulated_gpus = 1;
+  session sess{o};
+  const auto twice = Catch::Contains("written twice, under different device guards");
+  const auto inner = [](const char* place) {
+    device_guard g{place};
+    return exp(x);
+  };
+  CHECK_THROWS_WITH(sess.run(fetches(tanh(exp(x)), tanh(inner("/cpu:0"))), x = in), twice);
+  CHECK_THROWS_WITH(sess.run(tanh(sin(exp(x))) + tanh(sin(inner("/cpu:0"))), x = in), twice);
+  check(sess.run(tanh(inner("/cpu:0")) + tanh(inner("/cpu:0")), x = in),
+        [](float v) { return 2 * std::tanh(std::exp(v)); });
+  CHECK(sess.placement(tanh(inner("/cpu:0")) + tanh(inner("/cpu:0"))).at("Exp").assigned.to_string() ==
+        "/job:localhost/replica:0/task:0/device:CPU:0");
+
+  // Where there are values it is another node.
+  const auto scaled = [](const char* place) {
+    device_guard g{place};
+    return x * 2.f;
+  };
+  const placement_report where = sess.placement(exp(x * 2.f) + exp(scaled("/cpu:0")));
+  CHECK(where.told_apart == 2);
+  CHECK(where.at("Mul").assigned.to_string() == "/job:localhost/replica:0/task:0/device:GPU:0");
+  CHECK(where.at("Mul_1").assigned.to_string() == "/job:localhost/replica:0/task:0/device:CPU:0");
+  CHECK_THROWS_WITH(evaluate(tanh(exp(x)) + tanh(inner("/gpu:1")), x = in),
+                    Catch::Contains("[onto.run] evaluate runs on cpu<0>, and a device_guard asks for"));
+}
+
 TEST_CASE("a name stands for one value", "[session][identity]") {
   session sess;
   const auto scaled = [](float value) { return named<"h">(x * value); };
