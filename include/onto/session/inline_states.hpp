@@ -33,8 +33,15 @@ ONTO_RUNTIME thread_pool& host_threads() {
 
 ONTO_COLD ONTO_RUNTIME void expect_host_guards(const graph_view& g, const state* const* fetched) {
   arena memory;
-  const arena_list<const state*> guarded = guarded_states(g, fetched, memory);
+  arena_list<const state*> guarded{};  // each once
+  const auto add = [&](const state* s) {
+    bool known = !s || !s->guards;
+    for (int j = 0; j < guarded.size && !known; ++j) known = guarded[j] == s;
+    if (!known) guarded.push_back(memory, s);
+  };
+  for (int k = 0; k < g.fetch_count; ++k) add(fetched[k]);
   for (int k = 0; k < guarded.size; ++k) {
+    for (int c = 0; c < guarded[k]->child_count; ++c) add(guarded[k]->children[c]);
     if (!guarded[k]->guard) continue;
     const scope_step step{guarded[k]->guard, {}};
     scope_request asked;

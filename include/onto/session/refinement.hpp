@@ -45,8 +45,7 @@ class refinement {
   /// `fetched`: the states of what is fetched, of which one is there. *Throws* `invalid_argument_error` where one name
   /// has two meanings.
   refinement(const graph_view& g, const state* const* fetched, arena& memory)
-      : states(find_states(g, fetched, memory)), g_(g), m_(memory) {
-    if (has_guard(g, fetched)) find_guard(fetched);
+      : states(find_states(g, fetched, memory)), g_(g), m_(memory), guard_(guard_of(g, fetched)) {
     if (guard_ || !is_plain()) refine(fetched);
   }
 
@@ -72,8 +71,8 @@ class refinement {
     return x.next < 0 ? g_[x.typed].id : hash_mix(g_[x.typed].id, static_cast<std::uint64_t>(k));
   }
 
-  arena_list<refined_node> nodes;
-  arena_list<int> operands;
+  arena_list<refined_node> nodes{};
+  arena_list<int> operands{};
   int* fetches = nullptr;
   const state* const* const states;
 
@@ -94,13 +93,6 @@ class refinement {
 
   static const state* child_of(const state* s, int child) {
     return s && child < s->child_count ? s->children[child] : nullptr;
-  }
-  void find_guard(const state* const* fetched) {
-    for (int v = 0; v < g_.visit_count && !guard_; ++v)
-      if (states[v]) guard_ = states[v]->guard;
-    if (guard_) return;
-    const arena_list<const state*> all = guarded_states(g_, fetched, m_);  // it is below what is met again
-    for (int k = 0; k < all.size && !guard_; ++k) guard_ = all[k]->guard;
   }
   /// Whether all that is met again says the same.
   bool is_plain() const {
@@ -278,7 +270,7 @@ class refinement {
 
   const graph_view& g_;
   arena& m_;
-  const guard_scope* guard_ = nullptr;  // any of the program
+  const guard_scope* const guard_;  // any of the program
   bool typed_ = true;
   int* first_child_ = nullptr;  // per visit
   int* next_child_ = nullptr;

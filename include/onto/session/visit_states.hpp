@@ -17,8 +17,6 @@ struct arena_list {
   int size = 0;
   int capacity = 0;
 
-  ONTO_INLINE arena_list() = default;
-
   int push_back(arena& memory, const T& item) {
     if (size == capacity) {
       capacity = capacity ? 2 * capacity : 16;
@@ -50,7 +48,7 @@ ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, are
     const state* a = nullptr;
     const state* b = nullptr;
   };
-  arena_list<pair> pairs;  // those to be compared, each once, though the states share what is below them
+  arena_list<pair> pairs{};  // those to be compared, each once, though the states share what is below them
   pairs.push_back(memory, {one, other});
   for (int k = 0; k < pairs.size; ++k) {
     const auto [a, b] = pairs[k];
@@ -67,26 +65,17 @@ ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, are
   return true;
 }
 
-/// Whether something of what is fetched was written under a guard.
-inline bool has_guard(const graph_view& g, const state* const* fetched) {
-  bool any = false;
-  for (int k = 0; k < g.fetch_count; ++k) any = any || (fetched[k] && fetched[k]->guards);
-  return any;
-}
-
-/// The states of what is fetched and of all below that guards are at or below, each once.
-ONTO_COLD ONTO_NOINLINE inline arena_list<const state*> guarded_states(const graph_view& g, const state* const* fetched,
-                                                                       arena& memory) {
-  arena_list<const state*> all;
-  const auto add = [&](const state* s) {
-    bool known = !s || !s->guards;
-    for (int j = 0; j < all.size && !known; ++j) known = all[j] == s;
-    if (!known) all.push_back(memory, s);
-  };
-  for (int k = 0; k < g.fetch_count; ++k) add(fetched[k]);
-  for (int k = 0; k < all.size; ++k)
-    for (int c = 0; c < all[k]->child_count; ++c) add(all[k]->children[c]);
-  return all;
+/// A guard under which something of what is fetched was written, or null.
+inline const guard_scope* guard_of(const graph_view& g, const state* const* fetched) {
+  const state* s = nullptr;
+  for (int k = 0; k < g.fetch_count && !s; ++k)
+    if (fetched[k] && fetched[k]->guards) s = fetched[k];
+  while (s && !s->guard) {
+    int k = 0;
+    while (!s->children[k] || !s->children[k]->guards) ++k;
+    s = s->children[k];
+  }
+  return s ? s->guard : nullptr;
 }
 
 /// The state that a visit comes to first, or null. `fetched`: the states of what is fetched; `at`: of the visits
@@ -107,7 +96,7 @@ struct visit_states {
   ONTO_NOINLINE visit_states(const graph_view& g, const state* const* fetched, arena& memory)
       : at(memory.make<const state*>(g.visit_count)),
         values(memory.make<const state*>(g.count)),
-        guarded(has_guard(g, fetched)) {
+        guarded(guard_of(g, fetched) != nullptr) {
     for (int v = 0; v < g.visit_count; ++v) {
       at[v] = state_of_visit(g.visits[v], fetched, at);
       one = one && (g.visits[v].same_as < 0 || equal_states(at[v], at[g.visits[v].same_as], memory));
