@@ -97,7 +97,8 @@ class refinement {
   /// Whether all that is met again says the same.
   bool is_plain() const {
     for (int v = 0; v < g_.visit_count; ++v)
-      if (const int first = g_.visits[v].same_as; first >= 0 && !equal_states(states[v], states[first], m_))
+      if (const int first = g_.visits[v].same_as;
+          first >= 0 && states[v] != states[first] && !equal_states(states[v], states[first], m_))
         return false;
     return true;
   }

@@ -99,7 +99,8 @@ struct visit_states {
         guarded(guard_of(g, fetched) != nullptr) {
     for (int v = 0; v < g.visit_count; ++v) {
       at[v] = state_of_visit(g.visits[v], fetched, at);
-      one = one && (g.visits[v].same_as < 0 || equal_states(at[v], at[g.visits[v].same_as], memory));
+      const int first = g.visits[v].same_as;
+      one = one && (first < 0 || at[v] == at[first] || equal_states(at[v], at[first], memory));
     }
     for (int n = 0; n < g.count; ++n)
       if (g[n].is_leaf() && g[n].visit >= 0) values[n] = at[g[n].visit];
