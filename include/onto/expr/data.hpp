@@ -126,6 +126,10 @@ concept makes_several = !expression<X> && requires {
 template <class X>
 concept data = !expression<X> && data_traits<X>::known;
 
+/// The same that nothing else refers to, as a parameter `X&&` deduces it.
+template <class X>
+concept temporary_data = !std::is_lvalue_reference_v<X> && data<std::remove_const_t<X>>;
+
 /// Ranges and matrices that are no such data: a list, nested arrays, arrays of C, matrices of Eigen's.
 template <class X>
 concept other_data =

@@ -97,7 +97,7 @@ class memory_writers {
     before.end = before.begin;
     after.begin = after.end;
     int last = first;
-    for (; last < pieces_.count() && pieces_[last].device == r.device && pieces_[last].begin < r.end; ++last) {
+    for (; last < pieces_.count() && pieces_[last].device == r.device && r.end > pieces_[last].begin; ++last) {
       const memory_range& had = pieces_[last];
       f(had.value);
       if (had.begin < r.begin) before = {had.device, had.begin, r.begin, had.value};

@@ -116,36 +116,12 @@ template <class L, class R>
 constexpr auto operator!=(L&& l, R&& r) {
   return detail::leaf_of(static_cast<L&&>(l)) != detail::leaf_of(static_cast<R&&>(r));
 }
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto mod(L&& l, R&& r) {
-  return mod(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto pow(L&& l, R&& r) {
-  return pow(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto atan2(L&& l, R&& r) {
-  return atan2(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto maximum(L&& l, R&& r) {
-  return maximum(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto minimum(L&& l, R&& r) {
-  return minimum(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
-template <class L, class R>
-  requires detail::word_operands<L, R>
-constexpr auto matmul(L&& l, R&& r) {
-  return matmul(detail::leaf_of(static_cast<L&&>(l)), detail::leaf_of(static_cast<R&&>(r)));
-}
+ONTO_TAKES_DATA_OF_TWO(mod)
+ONTO_TAKES_DATA_OF_TWO(pow)
+ONTO_TAKES_DATA_OF_TWO(atan2)
+ONTO_TAKES_DATA_OF_TWO(maximum)
+ONTO_TAKES_DATA_OF_TWO(minimum)
+ONTO_TAKES_DATA_OF_TWO(matmul)
 template <expression Variable, class X>
   requires detail::data<std::remove_cvref_t<X>>
 [[nodiscard("an assignment is an expression: it assigns when it is run")]] constexpr auto assign(
@@ -164,6 +140,9 @@ template <expression Variable, class X>
     const Variable& variable, X&& x) {
   return assign_sub(variable, detail::leaf_of(static_cast<X&&>(x)));
 }
+template <class X>
+  requires(detail::data_alone<std::remove_cvref_t<X>>&& detail::own_type<std::remove_cvref_t<X>>)
+constexpr auto operator+(X&& x) { return +detail::leaf_of(static_cast<X&&>(x)); }
 template <class X>
   requires(detail::data_alone<std::remove_cvref_t<X>>&& detail::own_type<std::remove_cvref_t<X>>)
 constexpr auto operator-(X&& x) { return -detail::leaf_of(static_cast<X&&>(x)); }

@@ -60,7 +60,7 @@ constexpr auto batch_norm(const E& x, const Gain& gain, const Shift& shift, cons
                           const Epsilon& epsilon = {}) {
   if constexpr (detail::any_ill_formed<E, Gain, Shift>) {
     return ill_formed{};
-  } else if constexpr (E::facts.shape.rank < 2 || detail::channels<E> == dyn) {
+  } else if constexpr ((E::facts.shape.rank) < 2 || detail::channels<E> == dyn) {
     return typename detail::channels_not_known<detail::shape_of_t<E>>::result{};
   } else {
     using T = typename E::element_type;
@@ -84,7 +84,7 @@ template <fixed_string Name, expression E, expression Gain, expression Shift,
 constexpr auto batch_norm_inference(const E& x, const Gain& gain, const Shift& shift, const Epsilon& epsilon = {}) {
   if constexpr (detail::any_ill_formed<E, Gain, Shift>) {
     return ill_formed{};
-  } else if constexpr (E::facts.shape.rank < 2 || detail::channels<E> == dyn) {
+  } else if constexpr ((E::facts.shape.rank) < 2 || detail::channels<E> == dyn) {
     return typename detail::channels_not_known<detail::shape_of_t<E>>::result{};
   } else {
     using T = typename E::element_type;
@@ -104,7 +104,7 @@ template <int Radius, expression E, detail::operand Bias, detail::operand Alpha,
 constexpr auto local_response_norm(const E& x, const Bias& bias, const Alpha& alpha, const Beta& beta) {
   if constexpr (detail::any_ill_formed<E>) {
     return ill_formed{};
-  } else if constexpr (E::facts.shape.rank < 2 || detail::channels<E> == dyn) {
+  } else if constexpr ((E::facts.shape.rank) < 2 || detail::channels<E> == dyn) {
     return typename detail::channels_not_known<detail::shape_of_t<E>>::result{};
   } else {
     using T = typename E::element_type;

@@ -84,8 +84,8 @@ class toggle {
   /// Off, and nobody said so.
   constexpr toggle() = default;
   /// What the program says.
-  template <std::integral Bool>
-  constexpr toggle(Bool on) : on_(on != 0), given_(true) {}
+  template <std::integral Integer>
+  constexpr toggle(Integer on) : on_(on != 0), given_(true) {}
 
   constexpr operator bool() const { return on_; }
   constexpr bool given() const { return given_; }

@@ -113,9 +113,9 @@ class prepared {
     return {};
   }
 
-  template <class None = void>
+  template <class Nothing = void>
   result_type operator()(std::initializer_list<detail::stray_argument>) const {
-    static_cast<void>(static_cast<typename detail::data_has_no_name<None*>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::data_has_no_name<Nothing*>::reported*>(nullptr));
     return {};
   }
 

@@ -21,10 +21,10 @@ class server;
 
 namespace detail {
 // One struct a mistake: its name and arguments are what the compiler prints.
-template <class... None>
+template <class... Nothing>
 struct run_is_of_a_program {
   using reported = void;
-  static constexpr bool ok = sizeof...(None) > 99;
+  static constexpr bool ok = sizeof...(Nothing) > 99;
   static_assert(ok == true, "[onto.run] run takes what is computed: sess.run(e, x = data)");
 };
 template <class... X>
@@ -71,9 +71,9 @@ class session {
     }
   }
 
-  template <class... None>
+  template <class... Nothing>
   auto run() {
-    static_cast<void>(static_cast<typename detail::run_is_of_a_program<None...>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::run_is_of_a_program<Nothing...>::reported*>(nullptr));
     return tensor<float>{};
   }
   /// What is no feed, or no program.
@@ -187,9 +187,9 @@ class session {
   void initialize(const First& first, const Second& second, const More&... more) {
     run(onto::initialize(first, second, more...));
   }
-  template <class... None>
+  template <class... Nothing>
   void initialize() {
-    static_cast<void>(static_cast<typename detail::initialize_takes_variables<None...>::reported*>(nullptr));
+    static_cast<void>(static_cast<typename detail::initialize_takes_variables<Nothing...>::reported*>(nullptr));
   }
   template <expression... E>
   void initialize(const fetch_list<E...>& several) {

@@ -79,6 +79,7 @@ TEST_CASE("Functions take data", "[data]") {
   const tensor<float, 2, 2> m{{1, 2}, {3, 4}};
   CHECK(sess.run(matmul(m, m)) == tensor<float, 2, 2>{{7, 10}, {15, 22}});
   CHECK(sess.run(transpose(m)) == tensor<float, 2, 2>{{1, 3}, {2, 4}});
+  CHECK(sess.run(+m) == m);
   CHECK(sess.run(sum<1>(m)) == tensor<float, 2>{3, 7});
   CHECK(sess.run(max<0>(m, keep_extents)) == tensor<float, 1, 2>{{3, 4}});
   CHECK(sess.run(cast<int>(sqrt(square(m)))) == tensor<int, 2, 2>{{1, 2}, {3, 4}});
