@@ -23,19 +23,25 @@ constexpr int derive_extreme(derivation& d, int n, int x, int g, unsigned folded
   return d.multiply(ones, d.apply<op::div>(type, g, d.sum_axes(ones, x, folded, true)));
 }
 
-/// A product of elements, some of which may be 0: the product of the others.
+/// A product of elements, some of which may be 0: the product of the others, by division where it can be. What has
+/// elements that are 0 as a factor is 0, but not its derivatives: their sum stands for them.
 constexpr int derive_product(derivation& d, int n, int x, int g, unsigned folded) {
   const element type = d.type_of(n);
   const int one = d.number(type, 1), zero = d.number(type, 0);
-  const int is_zero = d.apply<op::equal>(element::boolean, x, zero);
-  const int other = d.apply<op::where>(type, is_zero, one, x);
-  const int zeros = d.sum_axes(d.apply<op::where>(type, is_zero, one, zero), x, folded, true);
+  const auto choose = [&](int condition, int yes, int no) { return d.apply<op::where>(type, condition, yes, no); };
+  const auto equal = [&](int a, int b) { return d.apply<op::equal>(element::boolean, a, b); };
+  const int is_zero = equal(x, zero);
+  const int other = choose(is_zero, one, x);
+  const int zeros = d.sum_axes(choose(is_zero, one, zero), x, folded, true);
+  const int nothing = d.sum_axes(choose(is_zero, x, zero), x, folded, true);
   const int all = d.add_fold(fold::prod, other, folded, true);
-  // Without zeros each element's own; with one, only that element's; with more, none.
-  const int none = d.apply<op::equal>(element::boolean, zeros, zero);
-  const int single = d.apply<op::equal>(element::boolean, zeros, one);
-  const int only = d.apply<op::where>(type, d.apply<op::logical_and>(element::boolean, single, is_zero), all, zero);
-  return d.multiply(g, d.apply<op::where>(type, none, d.apply<op::div>(type, all, other), only));
+  const int none = equal(zeros, zero), single = equal(zeros, one), pair = equal(zeros, d.number(type, 2));
+  const int others = d.apply<op::div>(type, all, other), with_zero = d.multiply(nothing, others);
+  const int in_range = choose(equal(with_zero, with_zero), with_zero, zero);  // 0 times infinity
+  const int at_others = choose(none, others, choose(single, in_range, zero));
+  const int other_zero = d.multiply(d.apply<op::sub>(type, nothing, x), all);
+  const int at_zeros = choose(single, all, choose(pair, other_zero, zero));
+  return d.multiply(g, choose(is_zero, at_zeros, at_others));
 }
 
 constexpr int derive_reduction(derivation& d, int n, int g) {

@@ -136,7 +136,7 @@ struct pow : detail::packed_elementwise<numeric_elements, 20> {
   template <int K>
   static constexpr auto derivative(auto g, auto y, auto a, auto b) {
     if constexpr (K == 0)
-      return g * (b * make<pow>(a, b - 1));
+      return g * make<where>(make<equal>(b, 0), 0, b * make<pow>(a, b - 1));  // 0 by x where x is not in it
     else
       return g * (y * make<log>(make<where>(make<equal>(a, 0), 1, a)));
   }

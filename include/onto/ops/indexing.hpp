@@ -67,8 +67,6 @@ struct take_along : detail::by_number<elements_and_text> {
   }
 };
 
-struct update_slice;
-
 /// Where the slice begins, and what it is of.
 template <int... Sizes>
 struct dynamic_slice : detail::by_number<elements_and_text> {

@@ -117,12 +117,21 @@ struct scatter_gradient : detail::by_number<floating_elements> {
   }
 };
 
+struct update_slice;
+
 /// The part of an operand where an update was put: where it begins, the operand, and the update, whose shape counts.
 struct slice_like : detail::by_number<all_elements> {
   static constexpr std::string_view name = "DynamicSlice";
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* x, int) { return {x[2], detail::placed(x[0], x[1], x[2])}; }
   ONTO_END_RUNS_ONCE
+  template <int K>
+  static constexpr auto derivative(auto g, auto, auto starts, auto x, auto) {
+    if constexpr (K == 1)
+      return make<update_slice>(starts, make<zeros_like>(x), g);
+    else
+      return no_derivative{};
+  }
 };
 
 }  // namespace op

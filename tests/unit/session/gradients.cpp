@@ -231,6 +231,18 @@ TEST_CASE("ties are JAX's", "[gradient]") {
   CHECK(std::isinf(s.run(gradient(sum(sqrt(v)), v), v = zeros)(0)));
 }
 
+TEST_CASE("a power that no longer depends on its base has the derivative 0", "[gradient]") {
+  static constexpr auto v = placeholder<"v", double, 4>;
+  const auto by = [](auto e) { return gradient(sum(e), v); };
+  const tensor<double, 4> at{0, 1, -1, 3}, zeros{0, 0, 0, 0};
+  CHECK(evaluate(by(pow(v, 0.0)), v = at) == zeros);
+  CHECK(evaluate(by(by(pow(v, 1_c))), v = at) == zeros);
+  CHECK(evaluate(by(by(pow(v, 1.0))), v = at) == zeros);
+  CHECK(evaluate(by(by(by(pow(v, 2_c))) + v * v), v = at) == tensor<double, 4>{0, 2, -2, 6});
+  CHECK(evaluate(by(by(pow(v, constant({1., 2., 3., 4.})))), v = zeros) == tensor<double, 4>{0, 2, 0, 0});
+  CHECK(evaluate(by(pow(v, -1.0)), v = {1, 2, 4, -1}) == tensor<double, 4>{-1, -0.25, -0.0625, -1});
+}
+
 TEST_CASE("what is computed again gives the same gradient, to the bit", "[gradient]") {
   constexpr auto w = placeholder<"w", float, 5, 5>;
   constexpr auto b = placeholder<"b", float, 3, 5>;

@@ -26,6 +26,15 @@ TEST_CASE("elements that are written by number give what came of them", "[gradie
   CHECK_BOTH(segment_max<2>(e, constant({1, 1, 0, 4})));
 }
 
+TEST_CASE("the gradient of an update has a gradient", "[gradient][indexing]") {
+  static constexpr auto v = placeholder<"v", double, 4>;
+  static constexpr auto u = placeholder<"u", double, 2>;
+  const auto loss = sum(square(square(update_slice(v, u, constant({1})))));
+  const auto feeds = [&](const auto& e) { return evaluate(e, v = {1, 2, 3, 4}, u = {1, 2}); };
+  CHECK(feeds(gradient(sum(gradient(loss, u)), u)) == tensor<double, 2>{12, 48});
+  CHECK(feeds(gradient(sum(gradient(loss, v) * v), v)) == tensor<double, 4>{16, 0, 0, 1024});
+}
+
 TEST_CASE("order passes its gradient back by numbers", "[gradient][sort]") {
   CHECK_BOTH(sort(e));
   CHECK_BOTH(sort<0>(e, descending));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// First and second derivatives of cumprod, with any number of zeros, beside plain products.
+// First and second derivatives of prod and cumprod, with any number of zeros, beside plain products.
 #include <onto/scan.hpp>
 
 #include <onto/onto.hpp>
@@ -71,7 +71,56 @@ void check_products(const Reverse&... reverse) {
   }
 }
 
+/// The derivatives of the product of each row of `x`, for every choice of zeros.
+template <int... Dims>
+void check_products_of_rows() {
+  constexpr int n = 5;
+  constexpr auto x = placeholder<"x", double, Dims...>;
+  constexpr auto v = placeholder<"v", double, 2, n>;
+  const auto by_x = gradient(sum(square(prod<1>(x)) * constant({0.5, 2.0})), x);
+  const auto second = gradient(sum(by_x * v), x);
+  session sess;
+  for (int zeros = 0; zeros < 32; ++zeros) {
+    tensor<double, Dims...> at({2, n});
+    tensor<double, 2, n> along;
+    for (int r = 0; r < 2; ++r)
+      for (int k = 0; k < n; ++k) {
+        at(r, k) = (zeros >> k & 1) != 0 && (r == 0 || k < 3) ? 0.0 : 0.5 + 0.25 * k - 0.875 * r;
+        along(r, k) = 1.0 + 0.5 * k;
+      }
+    const auto [first, found] = sess.run(fetches(by_x, second), x = at, v = along);
+    for (int r = 0; r < 2; ++r) {
+      std::vector<double> row(n);
+      for (int k = 0; k < n; ++k) row[static_cast<std::size_t>(k)] = at(r, k);
+      const double y = product(row, n - 1, -1, -1, false), weight = r == 0 ? 0.5 : 2.0;
+      for (int a = 0; a < n; ++a) {
+        const double by_a = product(row, n - 1, a, -1, false);
+        double wanted = 0;
+        for (int b = 0; b < n; ++b) {
+          const double by_b = product(row, n - 1, b, -1, false);
+          wanted += 2 * weight * (by_a * by_b + (a == b ? 0.0 : y * product(row, n - 1, a, b, false))) * along(r, b);
+        }
+        INFO("zeros " << zeros << ", row " << r << ", element " << a);
+        CHECK(first(r, a) == Approx(2 * weight * y * by_a).margin(1e-12));
+        CHECK(found(r, a) == Approx(wanted).margin(1e-12));
+      }
+    }
+  }
+}
+
 }  // namespace
+
+TEST_CASE("prod has its first and second derivatives where elements are 0, too", "[gradient]") {
+  check_products_of_rows<2, 5>();
+  check_products_of_rows<dyn, dyn>();
+  constexpr auto x = placeholder<"x", double, 4>;
+  const auto all = gradient(sum(gradient(prod(x), x)), x);
+  CHECK(evaluate(all, x = {0, 2, 3, 4}) == tensor<double, 4>{26, 12, 8, 6});
+  CHECK(evaluate(all, x = {0, 2, 0, 4}) == tensor<double, 4>{8, 0, 8, 0});
+  // Beside a zero that is no infinity: 0 times a product that is out of range.
+  constexpr auto f = placeholder<"f", float, dyn>;
+  CHECK(evaluate(gradient(prod(f), f), f = {0, 1e30f, 1e30f})(1) == 0);
+}
 
 TEST_CASE("cumprod has its first and second derivatives where elements are 0, too", "[gradient][scan]") {
   check_products<1, 2, 5>();
