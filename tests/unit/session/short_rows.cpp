@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "../catch.hpp"
@@ -136,4 +137,43 @@ TEST_CASE("a variable of short rows is updated from itself", "[session]") {
   const auto wanted = evaluate(values - mean<1>(values, keep_extents));
   sess.run(assign(v, v - mean<1>(v, keep_extents)));
   CHECK(sess.run(v) == wanted);
+}
+
+namespace {
+
+/// Places of the extremes of rows of every short extent, with equal elements and with NaN, beside a loop.
+template <class T>
+void check_places() {
+  constexpr auto x = placeholder<"x", T, dyn, dyn>;
+  session sess{{.cpu_threads = 1}};
+  const auto least = sess.prepare(argmin<1>(x)), most = sess.prepare(argmax<1>(x));
+  for (int n = 1; n <= 40; ++n)
+    for (int rows : {1, 15, 16, 17, 50, 700}) {
+      auto values = numbers(tensor<T, dyn, dyn>({rows, n}), static_cast<std::uint64_t>(rows + n));
+      if constexpr (std::numeric_limits<T>::has_quiet_NaN)
+        for (int r = 0; r < rows; r += 3) values(r, r % n) = std::numeric_limits<T>::quiet_NaN();
+      const auto low = least(x = values), high = most(x = values);
+      int wrong = 0;
+      for (int r = 0; r < rows; ++r) {
+        int a = 0, b = 0;
+        for (int k = 1; k < n; ++k) {
+          const auto v = values(r, k), at_a = values(r, a), at_b = values(r, b);
+          if (at_a == at_a && (v < at_a || v != v)) a = k;
+          if (at_b == at_b && (v > at_b || v != v)) b = k;
+        }
+        wrong += (low(r) != a) + (high(r) != b);
+      }
+      INFO(rows << " rows of " << n);
+      CHECK(wrong == 0);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the greatest and the least of short rows are found, the first of equal ones, and NaN", "[session]") {
+  check_places<float>();
+  check_places<double>();
+  check_places<half>();
+  check_places<std::int8_t>();
+  check_places<std::int64_t>();
 }

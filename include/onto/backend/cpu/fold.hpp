@@ -3,6 +3,7 @@
 // compiler has vectors to make of them and errors stay as small as pairwise summation's.
 #pragma once
 
+#include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/instruction_set.hpp>
 #include <onto/core/config.hpp>
 #include <onto/kernel/accumulator.hpp>
@@ -95,6 +96,24 @@ ONTO_INLINE void fold_four_rows(A (&total)[4], const folded_value<T>* v, std::in
   }
 }
 
+/// The places of the extremes of `Width` rows that lie as columns, of `n` elements `pitch` apart: selections, since
+/// which element is the greatest is what no processor guesses.
+template <fold F, int Width, class T>
+ONTO_INLINE void find_in_columns(std::int64_t* to, const T* v, std::int64_t n, std::int64_t pitch) {
+  using place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+  T best[Width];
+  place at[Width] = {};
+  for (int j = 0; j < Width; ++j) best[j] = v[j];
+  for (place k = 1; k < n; ++k) {
+    v += pitch;
+    T x[Width];
+    for (int j = 0; j < Width; ++j) x[j] = v[j];
+    for (int j = 0; j < Width; ++j) at[j] = is_more_extreme<F>(x[j], best[j]) ? k : at[j];
+    for (int j = 0; j < Width; ++j) best[j] = is_more_extreme<F>(x[j], best[j]) ? x[j] : best[j];
+  }
+  for (int j = 0; j < Width; ++j) to[j] = at[j];
+}
+
 /// `Width` neighbouring columns, each in its number.
 template <fold F, class T, int Width, class A>
 ONTO_INLINE void fold_columns(A* a, const folded_value<T>* v, std::int64_t rows, std::int64_t pitch) {
@@ -171,6 +190,16 @@ struct folding {
     const value* v = static_cast<const value*>(values);
     std::int64_t r = 0;
     if constexpr (is_argument(F)) {
+      constexpr int width = 16;
+      constexpr std::int64_t most = 1024, longest = 24;  // beyond, turning rows takes what is saved
+      value turned[most];
+      for (std::int64_t some = n <= longest ? most / n / width * width : 0; some > 0 && r + width <= rows;
+           v += some * n) {
+        some = rows - r < some ? (rows - r) / width * width : some;
+        copy_elements(sizeof(value), turned, some, 1, v, 1, n, n, some);
+        for (const std::int64_t end = r + some, first = r; r < end; r += width)
+          find_in_columns<F, width>(result + r, turned + (r - first), n, some);
+      }
       for (; r < rows; ++r, v += n) {
         state best{v[0], 0};
         for (std::int64_t k = 1; k < n; ++k)
