@@ -196,7 +196,9 @@ auto report_no_feed() {
     static_cast<void>(static_cast<typename wrong::reported*>(nullptr));
     return std::tuple<tensor<float>, tensor<float>>();
   } else {
-    if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
+    if constexpr (any_ill_formed<E, X...>) {
+      // it was told of
+    } else if constexpr ((expression<X> || ...) && !(compares_placeholder<X> || ...))
       static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
     else
       static_cast<void>(static_cast<typename data_has_no_name<X...>::reported*>(nullptr));

@@ -65,8 +65,12 @@ struct expression_does_not_change {
   static_assert(
       ok == true,
       "[onto.variable] an expression never changes; write auto y2 = y + x, or assign_add(w, x) for a variable; what a "
-      "loop changes is a tensor, t = sess.run(t + x)");
+      "loop changes is a tensor, t = sess.run(t + x); and what a run is fed is a placeholder, x = data");
 };
+
+/// What an assignment of data gives. No `auto`: others may ask whether there is one.
+template <class Operand>
+using instead_of = std::conditional_t<(sizeof(Operand) == 0), void, ill_formed>;
 
 /// Enough of an iterator for a loop, and no iterator to std::ranges.
 struct no_elements {
@@ -106,6 +110,19 @@ struct no_value {
   template <class X>
   constexpr void operator=(const X&) {
     changed<X>();
+  }
+  /// Data, which is fed to placeholders.
+  template <class X>
+    requires(!__is_base_of(no_value, X))
+  constexpr instead_of<X> operator=(const X&) {
+    changed<X>();
+    return {};
+  }
+  template <class X>
+    requires(!__is_base_of(no_value, X))
+  constexpr instead_of<X> operator=(const X&) const {
+    changed<X>();
+    return {};
   }
   template <class X>
   constexpr void operator+=(const X&) const {

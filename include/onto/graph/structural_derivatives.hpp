@@ -39,7 +39,7 @@ constexpr int derive_product(derivation& d, int n, int x, int g, unsigned folded
   const int others = d.apply<op::div>(type, all, other), with_zero = d.multiply(nothing, others);
   const int in_range = choose(equal(with_zero, with_zero), with_zero, zero);  // 0 times infinity
   const int at_others = choose(none, others, choose(single, in_range, zero));
-  const int other_zero = d.multiply(d.apply<op::sub>(type, nothing, x), all);
+  const int other_zero = d.multiply(d.add(nothing, d.multiply(d.number(type, -1), x)), all);
   const int at_zeros = choose(single, all, choose(pair, other_zero, zero));
   return d.multiply(g, choose(is_zero, at_zeros, at_others));
 }

@@ -28,7 +28,7 @@
     return word<Written...>(detail::leaf_of(x), static_cast<More&&>(more)...);                   \
   }                                                                                              \
   template <Kind... Written, class X, class... More>                                             \
-    requires(detail::temporary_data<X> && detail::data_alone<X> &&                               \
+    requires(detail::data_alone<std::remove_cvref_t<X>> && detail::temporary_data<X> &&          \
              !(detail::data_alone<std::remove_cvref_t<More>> || ...))                            \
   constexpr auto word(X&& x, More&&... more) {                                                   \
     return word<Written...>(detail::leaf_of(static_cast<X&&>(x)), static_cast<More&&>(more)...); \
@@ -46,16 +46,17 @@
   }
 
 /// The same where C++ has no such function of one number: of a tensor of rank 0 too.
-#define ONTO_TAKES_VALUES_ALONE(word)                                                                             \
-  template <auto... Written, class X, class... More>                                                              \
-    requires((detail::data_alone<X> || (detail::data<X> && sizeof...(More) == 0)) &&                              \
-             !(detail::data<std::remove_cvref_t<More>> || ...))                                                   \
-  constexpr auto word(const X& x, More&&... more) {                                                               \
-    return word<Written...>(detail::leaf_of(x), static_cast<More&&>(more)...);                                    \
-  }                                                                                                               \
-  template <auto... Written, class X, class... More>                                                              \
-    requires(detail::temporary_data<X> && (detail::data_alone<X> || (detail::data<X> && sizeof...(More) == 0)) && \
-             !(detail::data<std::remove_cvref_t<More>> || ...))                                                   \
-  constexpr auto word(X&& x, More&&... more) {                                                                    \
-    return word<Written...>(detail::leaf_of(static_cast<X&&>(x)), static_cast<More&&>(more)...);                  \
+#define ONTO_TAKES_VALUES_ALONE(word)                                                            \
+  template <auto... Written, class X, class... More>                                             \
+    requires((detail::data_alone<X> || (detail::data<X> && sizeof...(More) == 0)) &&             \
+             !(detail::data<std::remove_cvref_t<More>> || ...))                                  \
+  constexpr auto word(const X& x, More&&... more) {                                              \
+    return word<Written...>(detail::leaf_of(x), static_cast<More&&>(more)...);                   \
+  }                                                                                              \
+  template <auto... Written, class X, class... More>                                             \
+    requires((detail::data_alone<std::remove_cvref_t<X>> ||                                      \
+              (detail::data<std::remove_cvref_t<X>> && sizeof...(More) == 0)) &&                 \
+             detail::temporary_data<X> && !(detail::data<std::remove_cvref_t<More>> || ...))     \
+  constexpr auto word(X&& x, More&&... more) {                                                   \
+    return word<Written...>(detail::leaf_of(static_cast<X&&>(x)), static_cast<More&&>(more)...); \
   }

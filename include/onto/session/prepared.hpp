@@ -109,7 +109,8 @@ class prepared {
   template <class... X>
     requires(detail::any_is_no_feed<X...>)
   result_type operator()(const X&...) const {
-    static_cast<void>(static_cast<typename detail::data_has_no_name<X...>::reported*>(nullptr));
+    if constexpr (!detail::any_ill_formed<X...>)
+      static_cast<void>(static_cast<typename detail::data_has_no_name<X...>::reported*>(nullptr));
     return {};
   }
 

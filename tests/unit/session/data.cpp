@@ -74,6 +74,19 @@ TEST_CASE("A shared tensor is kept by the expression it stands in", "[data]") {
   CHECK(evaluate(cast<int>(-m)) == tensor<int, 2>{-1, -2});
 }
 
+TEST_CASE("A constant temporary is kept by the expression it stands in", "[data]") {
+  const auto made = []() -> const tensor<float, 2> { return {3, 4}; };
+  const auto of_one = sum(made());
+  const auto of_values = softmax(made());
+  const auto of_two = maximum(made(), x);
+  const auto of_any = concat<0>(x, made());
+  const tensor<float, 2> other{-1, -2};  // where the memory may be used again
+  CHECK(evaluate(of_one) == tensor<float>(7));
+  CHECK(evaluate(argmax(of_values)) == tensor<std::int64_t>(1));
+  CHECK(evaluate(of_two, x = {5, 1}) == tensor<float, 2>{5, 4});
+  CHECK(evaluate(of_any, x = other) == tensor<float, 4>{-1, -2, 3, 4});
+}
+
 TEST_CASE("Functions take data", "[data]") {
   session sess;
   const tensor<float, 2, 2> m{{1, 2}, {3, 4}};
