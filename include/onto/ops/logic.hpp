@@ -105,7 +105,8 @@ struct condition_is_of_numbers : mistake {
 }  // namespace detail
 
 /// The elements of `a` where `condition` is true, else those of `b`. All three are broadcast; `a` and `b` may be
-/// scalars. *Mandates* a condition of bool, and `a` and `b` of one element type. *Throws* `invalid_argument_error`
+/// scalars, of which an integer takes the other's type. *Mandates* a condition of bool, and `a` and `b` of one element
+/// type. *Throws* `invalid_argument_error`
 /// where an integer does not fit the integers beside it.
 template <class Condition, class A, class B,
           detail::only_if<(expression<Condition> && detail::operand<A> && detail::operand<B>)> = 0>
@@ -118,6 +119,10 @@ constexpr auto where(const Condition& condition, const A& a, const B& b) {
     return make<op::where>(condition, a, detail::lift<A>(b, op::where::name));
   } else if constexpr (expression<B>) {
     return make<op::where>(condition, detail::lift<B>(a, op::where::name), b);
+  } else if constexpr (std::is_floating_point_v<A> != std::is_floating_point_v<B> && std::is_arithmetic_v<A> &&
+                       std::is_arithmetic_v<B>) {
+    using number = std::common_type_t<A, B>;  // as that of c ? 1.5 : 0
+    return make<op::where>(condition, detail::scalar_beside<number>(a), detail::scalar_beside<number>(b));
   } else {
     return make<op::where>(condition, detail::lift_alone(a), detail::lift_alone(b));
   }

@@ -25,6 +25,8 @@ static_assert(decltype(where(p, b, b))::facts.shape == extents(shape<2, 3>{}));
 static_assert(decltype(where(a > 0, a, 0))::facts.shape == extents(shape<2, 3>{}));
 static_assert(decltype(where(q, 0, b))::facts.type == element::float32);
 static_assert(decltype(where(q, 1.0, 0.0))::facts.type == element::float64);
+static_assert(std::is_same_v<decltype(where(q, 1.5f, 0))::element_type, float>);
+static_assert(std::is_same_v<decltype(where(q, 0, 2.5))::element_type, double>);
 static_assert(decltype(where(q, q, !q))::facts.type == element::boolean);
 static_assert(op::where::check(element::float32, element::float32, element::float32) ==
               detail::element_check::unsupported);
