@@ -10,6 +10,7 @@
 
 #include <array>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -130,14 +131,36 @@ concept data = !expression<X> && data_traits<X>::known;
 template <class X>
 concept temporary_data = !std::is_lvalue_reference_v<X> && data<std::remove_const_t<X>>;
 
-/// Ranges and matrices that are no such data: a list, nested arrays, arrays of C, matrices of Eigen's.
+/// A tuple of expressions, as `gradients` gives.
+template <class X>
+inline constexpr bool is_tuple_of_expressions = false;
+template <class... E>
+inline constexpr bool is_tuple_of_expressions<std::tuple<E...>> = (expression<E> || ...);
+
+/// A function or lambda that was not called.
+template <class X>
+concept is_uncalled = std::is_function_v<std::remove_pointer_t<X>> || requires {
+  &X::operator();
+};
+
+/// A pointer of C++'s or the library's, a `std::optional`.
+template <class X>
+concept is_read_by_star = std::is_pointer_v<X> || requires(const X& x) {
+  *x;
+  static_cast<bool>(x);
+  x.operator->();
+};
+
+/// Ranges and matrices that are no such data: a list, nested arrays, arrays of C, matrices of Eigen's; and what is no
+/// data before something is done with it.
 template <class X>
 concept other_data =
     !expression<X> && !scalar_value<X> && !number_in_type<X> && !data_traits<X>::known && !text_like<X> &&
-    (is_tensor<X> || laid_out<X> || own_axes<X> || std::is_array_v<X> || requires(const X& x) {
-      x.begin();
-      x.end();
-    });
+    (is_tensor<X> || laid_out<X> || own_axes<X> || std::is_array_v<X> || is_tuple_of_expressions<X> || is_uncalled<X> ||
+     is_read_by_star<X> || requires(const X& x) {
+       x.begin();
+       x.end();
+     });
 
 // One struct a mistake, as in shape_check.hpp.
 template <class X>
@@ -149,6 +172,40 @@ struct data_is_no_operand : mistake {
                 "<onto/strided.hpp>; of other ranges make a tensor, of an array of C constant(k)");
 };
 
+template <class X>
+struct function_is_called : mistake {
+  static constexpr bool ok = sizeof(X*) == 0;
+  static_assert(ok == true, "[onto.operands] a function or lambda is no operand; call it: x + f(), f(x)");
+};
+template <class X>
+struct several_expressions_are_no_operand : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(
+      ok == true,
+      "[onto.operands] several expressions are no operand; take them apart, auto [dx, dy] = gradients(loss, x, "
+      "y), or make one, gradient(loss, x)");
+};
+template <class X>
+struct pointer_is_no_operand : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(ok == true,
+                "[onto.operands] a pointer or std::optional is no operand; write *p for what it holds, and for memory "
+                "tensor_ref<float, 2, 3>(p, {2, 3}) or a std::span");
+};
+
+/// What is said of `X` beside an expression.
+template <class X>
+constexpr auto operand_mistake() {
+  if constexpr (is_uncalled<X>)
+    return std::type_identity<function_is_called<X>>{};
+  else if constexpr (is_tuple_of_expressions<X>)
+    return std::type_identity<several_expressions_are_no_operand<X>>{};
+  else if constexpr (is_read_by_star<X>)
+    return std::type_identity<pointer_is_no_operand<X>>{};
+  else
+    return std::type_identity<data_is_no_operand<X>>{};
+}
+
 /// `x` itself, or the leaf that stands for data.
 template <class X>
   requires(!std::is_same_v<std::remove_cvref_t<X>, compared_whole>)
@@ -157,7 +214,7 @@ constexpr decltype(auto) leaf_of(X&& x) {
   if constexpr (std::is_base_of_v<other_elements, data_traits<value>>) {
     return typename elements_are_of_no_tensor<value>::result{};
   } else if constexpr (other_data<value> || requires { typename data_traits<value>::nested; }) {
-    return typename data_is_no_operand<value>::result{};
+    return typename decltype(operand_mistake<value>())::type::result{};
   } else if constexpr (!data<value>) {
     return static_cast<const value&>(x);
   } else if constexpr (makes_several<value>) {

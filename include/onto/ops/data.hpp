@@ -116,6 +116,11 @@ template <class L, class R>
 constexpr auto operator!=(L&& l, R&& r) {
   return detail::leaf_of(static_cast<L&&>(l)) != detail::leaf_of(static_cast<R&&>(r));
 }
+/// A number times what `gradients` gives.
+template <detail::scalar_value S, expression First, expression... More>
+constexpr auto operator*(const S&, const std::tuple<First, More...>&) {
+  return typename detail::several_expressions_are_no_operand<std::tuple<First, More...>>::result{};
+}
 ONTO_TAKES_DATA_OF_TWO(mod)
 ONTO_TAKES_DATA_OF_TWO(pow)
 ONTO_TAKES_DATA_OF_TWO(atan2)
