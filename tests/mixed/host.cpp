@@ -24,6 +24,7 @@ TEST_CASE("a file for the host's compiler and one for nvcc, in one program, comp
   const mixed::results a = mixed::by_host(), b = mixed::by_nvcc();
   CHECK(furthest(a.product, b.product) < 1e-5);
   CHECK(furthest(a.row_shares, b.row_shares) < 1e-6);
+  CHECK(furthest(a.running, b.running) < 1e-5);
   CHECK(furthest(a.total, b.total) < 1e-5);
   CHECK(a.place_of_largest == b.place_of_largest);
   CHECK(b.weights == onto::tensor<float, 2>{3, 6});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/onto.hpp>
+#include <onto/scan.hpp>
 
 #include <sstream>
 #include <string>
@@ -16,7 +17,7 @@ inline constexpr auto y = placeholder<"y", float, dyn, dyn>;
 inline constexpr auto w = variable<"w", float, 2>;
 
 struct results {
-  tensor<float, dyn, dyn> product, row_shares;
+  tensor<float, dyn, dyn> product, row_shares, running;
   tensor<float> total;
   tensor<std::int64_t> place_of_largest;
   tensor<float, 2> weights;
@@ -30,8 +31,8 @@ struct results {
   session sess{{.allow_soft_placement = true, .log_device_placement = true, .log = &log}};
   const tensor<float, dyn, dyn> a{{1, -2, 3}, {4, 5, -6}, {7, 8, 9}}, b{{0, 1, 0}, {2, 0, 1}, {1, 1, 1}};
   const auto h = named<"h">(exp(x * 0.125f) - 1.0f);
-  std::tie(r.product, r.row_shares, r.total, r.place_of_largest) =
-      sess.run(fetches(relu(matmul(x, y) + h), softmax(h * y), sum(tanh(h) + x), argmax(x)), x = a, y = b);
+  std::tie(r.product, r.row_shares, r.running, r.total, r.place_of_largest) = sess.run(
+      fetches(relu(matmul(x, y) + h), softmax(h * y), cumsum<0>(x), sum(tanh(h) + x), argmax(x)), x = a, y = b);
   sess.run(initialize(w({1, 2})));
   r.weights = sess.run(on<gpu<0>>(assign_add(w, w * 2.0f)));
   r.log = log.str();

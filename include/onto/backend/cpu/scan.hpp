@@ -53,6 +53,8 @@ struct scan_space {
   }
 };
 
+inline namespace ONTO_VECTOR_ABI {
+
 /// A scan by `F` of operands that are computed in type `T`.
 template <fold F, class T>
 class cpu_scanner {
@@ -279,6 +281,8 @@ void cpu_scan(thread_pool& pool, const kernel_call& call) {
   else
     s.run_lines(pool);
 }
+
+}  // namespace ONTO_VECTOR_ABI
 
 template <fold F, int Axis, bool Reverse>
 struct operation_kernels<op::scan<F, Axis, Reverse>, cpu_backend> {

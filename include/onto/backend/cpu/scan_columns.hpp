@@ -194,6 +194,7 @@ struct column_scan {
     (keep(J), ...);
   }
 
+  /// Columns `0` to `n` as the first lanes of vectors.
   template <int Bytes>
   static ONTO_INLINE void scan_first(const tile& t, std::int64_t n, const terms& kept, const terms& total) {
     double memory[4][pack<T, Bytes>::size] = {};

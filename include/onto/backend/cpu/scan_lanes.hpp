@@ -11,6 +11,7 @@
 #include <cstdint>
 
 namespace onto::detail {
+inline namespace ONTO_VECTOR_ABI {
 
 /// Lanes, and rows of them that stay in the first-level cache.
 inline constexpr std::int64_t scan_lanes = 16, most_lane_rows = 128, fewest_lane_rows = 16;
@@ -86,4 +87,5 @@ std::int64_t scan_by_lanes(const Tile& t, double& before, double& lost_before, d
   return done;
 }
 
+}  // namespace ONTO_VECTOR_ABI
 }  // namespace onto::detail

@@ -10,6 +10,7 @@
 #include <utility>
 
 namespace onto::detail {
+inline namespace ONTO_VECTOR_ABI {
 
 /// What one pass over a tile does: store results, those after what is kept `before` the tile, and sum up the tile from
 /// no elements on, for what comes after it. A tile comes to the same whether its results are stored or not.
@@ -118,16 +119,17 @@ void scan_columns(const scan_tile<In, Out>& t, const kept_terms<typename Rule::t
   }
   if constexpr (scans_by_vectors<Rule, In>) {
     column_scan<Rule, Pass, In>::variants::chosen()(t, kept, total);
-    return;
-  }
-  for (std::int64_t r = 0; r < t.rows; ++r) {
-    const In* const in = t.in + r * t.in_row;
-    Out* const out = t.out + r * t.out_row;
-    std::int64_t j = 0;
-    for (; j + 16 <= t.columns; j += 16) add_row<Rule, 16, Pass>(in + j, out + j, kept + j, total + j);
-    for (; j + 4 <= t.columns; j += 4) add_row<Rule, 4, Pass>(in + j, out + j, kept + j, total + j);
-    for (; j < t.columns; ++j) add_row<Rule, 1, Pass>(in + j, out + j, kept + j, total + j);
+  } else {
+    for (std::int64_t r = 0; r < t.rows; ++r) {
+      const In* const in = t.in + r * t.in_row;
+      Out* const out = t.out + r * t.out_row;
+      std::int64_t j = 0;
+      for (; j + 16 <= t.columns; j += 16) add_row<Rule, 16, Pass>(in + j, out + j, kept + j, total + j);
+      for (; j + 4 <= t.columns; j += 4) add_row<Rule, 4, Pass>(in + j, out + j, kept + j, total + j);
+      for (; j < t.columns; ++j) add_row<Rule, 1, Pass>(in + j, out + j, kept + j, total + j);
+    }
   }
 }
 
+}  // namespace ONTO_VECTOR_ABI
 }  // namespace onto::detail
