@@ -2,6 +2,7 @@
 // Reductions: axes are folded away. `sum(x)` folds all of them, `sum<0, -1>(x)` the first and the last.
 #pragma once
 
+#include <onto/ops/logic.hpp>
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
 
@@ -212,41 +213,53 @@ constexpr auto all(const E& x, keep_extents_t) {
   return make<op::reduce<fold::all, true, detail::axis_in<Axes, E>...>>(x);
 }
 
-/// The index (int64) of the smallest element in row-major order; of equals the first, of NaNs the first NaN.
+namespace detail {
+/// Conditions as 0 and 1.
+template <class E>
+constexpr decltype(auto) truth_as_number(const E& x) {
+  if constexpr (std::is_same_v<typename E::element_type, bool>)
+    return make<op::cast<std::uint8_t>>(x);
+  else
+    return (x);
+}
+}  // namespace detail
+
+/// The index (int64) of the smallest element in row-major order; of equals the first, of NaNs the first NaN. Of
+/// conditions false is the smaller: `argmax(x > 3)` is where the first such element is, or 0.
 template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {
-  return make<op::reduce<fold::argmin, false>>(x);
+  return make<op::reduce<fold::argmin, false>>(detail::truth_as_number(x));
 }
 template <expression E>
 constexpr auto argmin(const E& x, keep_extents_t) {
-  return make<op::reduce<fold::argmin, true>>(x);
+  return make<op::reduce<fold::argmin, true>>(detail::truth_as_number(x));
 }
 /// The index along one axis.
 template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmin(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
-  return make<op::reduce<fold::argmin, false, detail::axis_in<Axis, E>>>(x);
+  return make<op::reduce<fold::argmin, false, detail::axis_in<Axis, E>>>(detail::truth_as_number(x));
 }
 template <int Axis, expression E>
 constexpr auto argmin(const E& x, keep_extents_t) {
-  return make<op::reduce<fold::argmin, true, detail::axis_in<Axis, E>>>(x);
+  return make<op::reduce<fold::argmin, true, detail::axis_in<Axis, E>>>(detail::truth_as_number(x));
 }
 
 /// The index of the greatest element, as `argmin`.
 template <class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {
-  return make<op::reduce<fold::argmax, false>>(x);
+  return make<op::reduce<fold::argmax, false>>(detail::truth_as_number(x));
 }
 template <expression E>
 constexpr auto argmax(const E& x, keep_extents_t) {
-  return make<op::reduce<fold::argmax, true>>(x);
+  return make<op::reduce<fold::argmax, true>>(detail::truth_as_number(x));
 }
 template <int Axis, class E, detail::only_if<expression<E>> = 0>
 constexpr auto argmax(const E& x) {  // [onto.axis] an axis is a constant: constexpr int k = 1
-  return make<op::reduce<fold::argmax, false, detail::axis_in<Axis, E>>>(x);
+  return make<op::reduce<fold::argmax, false, detail::axis_in<Axis, E>>>(detail::truth_as_number(x));
 }
 template <int Axis, expression E>
 constexpr auto argmax(const E& x, keep_extents_t) {
-  return make<op::reduce<fold::argmax, true, detail::axis_in<Axis, E>>>(x);
+  return make<op::reduce<fold::argmax, true, detail::axis_in<Axis, E>>>(detail::truth_as_number(x));
 }
 
 }  // namespace onto

@@ -54,6 +54,7 @@ static_assert(decltype(sum(narrow<std::uint64_t>))::facts.type == element::uint6
 static_assert(decltype(sum(narrow<half>))::facts.type == element::float16);
 static_assert(decltype(all(p))::facts.type == element::boolean);
 static_assert(decltype(argmax(a))::facts.type == element::int64);
+static_assert(decltype(argmax(p))::facts.type == element::int64);
 static_assert(decltype(argmin<1>(open))::facts.type == element::int64);
 static_assert(decltype(argmin<1>(open))::facts.shape == extents(shape<dyn>{}));
 static_assert(decltype(argmax<-1>(a, keep_extents))::facts.shape == extents(shape<2, 3, 1>{}));

@@ -105,3 +105,18 @@ TEST_CASE("folds over every axis of what sums along every axis scale", "[rows]")
 TEST_CASE("folds over every axis of four of softmax along every one", "[rows]") {
   check_axes<softmax_rows, 4>(four, waves(tensor<float, 2, 3, 4, 5>()));
 }
+
+TEST_CASE("the first element for which a condition holds, and for which it does not", "[session]") {
+  constexpr auto x = placeholder<"x", float, dyn, dyn>;
+  const tensor<float, dyn, dyn> t{{1, 5, 2}, {7, 0, 9}, {0, 0, 0}};
+  const tensor<bool, dyn> b{false, true, true};
+  CHECK(evaluate(argmax<1>(x > 1), x = t) == tensor<std::int64_t, dyn>{1, 0, 0});
+  CHECK(evaluate(argmax<0>(x > 1), x = t) == tensor<std::int64_t, dyn>{1, 0, 0});
+  static_assert(plan_of(argmax<1>(x > 1_c)).kernels == 1);
+  CHECK(evaluate(argmin<1>(x > 0, keep_extents), x = t) == tensor<std::int64_t, dyn, 1>{{0}, {1}, {0}});
+  CHECK(evaluate(argmax(x > 6), x = t) == tensor<std::int64_t>(3));
+  CHECK(evaluate(argmax(b)) == tensor<std::int64_t>(1));
+  CHECK(evaluate(argmin(b)) == tensor<std::int64_t>(0));
+  session sess{{.simulated_gpus = 1}};
+  CHECK(sess.run(on<gpu<0>>(argmax<1>(x > 1)), x = t) == tensor<std::int64_t, dyn>{1, 0, 0});
+}
