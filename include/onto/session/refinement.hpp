@@ -98,7 +98,7 @@ class refinement {
   bool is_plain() const {
     for (int v = 0; v < g_.visit_count; ++v)
       if (const int first = g_.visits[v].same_as;
-          first >= 0 && states[v] != states[first] && !equal_states(states[v], states[first], m_))
+          first >= 0 && states[v] != states[first] && !equal_states(states[v], states[first], m_, most_compared))
         return false;
     return true;
   }

@@ -42,8 +42,9 @@ inline bool same_values(const state* a, const state* b) {
   return a->bytes == 0 || std::memcmp(a->values, b->values, static_cast<std::size_t>(a->bytes)) == 0;
 }
 
-/// Whether two states say the same: the same values and the same guards all the way down.
-ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, arena& memory) {
+/// Whether two states say the same: the same values and the same guards all the way down. False, too, where more than
+/// `most` have to be compared, since each is looked for among those before.
+ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, arena& memory, int most = 1 << 30) {
   struct pair {
     const state* a = nullptr;
     const state* b = nullptr;
@@ -53,7 +54,7 @@ ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, are
   for (int k = 0; k < pairs.size; ++k) {
     const auto [a, b] = pairs[k];
     if (a == b) continue;
-    if (!a || !b || !same_values(a, b) || a->child_count != b->child_count) return false;
+    if (k == most || !a || !b || !same_values(a, b) || a->child_count != b->child_count) return false;
     if (a->guard != b->guard && !(a->guard && b->guard && a->guard->equal(a->guard, b->guard))) return false;
     for (int c = 0; c < a->child_count; ++c) {
       const pair below{a->children[c], b->children[c]};
@@ -64,6 +65,9 @@ ONTO_NOINLINE inline bool equal_states(const state* one, const state* other, are
   }
   return true;
 }
+
+/// States that are compared before a program is refined, which takes linear time.
+inline constexpr int most_compared = 64;
 
 /// A guard under which something of what is fetched was written, or null.
 inline const guard_scope* guard_of(const graph_view& g, const state* const* fetched) {
@@ -100,7 +104,7 @@ struct visit_states {
     for (int v = 0; v < g.visit_count; ++v) {
       at[v] = state_of_visit(g.visits[v], fetched, at);
       const int first = g.visits[v].same_as;
-      one = one && (first < 0 || at[v] == at[first] || equal_states(at[v], at[first], memory));
+      one = one && (first < 0 || at[v] == at[first] || equal_states(at[v], at[first], memory, most_compared));
     }
     for (int n = 0; n < g.count; ++n)
       if (g[n].is_leaf() && g[n].visit >= 0) values[n] = at[g[n].visit];

@@ -265,6 +265,35 @@ TEST_CASE("a guard counts below what is written twice", "[session][identity]") {
                     Catch::Contains("[onto.run] evaluate runs on cpu<0>, and a device_guard asks for"));
 }
 
+namespace {
+
+/// More states than are compared before a session refines: each level has a tensor and an operation of its own.
+template <int Levels, class E>
+auto deep(const E& e, const tensor<float, 4>& t) {
+  if constexpr (Levels == 0)
+    return e;
+  else
+    return deep<Levels - 1>(tanh(e * t), t);
+}
+
+}  // namespace
+
+TEST_CASE("long expressions of data that are written twice are one", "[session][identity]") {
+  session sess;
+  const tensor<float, 4> t{1, 0.5f, 2, -1}, other{1, 0.5f, 2, 1};
+  const auto twice = deep<40>(x, t) + deep<40>(x, t), apart = deep<40>(x, t) + deep<40>(x, other);
+  CHECK(sess.placement(twice).told_apart == 0);
+  CHECK(sess.placement(apart).told_apart > 0);
+  const tensor<float, 4> one = sess.run(deep<40>(x, t), x = in), two = sess.run(deep<40>(x, other), x = in);
+  const auto is_sum = [&](const tensor<float, 4>& got, const tensor<float, 4>& second) {
+    for (int k = 0; k < 4; ++k) CHECK(got(k) == Approx(one(k) + second(k)).epsilon(1e-5));
+  };
+  is_sum(sess.run(twice, x = in), one);
+  is_sum(sess.run(apart, x = in), two);
+  is_sum(evaluate(twice, x = in), one);
+  is_sum(evaluate(apart, x = in), two);
+}
+
 TEST_CASE("a name stands for one value", "[session][identity]") {
   session sess;
   const auto scaled = [](float value) { return named<"h">(x * value); };
