@@ -155,6 +155,9 @@ int main(int argc, char** argv) {
     std::printf("task %d is done\n", node.rank());
   } catch (const failed_precondition_error& e) {
     std::fprintf(stderr, "task %d: %s\n", node.rank(), e.what());
+    // A launcher may end before words come to it from a host that was cut off.
+    if (how == "cut")
+      std::ofstream(argv[2] + ("." + std::to_string(node.rank()))) << "task " << node.rank() << ": " << e.what();
     return 4;
   }
 }
