@@ -6,8 +6,8 @@
 
 #include <type_traits>
 
-// Each is a function of constants and one of temporaries, which an expression keeps: were there one of `X&&` alone, it
-// would go before a program's own function of `const std::vector<double>&`, which none of these does.
+// Each is two functions: one of what has a name, by `const X&`, and one of temporaries, which an expression keeps. One
+// of `X&&` alone would be taken before a program's own function of `const std::vector<double>&`.
 
 /// Behind the functions `word` of expressions: one that takes data among its arguments, each of which becomes a leaf.
 /// `Kind` is that of the template arguments that are written: `int`, `class`, `auto`.

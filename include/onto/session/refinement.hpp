@@ -97,9 +97,7 @@ class refinement {
   /// Whether all that is met again says the same.
   bool is_plain() const {
     for (int v = 0; v < g_.visit_count; ++v)
-      if (const int first = g_.visits[v].same_as;
-          first >= 0 && states[v] != states[first] && !equal_states(states[v], states[first], m_, most_compared))
-        return false;
+      if (!is_met_alike(g_, v, states, m_)) return false;
     return true;
   }
 

@@ -90,6 +90,12 @@ ONTO_INLINE const state* state_of_visit(const graph_visit& visit, const state* c
   return above && visit.child < above->child_count ? above->children[visit.child] : nullptr;
 }
 
+/// Whether what a visit meets again says the same there, as far as it was compared. `at`: of all visits.
+ONTO_INLINE bool is_met_alike(const graph_view& g, int visit, const state* const* at, arena& memory) {
+  const int first = g.visits[visit].same_as;
+  return first < 0 || at[visit] == at[first] || equal_states(at[visit], at[first], memory, most_compared);
+}
+
 /// Those of all visits.
 struct visit_states {
   const state** at;
@@ -103,8 +109,7 @@ struct visit_states {
         guarded(guard_of(g, fetched) != nullptr) {
     for (int v = 0; v < g.visit_count; ++v) {
       at[v] = state_of_visit(g.visits[v], fetched, at);
-      const int first = g.visits[v].same_as;
-      one = one && (first < 0 || at[v] == at[first] || equal_states(at[v], at[first], memory, most_compared));
+      one = one && is_met_alike(g, v, at, memory);
     }
     for (int n = 0; n < g.count; ++n)
       if (g[n].is_leaf() && g[n].visit >= 0) values[n] = at[g[n].visit];
