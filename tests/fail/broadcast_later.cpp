@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // The mistake lies deep in an expression: it is reported once, not by everything above it.
 // FAIL: shape_mistake<.*broadcast.*onto::op::maximum.*onto::shape<5>.*onto::shape<2>
-#include <onto/ops/all.hpp>
+#include <onto/onto.hpp>
 
 #ifdef ONTO_TWIN
 #define EXTENT 5

@@ -221,6 +221,34 @@ def ready_for_many(ready, tasks):
     return {**ready, "g++": ("-include", str(file)) if compiler.precompile(file, f"{file}.gch") else ()}
 
 
+INCLUDES = re.compile(r"^\s*#\s*include <(onto/[^>]+)>", re.M)
+INCLUDED = re.compile(r"^(?:In file included| +)from ")
+ERROR_IN = re.compile(r"^include/(onto/[^:]+):.*\berror: ", re.M)
+
+
+@functools.cache
+def depths(headers):
+    """How many files include one another down to each header of ours, where it is first met after those lines."""
+    found = {}
+
+    def visit(text, depth):
+        for name in INCLUDES.findall(text):
+            if name not in found:
+                found[name] = depth
+                visit((INCLUDE / name).read_text(), depth + 1)
+
+    visit("\n".join(headers), 1)
+    return found
+
+
+def unsaid(case, said):
+    """How many lines about who included a header are not in what is said of a program together with others, or with headers
+    made ready, and would be were it alone: before each error in another file than the last, one for each file above."""
+    files = [name for name, _ in itertools.groupby(ERROR_IN.findall(said))]
+    shown = sum(INCLUDED.match(line) is not None for line in ours(said, case))
+    return max(0, sum(depths(case.headers).get(name, 0) for name in files) - shown)
+
+
 def refusal(case, compiler, good, said, hidden=0):
     """What is wrong with how a program was refused, or None. `hidden`: lines of ours that were not said."""
     if good:
@@ -241,10 +269,11 @@ def judge(case, compiler, show, twin_compiles, before=(), together=None):
     before = before if case.begins_with else ()
     if case.begins_with != WHOLE and compiler.name == "g++" and before:
         before = (*before, "-include", "onto/onto.hpp")
-    known = together is not None and refusal(case, compiler, False, together, hidden=compiler.name != "nvcc") is None
+    known = together is not None and refusal(case, compiler, False, together, unsaid(case, together)) is None
     if not known and before:
         good, said = compiler.check(case.path, before=before)
-        known = refusal(case, compiler, good, without_root(said), hidden=1) is None
+        said = without_root(said)
+        known = refusal(case, compiler, good, said, unsaid(case, said)) is None
     if not known or show or (case.words and compiler.name == "g++"):
         good, said = compiler.check(case.path, *case.flags)
         said = without_root(said)

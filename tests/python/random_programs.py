@@ -444,7 +444,7 @@ def part_at_a_place(p, x, v):
 
 @word(1)
 def triangle(p, x, v):
-    if v.ndim < 2 or not x.static:
+    if v.ndim < 2:
         return None
     name = p.dice.choice(["tril", "triu"])
     return f"{name}({x.name})", getattr(np, name)(v), True, [x]

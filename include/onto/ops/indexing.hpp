@@ -7,6 +7,7 @@
 
 #include <onto/core/error.hpp>
 #include <onto/expr/constant.hpp>
+#include <onto/expr/shape_check.hpp>
 #include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 

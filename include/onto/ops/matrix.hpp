@@ -2,6 +2,11 @@
 // What depends on an element's place: the triangles of matrices, and numbers written as rows with a single 1.
 #pragma once
 
+#include <onto/expr/number.hpp>
+#include <onto/ops/arithmetic.hpp>
+#include <onto/ops/compare.hpp>
+#include <onto/ops/like.hpp>
+#include <onto/ops/logic.hpp>
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
 #include <onto/ops/view.hpp>
@@ -78,30 +83,26 @@ struct one_hot : detail::integer_packs {
 
 namespace detail {
 
-template <class Op, class Shape>
-struct matrices_need_extents : mistake {
-  static constexpr bool ok = sizeof(Op) > 99;
-  static_assert(ok == true,
-                "[onto.shape] tril, triu: the last two extents have to be in the type; feed a placeholder with them");
-};
-
 template <bool Lower, int K, class E>
 constexpr auto triangle_of(const E& x) {
   constexpr extents e = E::facts.shape;
   if constexpr (e.rank < 2) {
     return make<op::triangle<Lower, K, 1, 1>>(x);
-  } else if constexpr (e[e.rank - 2] == dyn || e[e.rank - 1] == dyn) {
-    return typename matrices_need_extents<op::triangle<Lower, K, 1, 1>, shape_of_t<E>>::result{};
-  } else {
+  } else if constexpr (e[e.rank - 2] != dyn && e[e.rank - 1] != dyn) {
     return make<op::triangle<Lower, K, e[e.rank - 2], e[e.rank - 1]>>(x);
+  } else {
+    const auto diagonal = iota_like<-1, std::int64_t>(x) - iota_like<-2, std::int64_t>(x);
+    if constexpr (Lower)
+      return where(diagonal <= c<std::int64_t{K}>, x, typename E::element_type{});
+    else
+      return where(diagonal >= c<std::int64_t{K}>, x, typename E::element_type{});
   }
 }
 
 }  // namespace detail
 
 /// The lower triangle of a matrix, or of each of the last two dimensions; 0 above the `K`-th diagonal right of the main
-/// one: `tril(x)`, `tril<-1>(x)` without the diagonal. *Mandates* at least 2 dimensions, of which the last two are in
-/// the type.
+/// one: `tril(x)`, `tril<-1>(x)` without the diagonal. *Mandates* at least 2 dimensions.
 template <int K = 0, class E, detail::only_if<expression<E>> = 0>
 constexpr auto tril(const E& x) {
   return detail::triangle_of<true, K>(x);

@@ -3,6 +3,7 @@
 // roll, stack and split. Made of views, which kernels read through, and of `concat` where parts come together.
 #pragma once
 
+#include <onto/expr/shape_check.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/concat.hpp>
 #include <onto/ops/generate.hpp>

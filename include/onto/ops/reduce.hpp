@@ -2,6 +2,7 @@
 // Reductions: axes are folded away. `sum(x)` folds all of them, `sum<0, -1>(x)` the first and the last.
 #pragma once
 
+#include <onto/expr/shape_check.hpp>
 #include <onto/ops/logic.hpp>
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>

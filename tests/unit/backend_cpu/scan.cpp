@@ -303,6 +303,29 @@ TEST_CASE("an extreme is NaN from the first NaN on") {
   CHECK(out[70] == out[70]);
 }
 
+template <class T>
+static void check_rare_nans() {
+  thread_pool pool(2);
+  rng r(47);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const extents& space : {shape_value({300}), shape_value({40, 70}), shape_value({9000, 3}), shape_value({33, 1})})
+    for (int axis = 0; axis < space.rank; ++axis) {
+      view<T> x = make_view<T>(space, memory::contiguous, r);
+      for (std::int64_t k = 0; k < space.size(); ++k) {
+        x.data()[k] = static_cast<T>(pick(r, -9, 9));
+        if (pick(r, 0, 60) == 0) x.data()[k] = std::numeric_limits<T>::quiet_NaN();
+        if (pick(r, 0, 30) == 0) x.data()[k] = static_cast<T>(pick(r, 0, 1) ? infinity : -infinity);
+      }
+      check<T>(pool, space, axis, x);
+    }
+}
+
+TEST_CASE("extremes of rows and of columns are NaN from there on, wherever a NaN is among others") {
+  check_rare_nans<float>();
+  check_rare_nans<double>();
+  check_rare_nans<half>();
+}
+
 TEST_CASE("nothing is scanned where there are no elements") {
   thread_pool pool(2);
   rng r(46);

@@ -90,10 +90,7 @@ TEST_CASE("the rows of words in the table of operations", "[golden]") {
       get<1>(split<3, 1>(x)));
   ROW("with a value around it, 0 unless another is named; a padding an axis, those after them as they are",
       pad<padding<1, 2>, padding<3>>(x, 1));
-  ROW("the triangle below the diagonal, it included; `tril<1>` one diagonal more; of the last two axes, whose extents "
-      "are "
-      "in the type",
-      tril(x));
+  ROW("the triangle below the diagonal, it included; `tril<1>` one diagonal more; of the last two axes", tril(x));
   ROW("the triangle above, as `tril`", triu(x));
   ROW_OF_INTEGERS("a row of 10 with a 1 at each number, 0 where it has none; float, or `one_hot<10, double>`",
                   one_hot<10>(i));

@@ -13,12 +13,12 @@ namespace {
 constexpr auto open = placeholder<"open", float, dyn, dyn>;
 constexpr auto known = placeholder<"known", float, 3, 5>;
 constexpr auto line = placeholder<"line", half, dyn>;
+const tensor<float, 3, 5> X = evaluate(reshape<3, 5>(iota<float, 15>()) - 7.f);
 
 /// Both are the same on the CPU and on a simulated GPU.
 template <class Open, class Known>
 bool agree(const Open& o, const Known& k) {
   session sess{{.simulated_gpus = 1}};
-  const tensor<float, 3, 5> X;
   const auto wanted = sess.run(k);
   return sess.run(on<cpu<0>>(o), open = X) == wanted && sess.run(on<gpu<0>>(o), open = X) == wanted;
 }
@@ -35,6 +35,25 @@ TEST_CASE("numbers along an axis are those of the type's extents", "[session]") 
   CHECK(sess.run(iota_like<0>(known)) == tensor<float, 3, 5>{{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}});
   CHECK(sess.run(iota_like(line), line = tensor<half, 3>{7, 8, 9}) == tensor<half, 3>{0, 1, 2});
   CHECK(sess.run(iota_like<0>(open), open = tensor<float, 3, 0>{}).size() == 0);
+}
+
+TEST_CASE("triangles of extents that only the run knows are those of the type's", "[session]") {
+  const auto same = [](const auto& o, const auto& k) {
+    session sess{{.simulated_gpus = 1}};
+    const auto wanted = sess.run(k, known = X);
+    return sess.run(on<cpu<0>>(o), open = X) == wanted && sess.run(on<gpu<0>>(o), open = X) == wanted;
+  };
+  CHECK(same(tril(open), tril(known)));
+  CHECK(same(triu<1>(open) * 2.f, triu<1>(known) * 2.f));
+  CHECK(same(tril<-2>(stack(exp(open), open)), tril<-2>(stack(exp(known), known))));
+  CHECK(same(triu<-1>(transpose(open)), triu<-1>(transpose(known))));
+  CHECK(same(sum<0>(tril(open) * open), sum<0>(tril(known) * known)));
+  session sess;
+  CHECK(sess.run(gradient(sum(square(tril(open))), open), open = X) == sess.run(2.f * tril(known), known = X));
+  CHECK(sess.run(tril(open), open = tensor<float, 0, 2>{}).size() == 0);
+  constexpr auto partly = placeholder<"partly", bool, dyn, 2>;
+  CHECK(sess.run(triu(partly), partly = tensor<bool, 3, 2>{{true, true}, {true, true}, {true, true}}) ==
+        tensor<bool, 3, 2>{{true, true}, {false, true}, {false, false}});
 }
 
 TEST_CASE("random numbers like a tensor are those of the type's extents", "[session]") {

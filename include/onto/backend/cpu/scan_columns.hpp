@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Prefix sums and products of columns beside each other: a column is a lane of a vector.
+// Scans of columns beside each other: a column is a lane of a vector.
 #pragma once
 
 #include <onto/backend/cpu/instruction_set.hpp>
@@ -36,6 +36,10 @@ struct kept_terms {
 
 inline namespace ONTO_VECTOR_ABI {
 
+/// Whether a scan is of running maxima or minima.
+template <class Rule>
+inline constexpr bool keeps_extreme = Rule::by == fold::min || Rule::by == fold::max;
+
 #if ONTO_PACKS
 /// What columns have kept, a lane for each, and `Rule::add` and `Rule::finish` of a row of them: of floats, in doubles.
 template <class Rule, class T, int Bytes>
@@ -66,6 +70,7 @@ struct kept_columns {
 
 /// Of doubles: what rounding has taken from a sum, too.
 template <class Rule, int Bytes>
+  requires(!keeps_extreme<Rule>)
 struct kept_columns<Rule, double, Bytes> {
   using lanes = pack<double, Bytes>;
   using join = lane_number<Rule::by == fold::sum>;
@@ -95,19 +100,33 @@ struct kept_columns<Rule, double, Bytes> {
       return kept;
   }
 };
+
+/// The greatest or the least up to a row; NaN from the first NaN on.
+template <class Rule, class T, int Bytes>
+  requires keeps_extreme<Rule>
+struct kept_columns<Rule, T, Bytes> {
+  using lanes = pack<T, Bytes>;
+  using extreme = pack_extreme<T, Bytes, Rule::by == fold::min>;
+  lanes kept;
+
+  ONTO_INLINE void load(const kept_terms<T>& from) { kept = lanes::load_unaligned(from.kept); }
+  ONTO_INLINE void store(const kept_terms<T>& to) const { kept.store_unaligned(to.kept); }
+  ONTO_INLINE void add(const lanes& x) { kept = select(either_nan(x, kept), x + kept, extreme::better(x, kept)); }
+  ONTO_INLINE lanes finish() const { return kept; }
+};
 #endif
 
 /// Whether columns of `T` go by vectors.
 template <class Rule, class T>
-inline constexpr bool scans_by_vectors = has_packs && (Rule::by == fold::sum || Rule::by == fold::prod) &&
-                                         (std::is_same_v<T, float> || std::is_same_v<T, double>);
+inline constexpr bool scans_by_vectors = has_packs && (std::is_same_v<T, float> || std::is_same_v<T, double>);
 
 /// A tile of columns beside each other, as `scan_columns` in scan_tiles.hpp says. The same bits for every instruction
 /// set.
 template <class Rule, class Pass, class T>
 struct column_scan {
   using tile = scan_tile<T, T>;
-  using terms = kept_terms<double>;
+  using term = typename Rule::term;
+  using terms = kept_terms<term>;
   using variants = vector_variants<column_scan, void(const tile&, const terms&, const terms&)>;
   /// Rows that are gone over while what a vector of columns has kept stays in registers: so many streams of memory.
   static constexpr std::int64_t rows_at_once = 8;
@@ -169,12 +188,12 @@ struct column_scan {
   template <int... J>
   static ONTO_INLINE void scan_few(const tile& t, const terms& kept, const terms& total,
                                    std::integer_sequence<int, J...>) {
-    double before[] = {kept.kept[J]...}, lost[] = {kept.lost[J]...};
-    double all[] = {total.kept[J]...}, lost_of_all[] = {total.lost[J]...};
+    term before[] = {kept.kept[J]...}, lost[] = {kept.lost[J]...};
+    term all[] = {total.kept[J]...}, lost_of_all[] = {total.lost[J]...};
     const T* in = t.in;
     T* out = t.out;
     const auto add = [&](int j) {
-      const double x = in[j];
+      const term x = in[j];
       if constexpr (Pass::totals) Rule::add(all[j], lost_of_all[j], x);
       if constexpr (!Pass::stores) return;
       Rule::add(before[j], lost[j], x);
@@ -197,7 +216,7 @@ struct column_scan {
   /// Columns `0` to `n` as the first lanes of vectors.
   template <int Bytes>
   static ONTO_INLINE void scan_first(const tile& t, std::int64_t n, const terms& kept, const terms& total) {
-    double memory[4][pack<T, Bytes>::size] = {};
+    term memory[4][pack<T, Bytes>::size] = {};
     const terms here{memory[0], memory[1]}, all{memory[2], memory[3]};
     for (std::int64_t j = 0; j < n; ++j) {
       here.kept[j] = kept.kept[j];

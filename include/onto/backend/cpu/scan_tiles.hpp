@@ -7,6 +7,7 @@
 #include <onto/core/config.hpp>
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace onto::detail {
@@ -46,6 +47,20 @@ ONTO_INLINE void scan_group(const scan_tile<In, Out>& t, const In* in, Out* out,
   (store(K), ...);
 }
 
+/// `Rule` of running maxima or minima where no element is NaN: one instruction, without a branch.
+template <class Rule>
+struct ordered_extreme : Rule {
+  using term = typename Rule::term;
+
+  ONTO_INLINE static void add(term& kept, term&, term x) {
+    if constexpr (Rule::by == fold::min)
+      kept = x < kept ? x : kept;
+    else
+      kept = x > kept ? x : kept;
+  }
+  ONTO_INLINE static void merge(term& kept, term& lost, term next, term) { add(kept, lost, next); }
+};
+
 /// A tile of one column, four elements at a time: of the additions one in four waits for the one before it.
 template <class Rule, class Pass, class In, class Out>
 void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::term>& before,
@@ -62,7 +77,12 @@ void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::te
     out += done * t.out_row;
   }
   const kept_terms<term> kept_here{&kept, &lost}, all_here{&all, &lost_of_all};
-  const auto scan = [&](auto more) { scan_group<Rule, Pass>(t, in, out, kept_here, all_here, more); };
+  const auto scan = [&]<int... K>(std::integer_sequence<int, K...> more) {
+    if constexpr (keeps_extreme<Rule> && std::is_floating_point_v<In>)
+      if (((in[0] == in[0]) & ... & (in[K * t.in_row] == in[K * t.in_row])))
+        return scan_group<ordered_extreme<Rule>, Pass>(t, in, out, kept_here, all_here, more);
+    scan_group<Rule, Pass>(t, in, out, kept_here, all_here, more);
+  };
   for (; left >= 4; left -= 4, in += 4 * t.in_row, out += 4 * t.out_row) scan(std::integer_sequence<int, 1, 2, 3>{});
   if (left == 3) scan(std::integer_sequence<int, 1, 2>{});
   if (left == 2) scan(std::integer_sequence<int, 1>{});
