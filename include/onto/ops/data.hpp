@@ -116,10 +116,25 @@ template <class L, class R>
 constexpr auto operator!=(L&& l, R&& r) {
   return detail::leaf_of(static_cast<L&&>(l)) != detail::leaf_of(static_cast<R&&>(r));
 }
-/// A number times what `gradients` gives.
-template <detail::scalar_value S, expression First, expression... More>
-constexpr auto operator*(const S&, const std::tuple<First, More...>&) {
-  return typename detail::several_expressions_are_no_operand<std::tuple<First, More...>>::result{};
+// What `gradients` gives, beside a number or another such.
+#define ONTO_SEVERAL_ARE_NO_OPERAND(sign)                                                    \
+  template <detail::scalar_value S, expression First, expression... More>                    \
+  constexpr auto operator sign(const S&, const std::tuple<First, More...>&) {                \
+    return typename detail::several_expressions_are_no_operand<std::tuple<First>>::result{}; \
+  }                                                                                          \
+  template <expression First, expression... More, class R>                                   \
+    requires(detail::scalar_value<R> || detail::is_tuple_of_expressions<R>)                  \
+  constexpr auto operator sign(const std::tuple<First, More...>&, const R&) {                \
+    return typename detail::several_expressions_are_no_operand<std::tuple<First>>::result{}; \
+  }
+ONTO_SEVERAL_ARE_NO_OPERAND(+)
+ONTO_SEVERAL_ARE_NO_OPERAND(-)
+ONTO_SEVERAL_ARE_NO_OPERAND(*)
+ONTO_SEVERAL_ARE_NO_OPERAND(/)
+#undef ONTO_SEVERAL_ARE_NO_OPERAND
+template <expression First, expression... More>
+constexpr auto operator-(const std::tuple<First, More...>&) {
+  return typename detail::several_expressions_are_no_operand<std::tuple<First>>::result{};
 }
 ONTO_TAKES_DATA_OF_TWO(mod)
 ONTO_TAKES_DATA_OF_TWO(pow)
