@@ -40,9 +40,13 @@ struct pack_line {
   int arguments;   // registers
   int argument[4];
 };
+template <element Type, int Slot, int Register>
+constexpr pack_line pack_line_of(instruction<store_result, Type, Slot, Register>) {
+  return {element_bit(Type), true, false, true, true, false, 1, {Register}};
+}
 template <class Op, element Type, int... Arguments>
 constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
-  if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar> || std::is_same_v<Op, store_result>)
+  if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar>)
     return {element_bit(Type), true, false, true, true, false, 0, {}};
   else
     return {element_bit(Type),
@@ -67,8 +71,8 @@ struct pack_form {
   constexpr bool possible() const { return plain || mixed; }
 };
 
-/// Of a program whose last instruction is the result. An int64 is nothing but the seed of a generator, which is one for
-/// all elements.
+/// Of a program whose last instruction is the result. An int64 is nothing but the seed of a generator, or what that is
+/// computed from, which is one for all elements.
 constexpr pack_form find_pack_form(const pack_line* lines, int count) {
   constexpr element_set float32 = element_bit(element::float32), float64 = element_bit(element::float64);
   constexpr element_set boolean = element_bit(element::boolean), seed = element_bit(element::int64);
@@ -83,12 +87,14 @@ constexpr pack_form find_pack_form(const pack_line* lines, int count) {
   if (floats == 0 || result == seed) return f;
   for (int k = 0; k < count; ++k) {
     const pack_line& x = lines[k];
-    if (!x.packs || (x.type & (floats | boolean | integers | (x.moves || x.made ? seed : element_set{0}))) == 0)
+    const bool of_seeds = x.type == seed && !x.generates && !x.moves;
+    if (!x.packs || (x.type & (floats | boolean | integers | (x.moves || of_seeds ? seed : element_set{0}))) == 0)
       return f;
     element_set types = x.type;
     for (int j = 0; j < x.arguments; ++j) {
       const element_set operand = lines[x.argument[j]].type;
-      if (operand == seed && (!x.generates || x.integers)) return f;
+      const bool takes_seed = of_seeds || (x.generates && !x.integers);
+      if (operand == seed ? !takes_seed : of_seeds && (operand & integers) == 0) return f;
       types |= operand;
     }
     if ((types & integers) != 0 && !x.integers) return f;

@@ -40,6 +40,31 @@ TEST_CASE("a seed that is fed gives the numbers of its value", "[session][random
   CHECK(sess.run(random_uniform<float, 5>(narrow + 1), narrow = 10) == sess.run(random_uniform<float, 5>(11)));
 }
 
+TEST_CASE("a seed that the kernel computes gives the numbers of its value", "[session][random]") {
+  constexpr auto small = placeholder<"small", std::uint8_t>;
+  constexpr auto many = placeholder<"many", float, 1500>;
+  session sess;
+  tensor<float, 1500> X;
+  for (std::size_t k = 0; k < X.size(); ++k) X.data()[k] = static_cast<float>(k);
+  for (const std::int64_t s : {std::int64_t{5}, std::int64_t{-3}, std::int64_t{1} << 41}) {
+    INFO(s);
+    CHECK(sess.run(random_normal<float, 1500>(seed * 3 + 1), seed = s) ==
+          sess.run(random_normal<float, 1500>(s * 3 + 1)));
+    CHECK(sess.run(random_uniform<double, 70>(seed - 9), seed = s) == sess.run(random_uniform<double, 70>(s - 9)));
+    CHECK(sess.run(many * random_uniform<float, 1500>(seed + 1), seed = s, many = X) ==
+          sess.run(many * random_uniform<float, 1500>(s + 1), many = X));
+    CHECK(sess.run(random_uniform<float, 40>(where(seed > 0, seed, 4)), seed = s) ==
+          sess.run(random_uniform<float, 40>(s > 0 ? s : 4)));
+  }
+  CHECK(sess.run(random_normal<float, 99>(narrow), narrow = -7) == sess.run(random_normal<float, 99>(-7)));
+  CHECK(sess.run(random_normal<float, 99>(cast<std::int64_t>(small) + 1), small = std::uint8_t{255}) ==
+        sess.run(random_normal<float, 99>(256)));
+  CHECK(sess.run(random_uniform<double, 99>(narrow * 2), narrow = -7) == sess.run(random_uniform<double, 99>(-14)));
+  const auto [drawn, number] = sess.run(fetches(random_normal<float>(seed + 1), seed + 1), seed = 4);
+  CHECK(drawn == sess.run(random_normal<float>(5)));
+  CHECK(static_cast<std::int64_t>(number) == 5);
+}
+
 TEST_CASE("a seed that a variable counts gives each run other numbers", "[session][random]") {
   session sess;
   const auto count = variable<"count", std::int64_t>(0_c);

@@ -155,6 +155,8 @@ ONTO_INLINE auto convert(const pack_integers<T, Bytes>& x) {
     return !(x == pack_integers<T, Bytes>(T{0}));
   else if constexpr (std::is_same_v<To, float>)
     return x.floats();
+  else if constexpr (std::is_same_v<To, std::int64_t>)  // of a seed, which is one for all elements
+    return static_cast<std::int64_t>(static_cast<T>(x.data[0]));
   else
     return pack_integers<To, Bytes>::low_bits(x.data);
 }
