@@ -372,29 +372,4 @@ class row_sums {
   small_array<state, 16> states_;
 };
 
-/// Puts the updates of a row in its place, the last of them.
-template <numbers_outside Outside, class T>
-void replace_rows(thread_pool& pool, const numbered_rows& u, T* out) {
-  const std::int64_t inner = u.inner;
-  auto body = [&](const block_of_rows& part) {
-    block_of_updates b;
-    const std::int64_t columns = part.last_column - part.first_column;
-    for_each_block(u.count(), [&](std::int64_t first, std::int64_t n) {
-      const std::int64_t kept = b.template read<Outside>(u, first, n, part.first, part.last);
-      for (std::int64_t k = 0; k < kept; ++k) {
-        const T* const from = static_cast<const T*>(u.updates) + b.from[k];
-        T* const to = out + b.place[k] * inner;
-        if (u.columns.empty()) {
-          std::memcpy(static_cast<void*>(to + part.first_column), from + part.first_column,
-                      static_cast<std::size_t>(columns) * sizeof(T));
-          continue;
-        }
-        for (std::int64_t j = part.first_column; j < part.last_column; ++j)
-          to[j] = from[u.columns[static_cast<std::size_t>(j)]];
-      }
-    });
-  };
-  share_rows(pool, u.count() * inner, u.rows, inner, 64, body);
-}
-
 }  // namespace onto::detail

@@ -14,6 +14,45 @@
 
 namespace onto::detail {
 
+/// Puts the updates of a row in its place, the last of them.
+template <numbers_outside Outside, class T>
+void replace_rows(thread_pool& pool, const numbered_rows& u, T* out) {
+  constexpr std::int64_t few = 8;  // elements, of which a copy is no call
+  const std::int64_t inner = u.inner;
+  auto body = [&](const block_of_rows& part) {
+    block_of_updates b;
+    const std::int64_t columns = part.last_column - part.first_column;
+    if (part.first == 0 && part.last == u.rows && columns == inner && inner <= few && u.columns.empty()) {
+      for_each_line<Outside>(u, 0, u.count(), [&](const auto& line, std::int64_t n) {
+        for (std::int64_t k = 0; k < n; ++k) {
+          const std::int64_t row = line.row(k);
+          if (row < 0 || row >= u.rows) continue;
+          const T* const from = static_cast<const T*>(u.updates) + line.update(k);
+          T* const to = out + row * inner;
+          *to = *from;
+          for (std::int64_t j = 1; j < inner; ++j) to[j] = from[j];
+        }
+      });
+      return;
+    }
+    for_each_block(u.count(), [&](std::int64_t first, std::int64_t n) {
+      const std::int64_t kept = b.template read<Outside>(u, first, n, part.first, part.last);
+      for (std::int64_t k = 0; k < kept; ++k) {
+        const T* const from = static_cast<const T*>(u.updates) + b.from[k];
+        T* const to = out + b.place[k] * inner;
+        if (u.columns.empty()) {
+          std::memcpy(static_cast<void*>(to + part.first_column), from + part.first_column,
+                      static_cast<std::size_t>(columns) * sizeof(T));
+          continue;
+        }
+        for (std::int64_t j = part.first_column; j < part.last_column; ++j)
+          to[j] = from[u.columns[static_cast<std::size_t>(j)]];
+      }
+    });
+  };
+  share_rows(pool, u.count() * inner, u.rows, inner, 64, body);
+}
+
 /// *Complexity* linear in the elements of the result and of the updates.
 template <class Op, class T>
 void cpu_scatter(thread_pool& pool, const kernel_call& call) {
