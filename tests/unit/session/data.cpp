@@ -255,6 +255,18 @@ TEST_CASE("results of rank 0 stand beside the standard's own types", "[data]") {
   CHECK(twice == 4.0f);
 }
 
+TEST_CASE("words that C++ has no function of take a tensor of rank 0", "[data]") {
+  session sess;
+  const tensor<float> total = sess.run(sum(constant({1.f, -3.f})));
+  CHECK(evaluate(relu(total)) == tensor<float>(0));
+  CHECK(evaluate(sign(total)) == tensor<float>(-1));
+  CHECK(evaluate(square(total)) == tensor<float>(4));
+  CHECK(evaluate(sigmoid(tensor<float>(0))) == tensor<float>(0.5f));
+  CHECK(evaluate(rsqrt(square(total))) == tensor<float>(0.5f));
+  CHECK(evaluate(gelu(tensor<float>(0))) == tensor<float>(0));
+  CHECK(evaluate(tensor<float, 2>{1, 2} * square(total)) == tensor<float, 2>{4, 8});
+}
+
 TEST_CASE("a tensor of rank 0 stands where a word takes a number", "[data]") {
   session sess;
   const tensor<float> two(2.f);
