@@ -205,7 +205,8 @@ constexpr auto average_of(const W& w) {
 
 /// One step of training: the loss, and where that is computed, its variables (or those that are named) get their next
 /// values. All of them are read before any is written. What the optimizer keeps are variables beside the parameters,
-/// "w/adam_m", on their devices; the variable "step" counts. `sess.initialize(step)` sets all of them.
+/// "w/adam_m", on their devices; the variable "step" counts, and where a rule goes by the number of its step, another
+/// beside the first parameter, "w/adam_steps". `sess.initialize(step)` sets all of them.
 /// Between optimizer and loss there may be `learning_rate(e)`, `clip_by_global_norm(most)`, `moving_average(decay)` and
 /// `loss_scaling{}`.
 /// *Mandates* a floating-point loss of rank 0 that changes with each of the variables.

@@ -113,6 +113,14 @@ constexpr auto state_beside(const W& w, const X& first) {
   return name_state(spelled<Suffix>(), type_box<W>{}, full_like(w, first));
 }
 
+/// How many updates there have been of what a rule corrects by that: a variable of one number beside the first of those
+/// that are trained together, "w/adam_steps". Another optimizer in the session has another.
+template <char... Suffix, char... Letters, class Initial, class T, int... Dims, class Count>
+constexpr auto name_count(letters<Suffix...>, type_box<variable_node<letters<Letters...>, Initial, T, Dims...>>,
+                          type_box<Count>) {
+  return variable_node<letters<Letters..., '/', Suffix...>, void, Count>{}(zeros<Count>());
+}
+
 template <class W, class G, class Decay>
 constexpr auto decayed(const W& w, const G& g, const Decay& decay) {
   if constexpr (is_absent<Decay>)
@@ -148,7 +156,8 @@ struct writes_where {
 };
 
 // The rules. `common` makes what does not depend on the variable but on its element type: numbers that are computed
-// once a step. The call returns a tuple of assignments.
+// once a step. The call returns a tuple of assignments. `count` names the count of steps that a rule goes by, where it
+// does.
 
 template <class Momentum, class Nesterov, class Decay>
 struct sgd_rule {
@@ -180,6 +189,7 @@ struct sgd_rule {
 
 template <bool Decoupled, class Beta1, class Beta2, class Epsilon, class Decay>
 struct adam_rule {
+  using count = decltype(spelled<"adam_steps">());
   Beta1 beta1;
   Beta2 beta2;
   Epsilon epsilon;
@@ -264,6 +274,7 @@ struct rmsprop_rule {
 
 template <class RateDecay, class Accumulator, class Epsilon, class Decay>
 struct adagrad_rule {
+  using count = std::conditional_t<is_absent<RateDecay>, void, decltype(spelled<"adagrad_steps">())>;
   RateDecay rate_decay;
   Accumulator initial_accumulator;
   Epsilon epsilon;

@@ -34,18 +34,19 @@ static_assert(!program<instruction<load_scalar, element::int64, 0>, instruction<
 using seed_sum = program<instruction<load_scalar, element::int64, 0>, instruction<load_scalar, element::int64, 1>,
                          instruction<op::add, element::int64, 0, 1>, instruction<op::mul, element::int64, 2, 0>,
                          instruction<op::random_normal<float>, element::float32, 3>>;
-using narrow_seed = program<instruction<load_scalar, element::int32, 0>,
-                            instruction<op::cast<std::int64_t>, element::int64, 0>,
-                            instruction<op::random_normal<float>, element::float32, 1>>;
+using narrow_seed =
+    program<instruction<load_scalar, element::int32, 0>, instruction<op::cast<std::int64_t>, element::int64, 0>,
+            instruction<op::random_normal<float>, element::float32, 1>>;
 using stored_seed = program<instruction<load_scalar, element::int64, 0>, instruction<op::add, element::int64, 0, 0>,
                             instruction<store_result, element::int64, 0, 1>,
                             instruction<op::random_normal<float>, element::float32, 1>>;
-using used_seed = program<instruction<load_input, element::int64, 0>, instruction<op::add, element::int64, 0, 0>,
-                          instruction<op::random_normal<float>, element::float32, 1>,
-                          instruction<op::cast<float>, element::float32, 1>, instruction<op::add, element::float32, 2, 3>>;
-using seed_of_float = program<instruction<load_input, element::float32, 0>,
-                              instruction<op::cast<std::int64_t>, element::int64, 0>,
-                              instruction<op::random_normal<float>, element::float32, 1>>;
+using used_seed =
+    program<instruction<load_input, element::int64, 0>, instruction<op::add, element::int64, 0, 0>,
+            instruction<op::random_normal<float>, element::float32, 1>,
+            instruction<op::cast<float>, element::float32, 1>, instruction<op::add, element::float32, 2, 3>>;
+using seed_of_float =
+    program<instruction<load_input, element::float32, 0>, instruction<op::cast<std::int64_t>, element::int64, 0>,
+            instruction<op::random_normal<float>, element::float32, 1>>;
 static_assert(seed_sum::packs.mixed && narrow_seed::packs.mixed);
 static_assert(!stored_seed::packs.possible() && !used_seed::packs.possible() && !seed_of_float::packs.possible());
 

@@ -202,6 +202,41 @@ TEST_CASE("what an optimizer keeps are variables beside the parameter", "[traini
     CHECK(v.data()[k] == Approx(0.1 * g.data()[k] * g.data()[k]));
 }
 
+/// Two losses that are lowered in turn, `each` at a time, and each of them in a session of its own.
+template <class First, class Second>
+static void check_in_turn(const First& first, const Second& second, const expression auto& a,
+                          const expression auto& b) {
+  session both, alone, other;
+  both.initialize(first);
+  both.initialize(second);
+  alone.initialize(first);
+  other.initialize(second);
+  for (int k = 0; k < 5; ++k) {
+    both.run(first);
+    both.run(second);
+    both.run(second);
+    alone.run(first);
+    other.run(second);
+    other.run(second);
+  }
+  CHECK(both.run(a) == alone.run(a));
+  CHECK(both.run(b) == other.run(b));
+  CHECK(static_cast<std::int64_t>(both.run(training_step())) == 15);
+}
+
+TEST_CASE("optimizers of two losses in one session do not count each other's steps", "[training]") {
+  constexpr auto a = variable<"a", double>(0_c);
+  constexpr auto b = variable<"b", double>(2_c);
+  constexpr auto e = variable<"e", double>(1_c);
+  const auto near = square(a - 1) + square(e);
+  const auto far = square(b + 7);
+  check_in_turn(minimize(adam{.rate = 0.1}, near), minimize(adam{.rate = 0.2}, far), a, b);
+  check_in_turn(minimize<adamw{.rate = 0.1}>(near), minimize<adam{.rate = 0.2}>(far), a, b);
+  check_in_turn(minimize(adagrad{.rate = 0.1, .rate_decay = 0.5}, near),
+                minimize<adagrad{.rate = 0.1, .rate_decay = 0.5}>(far), a, b);
+  check_in_turn(minimize(adam{}, loss_scaling{}, moving_average(0.9), near), minimize(adam{}, far), a, b);
+}
+
 TEST_CASE("extents that only the run knows", "[training]") {
   static constexpr auto in = placeholder<"x", double, dyn, dyn>;
   static constexpr auto wanted = placeholder<"t", double, dyn, 1>;
