@@ -115,10 +115,13 @@ constexpr auto state_beside(const W& w, const X& first) {
 
 /// How many updates there have been of what a rule corrects by that: a variable of one number beside the first of those
 /// that are trained together, "w/adam_steps". Another optimizer in the session has another.
-template <char... Suffix, char... Letters, class Initial, class T, int... Dims, class Count>
-constexpr auto name_count(letters<Suffix...>, type_box<variable_node<letters<Letters...>, Initial, T, Dims...>>,
-                          type_box<Count>) {
+template <class Count, char... Suffix, char... Letters, class Initial, class T, int... Dims>
+constexpr auto name_count(letters<Suffix...>, type_box<variable_node<letters<Letters...>, Initial, T, Dims...>>) {
   return variable_node<letters<Letters..., '/', Suffix...>, void, Count>{}(zeros<Count>());
+}
+template <fixed_string Suffix, class Count, class W>
+constexpr auto count_beside(const W&) {
+  return name_count<Count>(spelled<Suffix>(), type_box<W>{});
 }
 
 template <class W, class G, class Decay>
@@ -189,7 +192,6 @@ struct sgd_rule {
 
 template <bool Decoupled, class Beta1, class Beta2, class Epsilon, class Decay>
 struct adam_rule {
-  using count = decltype(spelled<"adam_steps">());
   Beta1 beta1;
   Beta2 beta2;
   Epsilon epsilon;
@@ -204,6 +206,10 @@ struct adam_rule {
       return std::tuple{pace, steady, rate_in<T>(rate)};
     else
       return std::tuple{pace, steady};
+  }
+  template <class Count, class W>
+  static constexpr auto count(const W& w) {
+    return count_beside<"adam_steps", Count>(w);
   }
   template <class Writer, class W, class G, class Pace, class Steady, class... Rate>
   constexpr auto operator()(const Writer& to, const W& w, const G& gradient, const Pace& pace, const Steady& steady,
@@ -274,7 +280,6 @@ struct rmsprop_rule {
 
 template <class RateDecay, class Accumulator, class Epsilon, class Decay>
 struct adagrad_rule {
-  using count = std::conditional_t<is_absent<RateDecay>, void, decltype(spelled<"adagrad_steps">())>;
   RateDecay rate_decay;
   Accumulator initial_accumulator;
   Epsilon epsilon;
@@ -287,6 +292,9 @@ struct adagrad_rule {
     else
       return std::tuple{cast<T>(rate_in<double>(rate) / (1.0_c + rate_decay * (cast<double>(step) - 1.0_c)))};
   }
+  template <class Count, class W>
+    requires(!is_absent<RateDecay>)
+  static constexpr auto count(const W& w) { return count_beside<"adagrad_steps", Count>(w); }
   template <class Writer, class W, class G, class Rate>
   constexpr auto operator()(const Writer& to, const W& w, const G& gradient, const Rate& rate) const {
     const auto g = decayed(w, gradient, weight_decay);

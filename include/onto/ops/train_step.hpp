@@ -198,38 +198,17 @@ constexpr auto parts_of(std::index_sequence<K...>, const Rule& rule, const Rate&
   return std::make_tuple(step_of(rule, rate, step, to, factor, more, std::get<K>(gradients), w)...);
 }
 
-template <class Loss, class Effects, class Counts, class... Part>
-constexpr auto join_parts(const Loss& loss, const Effects& effects, const Counts& counts, const Part&... part) {
+template <class Loss, class Effects, class Count, class... Part>
+constexpr auto join_parts(const Loss& loss, const Effects& effects, const Count& count, const Part&... part) {
   return std::apply([&](const auto&... effect) { return group(loss, effect...); },
-                    std::tuple_cat(effects, part.first..., counts, part.updates...));
+                    std::tuple_cat(effects, part.first..., std::tuple{count}, part.updates...));
 }
 
-/// Whether a rule goes by a count of its own.
-template <class Rule>
-concept counts_steps = requires {
-  typename Rule::count;
-}
-&&!std::is_void_v<typename Rule::count>;
-
-/// The number of a step, from 1 on, and what counts it.
-template <class Step, class Counts>
-struct numbered_step {
-  Step number;
-  Counts counts;
+/// Whether a rule goes by a count of its own, beside `W`.
+template <class Rule, class W>
+concept counts_steps = requires(const W& w) {
+  Rule::template count<std::int64_t>(w);
 };
-/// The step of all that is trained in a session; that of the rule.
-template <class Rule, class Loss, class Writer, class Step, class Count, class W>
-constexpr auto number_step(const Writer& to, const Step& step, const Count& count, const W&) {
-  if constexpr (counts_steps<Rule>) {
-    const auto made = name_count(typename Rule::count{}, type_box<typename variable_in<W>::type>{},
-                                 type_box<typename step_count<Loss>::type>{});
-    const auto own = made + c<1>;
-    const auto counts = std::tuple{count, to.set(made, own)};
-    return numbered_step<std::remove_const_t<decltype(own)>, std::remove_const_t<decltype(counts)>>{own, counts};
-  } else {
-    return numbered_step<Step, std::tuple<Count>>{step, std::tuple{count}};
-  }
-}
 
 /// How many steps a writer's variables have made.
 template <class Loss, class Writer>
@@ -244,26 +223,36 @@ constexpr auto steps_by(const Writer&) {
 template <class Rule, class Settings, class Writer, class Factor, class Loss, class Effects, class G, class First,
           class... W>
 constexpr auto finish_step(const Rule& rule, const Settings& settings, const Writer& to, const Factor& factor,
-                           const Loss& loss, const Effects& effects, const G& gradients, const First& w,
-                           const W&... more) {
+                           const Loss& loss, const Effects& effects, const G& gradients, const First& first,
+                           const W&... w) {
   const auto made = steps_by<Loss>(to);
   const auto step = made + c<1>;  // of this step, from 1 on
-  const auto own = number_step<Rule, Loss>(to, step, to.set(made, step), w);
+  const auto count = to.set(made, step);
   const auto with = [&](const auto& before, const auto& parts) {
-    return std::apply([&](const auto&... part) { return join_parts(loss, before, own.counts, part...); }, parts);
+    return std::apply([&](const auto&... part) { return join_parts(loss, before, count, part...); }, parts);
   };
   constexpr std::index_sequence_for<First, W...> numbers{};
-  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(settings.average)>, no_modifier>) {
-    return with(effects, parts_of(numbers, rule, settings.rate, own.number, to, factor, keeps_no_average{}, gradients,
-                                  w, more...));
+  const auto finish = [&](const auto& before, const auto& own) {
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(settings.average)>, no_modifier>) {
+      return with(before,
+                  parts_of(numbers, rule, settings.rate, own, to, factor, keeps_no_average{}, gradients, first, w...));
+    } else {
+      // *Source* tf.train.ExponentialMovingAverage with num_updates.
+      const auto n = cast<double>(step);
+      const auto share = c<1.0> - minimum((c<1.0> + n) / (c<10.0> + n), settings.average);
+      using known = std::remove_const_t<decltype(earlier(share))>;
+      return with(std::tuple_cat(before, std::tuple{share}),
+                  parts_of(numbers, rule, settings.rate, own, to, factor, keeps_average<known>{earlier(share)},
+                           gradients, first, w...));
+    }
+  };
+  using symbol = decltype(symbol_of(first));
+  if constexpr (counts_steps<Rule, symbol>) {
+    const auto own = Rule::template count<typename step_count<Loss>::type>(symbol{});
+    const auto next = own + c<1>;
+    return finish(std::tuple_cat(effects, std::tuple{to.set(own, next)}), next);
   } else {
-    // *Source* tf.train.ExponentialMovingAverage with num_updates.
-    const auto n = cast<double>(step);
-    const auto share = c<1.0> - minimum((c<1.0> + n) / (c<10.0> + n), settings.average);
-    using known = std::remove_const_t<decltype(earlier(share))>;
-    return with(std::tuple_cat(effects, std::tuple{share}),
-                parts_of(numbers, rule, settings.rate, own.number, to, factor, keeps_average<known>{earlier(share)},
-                         gradients, w, more...));
+    return finish(effects, step);
   }
 }
 
