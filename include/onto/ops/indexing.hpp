@@ -15,6 +15,7 @@
 #include <onto/ops/compare.hpp>
 #include <onto/ops/generate.hpp>
 #include <onto/ops/indexing_gradients.hpp>
+#include <onto/ops/like.hpp>
 #include <onto/ops/logic.hpp>
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/view.hpp>
@@ -296,27 +297,33 @@ constexpr auto update_slice(const E& x, const U& update, const I& starts) {
   return make<op::update_slice>(starts, x, update);
 }
 
+namespace detail {
+/// Updates of rows by number: one number, of a tensor of rank 0 too, is for all elements.
+template <class E, class I, class U>
+constexpr auto updates_by(const E& x, const I& numbers, const U& updates) {
+  if constexpr (!expression<U>)
+    return join_first<I>(full_like(take<0>(x, numbers), updates));
+  else if constexpr (U::facts.shape.rank == 0 && E::facts.shape.rank + I::facts.shape.rank > 1)
+    return join_first<I>(make<op::stretch_like>(take<0>(x, numbers), updates));
+  else
+    return join_first<I>(updates);
+}
+template <class U>
+concept updates = expression<U> || number_argument<U>;
+}  // namespace detail
+
 /// `x` with rows of those numbers replaced: `x(numbers(k), ...)` by `updates(k, ...)`, the last one where several have
-/// one number. *Mandates* integers as numbers, and updates (i..., b...) for numbers (i...) and an operand (n, b...).
-template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && expression<U>)> = 0>
+/// one number. *Mandates* integers as numbers, and updates (i..., b...) for numbers (i...) and an operand (n, b...), or
+/// one number of the type of `x`: `scatter(x, i, 0)`.
+template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && detail::updates<U>)> = 0>
 constexpr auto scatter(const E& x, const I& numbers, const U& updates) {
-  return make<op::scatter<false>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
+  return make<op::scatter<false>>(detail::flattened(numbers), x, detail::updates_by(x, numbers, updates));
 }
 
 /// `x` with updates added to its rows, all of them where several have one number; each sum is kept as `sum` keeps it.
-template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && expression<U>)> = 0>
+template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && detail::updates<U>)> = 0>
 constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
-  return make<op::scatter<true>>(detail::flattened(numbers), x, detail::join_first<I>(updates));
-}
-
-/// One number for all elements of those rows, of the type of `x`: `scatter(x, i, 0)`, `scatter_add(x, i, 1)`.
-template <expression E, expression I, detail::number_argument V>
-constexpr auto scatter(const E& x, const I& numbers, const V& value) {
-  return scatter(x, numbers, full_like(take<0>(x, numbers), value));
-}
-template <expression E, expression I, detail::number_argument V>
-constexpr auto scatter_add(const E& x, const I& numbers, const V& value) {
-  return scatter_add(x, numbers, full_like(take<0>(x, numbers), value));
+  return make<op::scatter<true>>(detail::flattened(numbers), x, detail::updates_by(x, numbers, updates));
 }
 
 /// The sums of the rows of `x` that have one number: `segment_sum<10>(x, numbers)` has 10. Numbers outside, below 0

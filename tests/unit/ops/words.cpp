@@ -114,7 +114,8 @@ TEST_CASE("the rows of operations by number in the table of operations", "[golde
       "end",
       dynamic_slice<2, 3>(x, start));
   ROW("`x` with an update in it, which begins at `start`, as `dynamic_slice`", update_slice(x, slice<0, 2>(y), start));
-  ROW("`x` with rows of those numbers replaced, by the last of equal numbers; a number is for all of them, `scatter(x, "
+  ROW("`x` with rows of those numbers replaced, by the last of equal numbers; a number, or a tensor of rank 0, is for "
+      "all of them, `scatter(x, "
       "i, 0)`",
       scatter(x, i, u));
   ROW("`x` with rows added to those of those numbers, all of equal ones", scatter_add(x, i, u));

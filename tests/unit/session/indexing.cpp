@@ -160,6 +160,28 @@ TEST_CASE("one number is the update of all rows, and weights are counted", "[ses
   CHECK(evaluate(bincount<3>(numbers, weights)) == tensor<double, 3>{2, 0, 0.75});
 }
 
+TEST_CASE("a tensor of rank 0 is the update of all rows", "[session]") {
+  constexpr auto m = placeholder<"m", double, dyn, 2>;
+  constexpr auto v = placeholder<"v", double, dyn>;
+  constexpr auto at = placeholder<"at", int, dyn>;
+  constexpr auto one = placeholder<"one", int>;
+  constexpr auto s = placeholder<"s", double>;
+  const tensor<double, 3, 2> values{{1, 2}, {3, 4}, {5, 6}};
+  const std::vector<double> some{1, 2, 3, 4};
+  const std::vector<int> numbers{2, 0, 2};
+  session sess;
+  CHECK(sess.run(scatter(m, at, s), m = values, at = numbers, s = 9.) ==
+        tensor<double, dyn, 2>{{9, 9}, {3, 4}, {9, 9}});
+  CHECK(sess.run(scatter_add(m, reshape<1>(one), s), m = values, one = 1, s = 9.) ==
+        tensor<double, dyn, 2>{{1, 2}, {12, 13}, {5, 6}});
+  CHECK(sess.run(scatter(v, one, s), v = some, one = -1, s = 9.) == tensor<double, dyn>{1, 2, 3, 9});
+  CHECK(sess.run(scatter_add(v, at, mean(v)), v = some, at = numbers) == tensor<double, dyn>{3.5, 2, 8, 4});
+  CHECK(evaluate(scatter_add(v, at, tensor<double>(2)), v = some, at = numbers) == tensor<double, dyn>{3, 2, 7, 4});
+  // 2 (1 + s) once, 2 (3 + 2 s) twice
+  CHECK(sess.run(gradient(sum(square(scatter_add(v, at, s))), s), v = some, at = numbers, s = 1.) ==
+        tensor<double>(24));
+}
+
 TEST_CASE("sums by number are kept as sums are", "[session]") {
   session sess;
   constexpr auto many = placeholder<"many", float, dyn>;
