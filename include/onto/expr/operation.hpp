@@ -51,6 +51,7 @@ enum class shape_fault : std::uint8_t {
   addends,    ///< add_n: operands of more than one shape
   updates,    ///< scatter, segment_sum: other extents than the numbers and a row have
   along,      ///< take_along_axis: other extents than the operand's beside the axis
+  extent,     ///< reshape, concat: an axis of more than 2^31 - 1 elements
 };
 
 /// The shape of a result, or why there is none.

@@ -31,7 +31,7 @@ struct concat : detail::keeps_element<elements_and_text> {
       for (int k = 0; k < x.rank; ++k) {
         int& e = r.shape[k];
         if (k == axis) {
-          if (e != dyn && x[k] != dyn && e > std::numeric_limits<int>::max() - x[k]) return {x, shape_fault::concat};
+          if (e != dyn && x[k] != dyn && e > std::numeric_limits<int>::max() - x[k]) return {x, shape_fault::extent};
           e = e == dyn || x[k] == dyn ? dyn : e + x[k];
         } else if (e == dyn) {
           e = x[k];

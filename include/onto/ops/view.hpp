@@ -112,8 +112,8 @@ constexpr inferred reshaped(const int* dims, int count, const extents& x) {
   const partial_size from(others), to(to_others);
   if (open >= 0) {
     if (from.unknown > 0 || to.unknown > 0) return r;
-    if (to.known == 0 || from.known % to.known != 0 || from.known / to.known > to_end)
-      return {r.shape, shape_fault::size};
+    if (to.known == 0 || from.known % to.known != 0) return {r.shape, shape_fault::size};
+    if (from.known / to.known > to_end) return {r.shape, shape_fault::extent};
     r.shape[open] = static_cast<int>(from.known / to.known);
   } else if (to.unknown == 0) {
     // What is not known of the operand must be a whole number of times what is known.

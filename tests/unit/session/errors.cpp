@@ -54,6 +54,9 @@ TEST_CASE("shapes that do not fit are said with the operation, its operands and 
     CHECK(of(reshape<dyn, 5>(a) * sum(b), matrix({4, 3}), matrix({2, 4})) ==
           "[onto.shape] Reshape (Reshape): the numbers of elements differ; one extent may be dyn to be computed; "
           "operands: a [4, 3]; asked for: [?, 5]");
+    CHECK(of(reshape<dyn>(expand_dims<2>(a) * reshape<1, 1, dyn>(b)), matrix({50000, 1}), matrix({50000, 1})) ==
+          "[onto.shape] Reshape_2 (Reshape): an axis would have more than 2147483647 elements; leave it as several "
+          "axes; operands: Mul [50000, 1, 50000]");
     CHECK(
         of(squeeze<1>(slice<range<>, range<-1, to_end>>(a)) + sum(b), matrix({2, 0}), matrix({2, 4})) ==
         "[onto.shape] StridedSlice (StridedSlice): the axis has fewer elements than are asked for, or than go into it; "
