@@ -134,9 +134,12 @@ template <class... X>
 struct index_is_a_range : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok == true,
-                "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2]; an axis of one "
-                "element goes by squeeze<1>(e)");
+                "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2], slice<range<>, "
+                "range<1, 2>>(x) is x[:, 1:2]; an axis of one element goes by squeeze<1>(e)");
 };
+/// What a program means by `all` among ranges, of the functions of that name.
+struct every {};
+using every_element = range<> (*)(every);
 template <class... X>
 struct roll_is_along_an_axis : mistake {
   static constexpr bool ok = sizeof...(X) > 99;

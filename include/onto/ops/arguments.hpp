@@ -127,6 +127,27 @@ constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::re
 template <auto... Ranges, expression E>
   requires(std::is_class_v<decltype(Ranges)> || ...)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
+constexpr range<> all(detail::every) { return {}; }
+template <detail::every_element, class... Ranges, expression E>
+constexpr auto slice(const E&) {
+  return typename detail::index_is_a_range<E>::result{};
+}
+template <detail::every_element, int, int... Index, expression E>
+constexpr auto slice(const E&) {
+  return typename detail::index_is_a_range<E>::result{};
+}
+template <detail::every_element, detail::every_element, class... Ranges, expression E>
+constexpr auto slice(const E&) {
+  return typename detail::index_is_a_range<E>::result{};
+}
+template <class First, detail::every_element, class... Ranges, expression E>
+constexpr auto slice(const E&) {
+  return typename detail::index_is_a_range<E>::result{};
+}
+template <class First, class Second, detail::every_element, class... Ranges, expression E>
+constexpr auto slice(const E&) {
+  return typename detail::index_is_a_range<E>::result{};
+}
 template <int First, int Second, int Third, int... More, expression E>
 constexpr auto roll(const E&) {
   return typename detail::roll_is_along_an_axis<E>::result{};
