@@ -87,6 +87,11 @@ TEST_CASE("what knows its place agrees with the CPU's", "[gpu]") {
   CHECK(same_on_gpu(sess, one_hot<9>(cast<int>(k * 4.f)), k = X));
   CHECK(same_on_gpu(sess, one_hot<9>(cast<std::uint8_t>(abs(k) * 4.f)), k = X));
   CHECK(same_on_gpu(sess, linspace<float, 40>(-1, 1) + k, k = X));
+  static constexpr auto open = placeholder<"open", float, dyn, dyn>;
+  CHECK(same_on_gpu(sess, tril<-1>(open) + triu<2>(open), open = X));
+  CHECK(same_on_gpu(sess, sum<1>(tril(transpose(open)) * open), open = X));
+  static constexpr auto seed = placeholder<"seed", std::int64_t>;
+  CHECK(same_on_gpu(sess, random_uniform<float, 1600>(seed * 3 + 1), seed = 7));
 }
 
 TEST_CASE("stencils whose ends are joined agree with the CPU's", "[gpu]") {
