@@ -139,7 +139,7 @@ struct index_is_a_range : mistake {
 };
 /// What a program means by `all` among ranges, of the functions of that name.
 struct every {};
-using every_element = range<> (*)(every);
+using every_element = every (*)(every);
 template <class... X>
 struct roll_is_along_an_axis : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
