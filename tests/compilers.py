@@ -120,6 +120,11 @@ def in_parts(tasks, most=TOGETHER):
     return [tasks[at:at + each] for at in range(0, len(tasks), each)]
 
 
+def included_by(text):
+    """The headers of ours that a text includes, in their order."""
+    return re.findall(r"^\s*#\s*include <(onto/[^>]+)>", text, re.M)
+
+
 def without_comments(text):
     return re.sub(r"//(?! ALONE).*", "", text)
 

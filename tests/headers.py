@@ -12,7 +12,7 @@
 import re
 import sys
 
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, first_error, in_parts, indent, joined, joins, parallel, says_half, without_root
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, WARNINGS, Memory, close, compilers, first_error, in_parts, included_by, indent, joined, joins, parallel, says_half, without_root
 
 RUNTIME = "onto/compiled.hpp"
 COMPILED = " -DONTO_COMPILED"
@@ -65,7 +65,7 @@ def included_before(compiler, folder, flags, headers, most=12):
 
 def not_included(headers):
     """Of the headers those that no other includes."""
-    included = {name for h in headers for name in re.findall(r"^\s*#\s*include <(onto/[^>]+)>", (INCLUDE / h).read_text(), re.M)}
+    included = {name for h in headers for name in included_by((INCLUDE / h).read_text())}
     return [h for h in headers if h not in included]
 
 

@@ -23,7 +23,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, first_error, in_parts, indent, is_ours, joined, joins, parallel, relative, says_half, without_root  # noqa: E402
+from compilers import INCLUDE, ROOT, TOGETHER, TOGETHER_BY_NVCC, Memory, close, compilers, first_error, in_parts, included_by, indent, is_ours, joined, joins, parallel, relative, says_half, without_root  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCRATCH = ROOT / "build" / "fail"
@@ -221,7 +221,6 @@ def ready_for_many(ready, tasks):
     return {**ready, "g++": ("-include", str(file)) if compiler.precompile(file, f"{file}.gch") else ()}
 
 
-INCLUDES = re.compile(r"^\s*#\s*include <(onto/[^>]+)>", re.M)
 INCLUDED = re.compile(r"^(?:In file included| +)from ")
 ERROR_IN = re.compile(r"^include/(onto/[^:]+):.*\berror: ", re.M)
 
@@ -232,7 +231,7 @@ def depths(headers):
     found = {}
 
     def visit(text, depth):
-        for name in INCLUDES.findall(text):
+        for name in included_by(text):
             if name not in found:
                 found[name] = depth
                 visit((INCLUDE / name).read_text(), depth + 1)

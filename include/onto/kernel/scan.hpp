@@ -17,6 +17,7 @@ template <fold F, class T>
 struct scanning {
   static constexpr fold by = F;
   static constexpr bool compensated = F == fold::sum && std::is_same_v<T, double>;
+  static constexpr bool extreme = F == fold::min || F == fold::max;
   using numbers = number_state<F, T>;
   using term = typename numbers::type;
   using result = typename numbers::result;
@@ -24,12 +25,23 @@ struct scanning {
   /// What is kept of no elements.
   ONTO_HD static term empty() { return numbers::identity; }
 
+  /// As `add` of a running maximum or minimum, where `x` is not NaN: one instruction, without a branch, for which what
+  /// follows waits. A NaN that is kept stays.
+  ONTO_HD ONTO_INLINE static void add_ordered(term& kept, term x) {
+    kept = (F == fold::min ? x < kept : x > kept) ? x : kept;
+  }
+
   /// The element `x` follows what is kept.
   ONTO_HD ONTO_INLINE static void add(term& kept, [[maybe_unused]] term& lost, term x) {
     if constexpr (compensated) {
       const term sum = kept + x, part = sum - kept;
       lost += (kept - (sum - part)) + (x - part);
       kept = sum;
+    } else if constexpr (extreme && std::is_floating_point_v<term>) {
+      if (x == x)
+        add_ordered(kept, x);
+      else
+        kept = kept + x;
     } else {
       kept = numbers::combine(kept, x);
     }

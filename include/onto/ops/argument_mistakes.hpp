@@ -137,7 +137,7 @@ struct index_is_a_range : mistake {
                 "[onto.axis] of each axis a range: slice<range<0, 2>, range<1, 2>>(x) is x[0:2, 1:2], slice<range<>, "
                 "range<1, 2>>(x) is x[:, 1:2]; an axis of one element goes by squeeze<1>(e)");
 };
-/// What a program means by `all` among ranges, of the functions of that name.
+/// What is meant by `all` among ranges.
 struct every {};
 using every_element = every (*)(every);
 template <class... X>

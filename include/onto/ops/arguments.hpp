@@ -127,6 +127,7 @@ constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::re
 template <auto... Ranges, expression E>
   requires(std::is_class_v<decltype(Ranges)> || ...)
 constexpr auto slice(const E&) { return typename detail::index_is_a_range<E>::result{}; }
+// `slice<all, range<1, 2>>(x)`: of the functions named `all` this one is what a template argument can be.
 constexpr detail::every all(detail::every) { return {}; }
 template <detail::every_element, class... Ranges, expression E>
 constexpr auto slice(const E&) {

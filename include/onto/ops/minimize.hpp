@@ -187,7 +187,7 @@ constexpr auto clip_by_global_norm(const Most& most, const First& first, const M
 }
 
 /// Among what `minimize` is told: a moving average of each variable is kept, of which the variable "w/average" is the
-/// value: after step t it has moved by `1 - min(decay, (1 + t) / (10 + t))` of the way to the new one.
+/// value: step n of the session moves it by `1 - min(decay, (1 + n) / (10 + n))` of the way to the new one.
 template <class Decay>
   requires(detail::scalar_value<Decay> || detail::number_in_type<Decay>)
 constexpr auto moving_average(const Decay& decay) {

@@ -202,7 +202,7 @@ TEST_CASE("what an optimizer keeps are variables beside the parameter", "[traini
     CHECK(v.data()[k] == Approx(0.1 * g.data()[k] * g.data()[k]));
 }
 
-/// Two losses that are lowered in turn, `each` at a time, and each of them in a session of its own.
+/// Two losses that are lowered in turn, the second twice as often, and each of them in a session of its own.
 template <class First, class Second>
 static void check_in_turn(const First& first, const Second& second, const expression auto& a,
                           const expression auto& b) {

@@ -36,10 +36,6 @@ struct kept_terms {
 
 inline namespace ONTO_VECTOR_ABI {
 
-/// Whether a scan is of running maxima or minima.
-template <class Rule>
-inline constexpr bool keeps_extreme = Rule::by == fold::min || Rule::by == fold::max;
-
 #if ONTO_PACKS
 /// What columns have kept, a lane for each, and `Rule::add` and `Rule::finish` of a row of them: of floats, in doubles.
 template <class Rule, class T, int Bytes>
@@ -70,7 +66,7 @@ struct kept_columns {
 
 /// Of doubles: what rounding has taken from a sum, too.
 template <class Rule, int Bytes>
-  requires(!keeps_extreme<Rule>)
+  requires(!Rule::extreme)
 struct kept_columns<Rule, double, Bytes> {
   using lanes = pack<double, Bytes>;
   using join = lane_number<Rule::by == fold::sum>;
@@ -103,7 +99,7 @@ struct kept_columns<Rule, double, Bytes> {
 
 /// The greatest or the least up to a row; NaN from the first NaN on.
 template <class Rule, class T, int Bytes>
-  requires keeps_extreme<Rule>
+  requires(Rule::extreme)
 struct kept_columns<Rule, T, Bytes> {
   using lanes = pack<T, Bytes>;
   using extreme = pack_extreme<T, Bytes, Rule::by == fold::min>;

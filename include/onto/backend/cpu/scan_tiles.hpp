@@ -47,18 +47,13 @@ ONTO_INLINE void scan_group(const scan_tile<In, Out>& t, const In* in, Out* out,
   (store(K), ...);
 }
 
-/// `Rule` of running maxima or minima where no element is NaN: one instruction, without a branch.
+/// `Rule` of running maxima or minima where no element is NaN.
 template <class Rule>
 struct ordered_extreme : Rule {
   using term = typename Rule::term;
 
-  ONTO_INLINE static void add(term& kept, term&, term x) {
-    if constexpr (Rule::by == fold::min)
-      kept = x < kept ? x : kept;
-    else
-      kept = x > kept ? x : kept;
-  }
-  ONTO_INLINE static void merge(term& kept, term& lost, term next, term) { add(kept, lost, next); }
+  ONTO_INLINE static void add(term& kept, term&, term x) { Rule::add_ordered(kept, x); }
+  ONTO_INLINE static void merge(term& kept, term&, term next, term) { Rule::add_ordered(kept, next); }
 };
 
 /// A tile of one column, four elements at a time: of the additions one in four waits for the one before it.
@@ -78,7 +73,7 @@ void scan_column(const scan_tile<In, Out>& t, const kept_terms<typename Rule::te
   }
   const kept_terms<term> kept_here{&kept, &lost}, all_here{&all, &lost_of_all};
   const auto scan = [&]<int... K>(std::integer_sequence<int, K...> more) {
-    if constexpr (keeps_extreme<Rule> && std::is_floating_point_v<In>)
+    if constexpr (Rule::extreme && std::is_floating_point_v<In>)
       if (((in[0] == in[0]) & ... & (in[K * t.in_row] == in[K * t.in_row])))
         return scan_group<ordered_extreme<Rule>, Pass>(t, in, out, kept_here, all_here, more);
     scan_group<Rule, Pass>(t, in, out, kept_here, all_here, more);
