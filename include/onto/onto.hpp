@@ -41,6 +41,7 @@ ONTO_BEGIN_HEADER
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/bitwise.hpp>
 #include <onto/ops/maker_arguments.hpp>
+#include <onto/ops/no_operands.hpp>
 #include <onto/ops/operand_count.hpp>
 #include <onto/ops/other_headers.hpp>
 #include <onto/ops/other_names.hpp>

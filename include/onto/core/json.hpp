@@ -12,7 +12,6 @@ namespace onto::detail {
 /// Writes `s` as a JSON string, with its quotes. Bytes above 127 are left alone: what is UTF-8 stays UTF-8.
 /// *Source* RFC 8259, section 7.
 ONTO_COLD ONTO_NOINLINE inline message& write_json_string(message& m, std::string_view s) {
-  constexpr char digits[] = "0123456789abcdef";
   m << "\"";
   std::size_t done = 0;  // what is before it is written
   for (std::size_t k = 0; k < s.size(); ++k) {
@@ -28,10 +27,7 @@ ONTO_COLD ONTO_NOINLINE inline message& write_json_string(message& m, std::strin
       case '\n': m << "\\n"; break;
       case '\r': m << "\\r"; break;
       case '\t': m << "\\t"; break;
-      default: {
-        const char code[] = {'\\', 'u', '0', '0', digits[c >> 4], digits[c & 15]};
-        m << std::string_view(code, 6);
-      }
+      default: write_hex(m << "\\u00", c);
     }
   }
   return m << s.substr(done) << "\"";

@@ -69,8 +69,7 @@ class json_reader {
   }
   ONTO_COLD void expect(char c) {
     if (take(c)) return;
-    const char what[] = {'\'', c, '\''};
-    malformed((message("there is no ") << std::string_view(what, 3)).text());
+    malformed((message("there is no '") << c << '\'').text());
   }
   /// `null`, `true`, `false`.
   bool take_word(std::string_view word) {

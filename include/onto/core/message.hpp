@@ -33,6 +33,10 @@ class message {
     text_.append(digits + k, static_cast<std::size_t>(24 - k));
     return *this;
   }
+  ONTO_COLD ONTO_NOINLINE message& operator<<(char c) {
+    text_.push_back(c);
+    return *this;
+  }
   message& operator<<(int n) { return *this << static_cast<std::int64_t>(n); }
 
   bool empty() const { return text_.empty(); }
@@ -42,6 +46,12 @@ class message {
  private:
   std::string text_;
 };
+
+/// A byte as two digits of base 16.
+ONTO_COLD ONTO_NOINLINE inline message& write_hex(message& m, unsigned char byte) {
+  constexpr const char* digits = "0123456789abcdef";
+  return m << digits[byte / 16] << digits[byte % 16];
+}
 
 template <class Error>
 [[noreturn]] ONTO_COLD ONTO_NOINLINE void fail(const message& m) {

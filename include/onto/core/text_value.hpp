@@ -72,7 +72,7 @@ class text {
   }
 
   /// The bytes; they live as long as this text or an equal one. A NUL is behind them.
-  std::string_view view() const noexcept { return block_ ? detail::bytes_of_text(block_) : std::string_view("", 0); }
+  std::string_view view() const noexcept { return block_ ? detail::bytes_of_text(block_) : std::string_view(""); }
   operator std::string_view() const noexcept { return view(); }
   std::string str() const { return std::string(view().data(), view().size()); }
   std::size_t size() const noexcept { return view().size(); }

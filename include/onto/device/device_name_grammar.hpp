@@ -48,8 +48,10 @@ ONTO_COLD ONTO_NOINLINE inline std::string quoted(std::string_view text) {
   message out("'");
   for (std::size_t k = 0; k < text.size() && k < longest; ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
-    const char hex[] = {'\\', 'x', "0123456789abcdef"[byte / 16], "0123456789abcdef"[byte % 16]};
-    out << (byte >= ' ' && byte <= '~' ? std::string_view(&text[k], 1) : std::string_view(hex, 4));
+    if (byte >= ' ' && byte <= '~')
+      out << text[k];
+    else
+      write_hex(out << "\\x", byte);
   }
   out << (text.size() > longest ? "...'" : "'");
   return out.text();

@@ -34,13 +34,13 @@ struct axis_letters {
 ONTO_BEGIN_RUNS_ONCE
 [[noreturn]] ONTO_COLD inline void throw_letter_of_two_extents(char c, const axis_letters* of, const extents* x) {
   message m("[onto.shape] einsum: axes of one letter have different extents, ");
-  m << of[0].extent(x[0], c) << " and " << of[1].extent(x[1], c) << " of " << std::string_view(&c, 1) << "; operands: ";
+  m << of[0].extent(x[0], c) << " and " << of[1].extent(x[1], c) << " of " << c << "; operands: ";
   for (int side = 0; side < 2; ++side) {
     extents e;
     for (int k = 0; of[side].letter(k) != 0; ++k) {
       const char own = of[side].letter(k);
       e.push_back(of[side].extent(x[side], own));
-      m << std::string_view(&own, 1);
+      m << own;
     }
     m << " " << e << (side == 0 ? ", " : "");
   }

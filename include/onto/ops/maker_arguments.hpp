@@ -24,6 +24,13 @@ struct extents_are_arguments : mistake {
                 "random_normal<float, 2, 3>(seed); those of x are known to a run, too: zeros_like(x), iota_like(x)");
 };
 template <class... T>
+struct iota_has_one_axis : mistake {
+  static constexpr bool ok = sizeof...(T) > 99;
+  static_assert(ok == true,
+                "[onto.shape] iota has one axis, and numbers: iota<float, 15>(); of two axes reshape<3, 5>(iota<float, "
+                "15>()), of those of x iota_like(x)");
+};
+template <class... T>
 struct seed_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(T) > 99;
   static_assert(ok == true,
@@ -90,6 +97,13 @@ ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_uniform, ONTO_RANDOM_MISTAKE)
 ONTO_HAS_EXTENTS_IN_ITS_TYPE(random_normal, ONTO_RANDOM_MISTAKE)
 #undef ONTO_RANDOM_MISTAKE
 #undef ONTO_HAS_EXTENTS_IN_ITS_TYPE
+template <class T, int... Dims>
+  requires(sizeof...(Dims) != 1 || std::is_same_v<T, bool>)
+constexpr auto iota() { return typename detail::iota_has_one_axis<T>::result{}; }
+template <tensor_element T, int... Dims>
+constexpr auto linspace() {
+  return typename detail::extents_are_arguments<T>::result{};
+}
 template <tensor_element T, int... Dims>
 constexpr auto fill() {
   return typename detail::extents_are_arguments<T>::result{};

@@ -101,12 +101,10 @@ struct too_many_operands : mistake {
 template <class X>
 concept operand = expression<X> || scalar_value<X> || number_in_type<X>;
 
+// The library compares enumerators and texts all over, and its operators are asked first: nothing is instantiated to
+// refuse them.
 template <class L, class R>
-inline constexpr bool either_is_expression = expression<L> || expression<R>;
-
-// The library compares enumerators all over, and its operators are asked first: nothing is instantiated to refuse them.
-template <class L, class R>
-concept operands = !__is_enum(L) && !__is_enum(R) && operand<L> && operand<R> && either_is_expression<L, R>;
+concept operands = (expression<L> || expression<R>)&&operand<L>&& operand<R>;
 
 template <class X>
 inline constexpr bool is_fraction = !std::is_integral_v<X>;

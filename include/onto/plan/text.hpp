@@ -350,9 +350,12 @@ class plan_picture {
 
   /// Text between the quotes of a label.
   ONTO_COLD void write_text(const std::string& s) {
-    for (const char& c : s) {
-      if (c == '"' || c == '\\') m_ << "\\";
-      m_ << (c == '\n' ? std::string_view("\\n") : std::string_view(&c, 1));
+    for (const char c : s) {
+      if (c == '"' || c == '\\') m_ << '\\';
+      if (c == '\n')
+        m_ << "\\n";
+      else
+        m_ << c;
     }
   }
 

@@ -74,18 +74,21 @@ static_assert(takes_data<std::vector<float>&>(WORD(cumsum)) && takes_data<std::a
 static_assert(takes_data<std::span<const float>>(WORD(onto::sort)) && takes_data<tensor_ref<float, 4>>(WORD(norm)));
 static_assert(takes_data<row>([](auto&& t) { return dot(fed, t); }));
 
-// The standard's functions of its own types are not hidden.
+// The standard's functions of its own types are not hidden: onto's refuse these, and are behind them.
 template <class X>
-concept has_min = requires(const X& a) {
-  onto::min(a, a);
-};
+concept has_min = !std::is_same_v<ill_formed, decltype(onto::min(std::declval<X&>(), std::declval<X&>()))>;
 static_assert(!has_min<std::vector<float>> && !has_min<tensor<float>>);
-
-// A tensor of rank 0 alone is a number: the standard's functions are not hidden.
+namespace beside {
+using namespace std;
 template <class X>
-concept has_outer = requires(const X& a) {
-  outer(a, a);
-};
-static_assert(!has_outer<tensor<float>>);
+using least = decltype(min(std::declval<const X&>(), std::declval<const X&>()));
+static_assert(std::is_same_v<const std::vector<float>&, least<std::vector<float>>>);
+static_assert(std::is_same_v<const tensor<float>&, least<tensor<float>>> && std::is_same_v<const int&, least<int>>);
+}  // namespace beside
+
+// A tensor of rank 0 alone is a number.
+template <class X>
+concept has_outer = !std::is_same_v<ill_formed, decltype(outer(std::declval<X&>(), std::declval<X&>()))>;
+static_assert(!has_outer<tensor<float>> && has_outer<tensor<float, 2>>);
 
 }  // namespace

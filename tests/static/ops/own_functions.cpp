@@ -73,6 +73,18 @@ static_assert(std::is_same_v<double, decltype(sum(std::declval<numbers&>()))>);
 static_assert(std::is_same_v<double, decltype(dot(std::declval<numbers&>(), std::declval<numbers&>()))>);
 static_assert(std::is_same_v<double, decltype(median(std::declval<numbers&>()))>);
 static_assert(std::is_same_v<double, decltype(mean(std::declval<numbers&>()))>);
+
+// To whose parameters the arguments convert: onto's that says what is no operand is behind them.
+struct big {
+  [[maybe_unused]] big(double) {}
+};
+[[maybe_unused]] float relu(float x) { return x > 0 ? x : 0; }
+[[maybe_unused]] double clip(double x, double, double) { return x; }
+[[maybe_unused]] big square(const big& x) { return x; }
+[[maybe_unused]] mine maximum(const char*, const char*) { return {}; }
+static_assert(std::is_same_v<float, decltype(relu(0.5))> && std::is_same_v<float, decltype(relu(1))>);
+static_assert(std::is_same_v<double, decltype(clip(1, 0, 1))> && std::is_same_v<big, decltype(square(2.0))>);
+static_assert(std::is_same_v<mine, decltype(maximum("a", "b"))>);
 }  // namespace within
 
 }  // namespace
