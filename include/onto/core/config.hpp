@@ -60,7 +60,7 @@
 #endif
 #endif
 
-// Before a parameter whose object must live as long as what is made of it.
+// Behind a parameter, or the parentheses of a member function, whose object must live as long as what is made of it.
 #if defined(__clang__) && !defined(__CUDACC__)
 #define ONTO_LIFETIMEBOUND [[clang::lifetimebound]]
 #else

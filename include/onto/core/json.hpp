@@ -27,7 +27,7 @@ ONTO_COLD ONTO_NOINLINE inline message& write_json_string(message& m, std::strin
       case '\n': m << "\\n"; break;
       case '\r': m << "\\r"; break;
       case '\t': m << "\\t"; break;
-      default: write_hex(m << "\\u00", c);
+      default: m << "\\u00" << as_text(hex_digits[c / 16]) << as_text(hex_digits[c % 16]);
     }
   }
   return m << s.substr(done) << "\"";

@@ -69,7 +69,7 @@ class json_reader {
   }
   ONTO_COLD void expect(char c) {
     if (take(c)) return;
-    malformed((message("there is no '") << c << '\'').text());
+    malformed((message("there is no '") << as_text(c) << "'").text());
   }
   /// `null`, `true`, `false`.
   bool take_word(std::string_view word) {

@@ -33,11 +33,6 @@ class message {
     text_.append(digits + k, static_cast<std::size_t>(24 - k));
     return *this;
   }
-  ONTO_COLD ONTO_NOINLINE message& operator<<(char c) {
-    text_.push_back(c);
-    return *this;
-  }
-  message& operator<<(int n) { return *this << static_cast<std::int64_t>(n); }
 
   bool empty() const { return text_.empty(); }
   const std::string& text() const { return text_; }
@@ -47,11 +42,10 @@ class message {
   std::string text_;
 };
 
-/// A byte as two digits of base 16.
-ONTO_COLD ONTO_NOINLINE inline message& write_hex(message& m, unsigned char byte) {
-  constexpr const char* digits = "0123456789abcdef";
-  return m << digits[byte / 16] << digits[byte % 16];
-}
+/// One character. A number of another type than `std::size_t` would have the standard ask whether it ends a range.
+constexpr std::string_view as_text(const char& c) { return {&c, std::size_t{1}}; }
+
+inline constexpr char hex_digits[] = "0123456789abcdef";
 
 template <class Error>
 [[noreturn]] ONTO_COLD ONTO_NOINLINE void fail(const message& m) {

@@ -49,9 +49,9 @@ ONTO_COLD ONTO_NOINLINE inline std::string quoted(std::string_view text) {
   for (std::size_t k = 0; k < text.size() && k < longest; ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
     if (byte >= ' ' && byte <= '~')
-      out << text[k];
+      out << as_text(text[k]);
     else
-      write_hex(out << "\\x", byte);
+      out << "\\x" << as_text(hex_digits[byte / 16]) << as_text(hex_digits[byte % 16]);
   }
   out << (text.size() > longest ? "...'" : "'");
   return out.text();

@@ -102,6 +102,18 @@ struct variable_is_not_fed {
   static_assert(ok == true,
                 "[onto.variable] a variable is not fed; write sess.run(assign(w, value)), or a placeholder");
 };
+template <class T, class Initial>
+struct initial_value_is_of_another_type : mistake {
+  static constexpr bool ok = sizeof(T) > 99;
+  static_assert(ok == true, "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
+};
+template <class Shape, class Initial>
+struct initial_value_is_of_another_shape : mistake {
+  static constexpr bool ok = sizeof(Shape) > 99;
+  static_assert(ok == true,
+                "[onto.shape] the initial value does not broadcast to the extents of the variable, which keeps them; "
+                "give it these: reshape<8>(e), squeeze<1>(e)");
+};
 template <class Variable>
 struct initial_value_is_of_its_shape : mistake {
   static constexpr bool ok = sizeof(Variable) == 0;
@@ -181,6 +193,14 @@ struct placeholder_node : detail::stateless_expression {
              !std::is_convertible_v<const Data&, tensor<T, Dims...>>)
   feed<placeholder_node>
   operator=(const Data& data) const { return refuse(data); }
+
+  /// An expression that a loop would put into a copy of the placeholder.
+  template <expression E>
+    requires(!std::is_same_v<E, placeholder_node>)
+  constexpr ill_formed operator=(const E&) {
+    static_cast<void>(static_cast<typename detail::expression_does_not_change<E>::reported*>(nullptr));
+    return {};
+  }
 
   /// A list of another nesting than the placeholder's rank.
   template <class V>
@@ -279,11 +299,12 @@ struct variable_node : detail::stateful_expression {
   /// The variable with an initial value: an expression of its shape (or one that broadcasts to it).
   template <expression E>
   constexpr auto operator()(const E& e) const {
-    static_assert(E::facts.type == type,
-                  "[onto.element] a variable and its initial value differ in element type; use cast<T>(e)");
-    static_assert(broadcasts_into(extents(shape<Dims...>{}), E::facts.shape),
-                  "[onto.shape] the initial value does not broadcast to the extents of the variable, which keeps them");
-    return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
+    if constexpr (E::facts.type != type)
+      return typename detail::initial_value_is_of_another_type<T, typename E::element_type>::result{};
+    else if constexpr (!broadcasts_into(extents(shape<Dims...>{}), E::facts.shape))
+      return typename detail::initial_value_is_of_another_shape<shape<Dims...>, detail::shape_of_t<E>>::result{};
+    else
+      return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
   /// The variable with initial values: a tensor, a nested list, one value for all elements.
   // Compilers show the first line of what no constant expression calls.

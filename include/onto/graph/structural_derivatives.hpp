@@ -33,13 +33,13 @@ constexpr int derive_product(derivation& d, int n, int x, int g, unsigned folded
   const int is_zero = equal(x, zero);
   const int other = choose(is_zero, one, x);
   const int zeros = d.sum_axes(choose(is_zero, one, zero), x, folded, true);
-  const int nothing = d.sum_axes(choose(is_zero, x, zero), x, folded, true);
+  const int sum_of_zeros = d.sum_axes(choose(is_zero, x, zero), x, folded, true);
   const int all = d.add_fold(fold::prod, other, folded, true);
   const int none = equal(zeros, zero), single = equal(zeros, one), pair = equal(zeros, d.number(type, 2));
-  const int others = d.apply<op::div>(type, all, other), with_zero = d.multiply(nothing, others);
+  const int others = d.apply<op::div>(type, all, other), with_zero = d.multiply(sum_of_zeros, others);
   const int in_range = choose(equal(with_zero, with_zero), with_zero, zero);  // 0 times infinity
   const int at_others = choose(none, others, choose(single, in_range, zero));
-  const int other_zero = d.multiply(d.add(nothing, d.multiply(d.number(type, -1), x)), all);
+  const int other_zero = d.multiply(d.add(sum_of_zeros, d.multiply(d.number(type, -1), x)), all);
   const int at_zeros = choose(single, all, choose(pair, other_zero, zero));
   return d.multiply(g, choose(is_zero, at_zeros, at_others));
 }

@@ -34,13 +34,13 @@ struct axis_letters {
 ONTO_BEGIN_RUNS_ONCE
 [[noreturn]] ONTO_COLD inline void throw_letter_of_two_extents(char c, const axis_letters* of, const extents* x) {
   message m("[onto.shape] einsum: axes of one letter have different extents, ");
-  m << of[0].extent(x[0], c) << " and " << of[1].extent(x[1], c) << " of " << c << "; operands: ";
+  m << of[0].extent(x[0], c) << " and " << of[1].extent(x[1], c) << " of " << as_text(c) << "; operands: ";
   for (int side = 0; side < 2; ++side) {
     extents e;
     for (int k = 0; of[side].letter(k) != 0; ++k) {
       const char own = of[side].letter(k);
       e.push_back(of[side].extent(x[side], own));
-      m << own;
+      m << as_text(own);
     }
     m << " " << e << (side == 0 ? ", " : "");
   }

@@ -12,16 +12,16 @@ namespace onto::detail {
 
 /// Writes a name so that it stays on one line, whatever is in it.
 ONTO_COLD ONTO_NOINLINE inline message& write_on_line(message& m, std::string_view name) {
-  for (const char c : name) {
+  for (const char& c : name) {
     const auto code = static_cast<unsigned char>(c);
     if (c == '\n')
       m << "\\n";
     else if (c == '\t')
       m << "\\t";
     else if (code < 32 || code == 127)
-      write_hex(m << "\\x", code);
+      m << "\\x" << as_text(hex_digits[code / 16]) << as_text(hex_digits[code % 16]);
     else
-      m << c;
+      m << as_text(c);
   }
   return m;
 }

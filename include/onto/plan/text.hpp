@@ -350,12 +350,9 @@ class plan_picture {
 
   /// Text between the quotes of a label.
   ONTO_COLD void write_text(const std::string& s) {
-    for (const char c : s) {
-      if (c == '"' || c == '\\') m_ << '\\';
-      if (c == '\n')
-        m_ << "\\n";
-      else
-        m_ << c;
+    for (const char& c : s) {
+      if (c == '"' || c == '\\') m_ << "\\";
+      m_ << (c == '\n' ? std::string_view("\\n") : as_text(c));
     }
   }
 

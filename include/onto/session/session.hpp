@@ -51,9 +51,9 @@ class session {
   // clang-format off
   explicit session(session_options options = {})  // [onto.option] {{.name = value}}, spelled and in the order of session_options
       : core_(detail::open_session(options, detail::gpu_finders)) {}
-  // clang-format on
 
-  session(const session&) = delete;
+  session(const session&) = delete;  // [onto.run] a session is passed by reference: void train(session& sess)
+  // clang-format on
   session& operator=(const session&) = delete;
 
   /// Runs a program and returns the tensor that `e` stands for.

@@ -40,7 +40,7 @@ ONTO_INLINE extents no_result() {
 class staged_results {
  public:
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
-  staged_results(const run_request& r, const host_memory& b) : b_(b), g_(b.g) {
+  staged_results(const run_request& r, const host_memory& b) : staged_results(b) {
     bool some_staged = r.into_outputs;
     for (int k = 0; k < g_.fetch_count; ++k) {
       const int node = g_.fetches[k];
@@ -76,6 +76,9 @@ class staged_results {
   }
 
  private:
+  // Whole before anything is staged, which goes where two outputs are found to share memory.
+  explicit staged_results(const host_memory& b) : b_(b), g_(b.g) {}
+
   struct alignas(64) staged {
     staged* next;
     void* target;

@@ -11,7 +11,7 @@ namespace onto::detail {
 class compared_whole {
  public:
   explicit compared_whole(bool value) : value_(value) {}
-  compared_whole(const compared_whole& o) : value_(o.value_) {}  // printf is refused
+  compared_whole(const compared_whole& o) : value_(o.value_) {}  // so that compilers warn in printf
   compared_whole& operator=(const compared_whole&) = default;
   operator bool() const { return value_; }
 

@@ -164,7 +164,7 @@ void save_npy(const std::string& path, const shared_tensor<T, Dims...>& t) {
 /// A vector, an array or a span of elements, as an array of one axis.
 template <detail::contiguous_elements Range>
 void save_npy(const std::string& path, const Range& values) {
-  save_npy(path, tensor_ref<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>, dyn>(values));
+  save_npy(path, detail::elements_of(values));
 }
 
 }  // namespace onto

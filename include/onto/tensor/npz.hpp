@@ -124,6 +124,16 @@ struct npz_array {
     detail::expect_numbers<T>();
     static_assert(detail::numpy_has<T>, "[onto.npz] NumPy has no bfloat16; save float instead, after cast<float>(x)");
   }
+  /// A vector, an array or a span of elements, as an array of one axis.
+  template <detail::contiguous_elements Range>
+  npz_array(std::string_view called, const Range& values) : npz_array(called, detail::elements_of(values)) {}
+  template <class Data>
+    requires(!detail::contiguous_elements<Data> && !detail::is_tensor<Data>)
+  npz_array(std::string_view, const Data&) {
+    static_assert(sizeof(Data) == 0,
+                  "[onto.npz] what is saved is a tensor, or a vector, an array or a span of its elements; of an "
+                  "expression evaluate(e)");
+  }
 
   std::string_view name;
   const void* data;

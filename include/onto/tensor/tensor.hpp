@@ -255,15 +255,15 @@ class tensor {
   ~tensor() = default;
 
   /// The values, row-major.
-  T* data() { return storage_.data(); }
-  const T* data() const { return storage_.data(); }
-  std::span<T> values() { return {data(), size()}; }
-  std::span<const T> values() const { return {data(), size()}; }
+  T* data() ONTO_LIFETIMEBOUND { return storage_.data(); }
+  const T* data() const ONTO_LIFETIMEBOUND { return storage_.data(); }
+  std::span<T> values() ONTO_LIFETIMEBOUND { return {data(), size()}; }
+  std::span<const T> values() const ONTO_LIFETIMEBOUND { return {data(), size()}; }
 
-  T* begin() { return data(); }
-  T* end() { return data() + size(); }
-  const T* begin() const { return data(); }
-  const T* end() const { return data() + size(); }
+  T* begin() ONTO_LIFETIMEBOUND { return data(); }
+  T* end() ONTO_LIFETIMEBOUND { return data() + size(); }
+  const T* begin() const ONTO_LIFETIMEBOUND { return data(); }
+  const T* end() const ONTO_LIFETIMEBOUND { return data() + size(); }
 
   /// The number of values.
   std::size_t size() const { return storage_.size(); }
@@ -280,13 +280,13 @@ class tensor {
   /// An element. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  T& operator()(Index... index) {
+  T& operator()(Index... index) ONTO_LIFETIMEBOUND {
     assert(size() && detail::inside(shape_, index...));
     return data()[detail::offset_of(shape_, index...)];
   }
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& operator()(Index... index) const {
+  const T& operator()(Index... index) const ONTO_LIFETIMEBOUND {
     assert(size() && detail::inside(shape_, index...));
     return data()[detail::offset_of(shape_, index...)];
   }
@@ -294,10 +294,10 @@ class tensor {
   /// Of a tensor of rank 1 also `t[i]`.
   template <class Index>
     requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
-  T& operator[](Index index) { return (*this)(index); }
+  T& operator[](Index index) ONTO_LIFETIMEBOUND { return (*this)(index); }
   template <class Index>
     requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
-  const T& operator[](Index index) const { return (*this)(index); }
+  const T& operator[](Index index) const ONTO_LIFETIMEBOUND { return (*this)(index); }
 
   /// By more indices or fewer there is none.
   template <class... Index>
@@ -310,10 +310,10 @@ class tensor {
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  T& at(Index... index) { return const_cast<T&>(std::as_const(*this).at(index...)); }
+  T& at(Index... index) ONTO_LIFETIMEBOUND { return const_cast<T&>(std::as_const(*this).at(index...)); }
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& at(Index... index) const {
+  const T& at(Index... index) const ONTO_LIFETIMEBOUND {
     if constexpr (rank == 0) detail::expect_value(data());
     return data()[detail::checked_offset_of(shape_, index...)];
   }

@@ -274,6 +274,14 @@ class tensor_ref {
   std::size_t size_;
 };
 
+namespace detail {
+/// A vector, an array or a span as its elements along one axis.
+template <contiguous_elements Range>
+auto elements_of(const Range& values ONTO_LIFETIMEBOUND) {
+  return tensor_ref<std::remove_cv_t<std::remove_pointer_t<decltype(std::data(values))>>, dyn>(values);
+}
+}  // namespace detail
+
 /// The same as of tensors.
 template <tensor_element T, int... A, int... B>
   requires(sizeof...(A) == sizeof...(B))

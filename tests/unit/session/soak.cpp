@@ -98,3 +98,20 @@ TEST_CASE("memory is flat over thousands of runs", "[session][soak]") {
     CHECK(late.resident <= early.resident + 4 * 1024 * 1024);
   }
 }
+
+TEST_CASE("runs that are refused leave nothing behind", "[session][soak]") {
+  constexpr auto v = placeholder<"v", float, dyn>;
+  session sess;
+  tensor<float, dyn> both(std::vector<float>(1000, 1.0f));
+  const auto step = sess.prepare(fetches(v + 1.f, v + 2.f));
+  footprint early;
+  for (int k = 1; k <= 300; ++k) {
+    // The first output is read, too, and staged; the second is where the first is.
+    CHECK_THROWS_AS(sess.run_to(std::tie(both, both), fetches(v + 1.f, v + 2.f), v = both), invalid_argument_error);
+    CHECK_THROWS_AS(step.to(std::tie(both, both))(v = both), invalid_argument_error);
+    if (k == 30) early = of(sess);
+  }
+  const footprint late = of(sess);
+  CHECK(late.in_use == early.in_use);
+  CHECK(late.heap <= early.heap + 16 * 1024);
+}

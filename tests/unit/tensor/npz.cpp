@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../catch.hpp"
 
@@ -116,6 +117,19 @@ TEST_CASE("archives are written byte for byte as NumPy writes them", "[npz]") {
   CHECK(back.load<bool, dyn, 2>("none").size() == 0);
   save_npz(out.path, {});
   CHECK(npz_file(out.path).names().empty());
+}
+
+TEST_CASE("vectors, arrays and spans are written as arrays of one axis", "[npz]") {
+  const temporary_file out;
+  const std::vector<float> v{1, 2};
+  const std::array<double, 3> a{3, 4, 5};
+  const std::int32_t c[] = {6, 7};
+  save_npz(out.path, {{"v", v}, {"a", a}, {"s", std::span(v).subspan(1)}, {"c", c}});
+  const npz_file back(out.path);
+  CHECK(back.load<float, dyn>("v") == tensor<float, dyn>{1, 2});
+  CHECK(back.load<double, 3>("a") == tensor<double, 3>{3, 4, 5});
+  CHECK(back.load<float, 1>("s") == tensor<float, 1>{2});
+  CHECK(back.load<std::int32_t, dyn>("c") == tensor<std::int32_t, dyn>{6, 7});
 }
 
 TEST_CASE("arrays that are not there are not found", "[npz]") {
