@@ -18,8 +18,10 @@ namespace detail {
 template <class Shape>
 struct channels_not_known : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
-  static_assert(ok == true,
-                "[onto.shape] the extent of the last axis, the channels, is in the type; write it in the operand's");
+  static_assert(
+      ok == true,
+      "[onto.shape] the extent of the last axis, the channels, is in the type, and an axis before it counts what has "
+      "them; write both in the operand's, or expand_dims<0>(x)");
 };
 
 template <char... Suffix, char... Letters, class First, class T, int C>

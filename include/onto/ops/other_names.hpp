@@ -61,7 +61,7 @@ struct hypot_has_another_name : mistake {
 template <class... X>
 struct copysign_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] copysign is written where(y < 0, -abs(x), abs(x))");
+  static_assert(ok == true, "[onto.operands] copysign is written where((y < 0) | (1 / y < 0), -abs(x), abs(x))");
 };
 template <class... X>
 struct remainder_has_another_name : mistake {
@@ -91,12 +91,12 @@ struct nearbyint_has_another_name : mistake {
 template <class... X>
 struct asinh_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] asinh is written log(x + sqrt(x * x + 1))");
+  static_assert(ok == true, "[onto.operands] asinh is written sign(x) * log1p(abs(x) + x * x / (1 + sqrt(x * x + 1)))");
 };
 template <class... X>
 struct acosh_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] acosh is written log(x + sqrt(x * x - 1))");
+  static_assert(ok == true, "[onto.operands] acosh is written log(x + sqrt(x - 1) * sqrt(x + 1))");
 };
 template <class... X>
 struct atanh_has_another_name : mistake {

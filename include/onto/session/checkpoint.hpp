@@ -248,7 +248,7 @@ class checkpoint : value_carrier {
     }
     for (variable* v = core_.variables_.first(); v; v = v->next) {
       if (!v->value || !filter_.has(v->name, &v->id)) continue;
-      expect(v->name, v->type, v->declared);
+      if (filter_.count == 0) expect(v->name, v->type, v->declared);  // else it was, above
       const stored_tensor* const own = header.find(v->name);
       if (const stored_tensor* t = own ? nullptr : header.find(original_of(v->name))) {
         add_copy(*v, *t, header.shape_of(*t));

@@ -5,6 +5,7 @@
 
 #include <onto/device/device_name_grammar.hpp>
 #include <onto/runtime/memory.hpp>
+#include <onto/runtime/process_group.hpp>
 #include <onto/session/options.hpp>
 
 #include <cstdio>
@@ -32,6 +33,7 @@ ONTO_COLD ONTO_NOINLINE inline void check_options(const session_options& o) {
   if (o.cpu_threads < 0 || o.cpu_threads > 4096)
     fail_option(message("cpu_threads is ") << o.cpu_threads << "; it is 1 to 4096, or 0 for one a core");
   expect_between("cpus", o.cpus, 1, 1024);
+  expect_timeout(o.timeout);
 
   const cost_model& c = o.simulation;
   for (const double* cost : {&c.flops, &c.memory_bandwidth, &c.link_bandwidth, &c.host_bandwidth, &c.host_flops,

@@ -42,20 +42,39 @@ inline constexpr op_info any_view{op_kind::view,
                                   2,
                                   {static_cast<std::int64_t>(view_kind::reshape)}};
 
-constexpr op_info sum_of_all() {
+/// Over all axes (`axes` 0), or over those that the run finds.
+constexpr op_info sum_over(int axes) {
   op_info o = made_operation(op_kind::reduce, "Sum", {floating_elements, floating_elements});
   o.attributes = 3;
   o.attribute[0] = static_cast<std::int64_t>(fold::sum);
+  o.attribute[2] = axes;
   o.hash = hash_of_made(o);
   return o;
 }
-inline constexpr op_info general_sum = sum_of_all();
+inline constexpr op_info general_sum = sum_over(0), general_sum_to_extents = sum_over(folds_to_extents);
+
+/// Whether operands of node `n` have extents along one axis that only the run knows: nodes that values tell apart may
+/// broadcast there, and the gradient of each is then a sum.
+constexpr bool may_broadcast(const graph_view& g, int n) {
+  const graph_node& x = g[n];
+  if (x.made >= 0 || (x.kind() != op_kind::map && x.kind() != op_kind::matmul)) return false;
+  unsigned open = 0, both = 0;  // axes from the last one
+  for (int k = 0; k < x.count; ++k) {
+    const extents& of = g[g.operand(n, k)].shape;
+    unsigned own = 0;
+    for (int a = x.kind() == op_kind::matmul ? 2 : 0; a < of.rank; ++a)
+      if (of[of.rank - 1 - a] == dyn) own |= 1u << a;
+    both |= open & own;
+    open |= own;
+  }
+  return both != 0;
+}
 
 /// The operations of a graph's derivations, and those that other values may ask for: which gradients are numbers, and
 /// which are sums, hangs on how many nodes there are.
 template <class Graph>
 struct general_operations {
-  static constexpr int extra = 14;  // for each type that has derivatives
+  static constexpr int extra = 15;  // for each type that has derivatives
   static constexpr int most = Graph::view.count + 4 * extra;
 
   struct list {
@@ -67,7 +86,7 @@ struct general_operations {
         if (of[k] == o) return;
       of[count++] = o;
     }
-    constexpr void add_those_of(element t) {
+    constexpr void add_those_of(element t, bool broadcasts) {
       constexpr element b = element::boolean;
       add({&op_info_of<op::add>, t, {t, t}, 2});
       add({&op_info_of<op::sub>, t, {t, t}, 2});
@@ -81,14 +100,17 @@ struct general_operations {
       add({&op_info_of<op::zeros_like>, t, {t}, 1});
       add({fill_of(t), t, {t}, 1});
       add({&general_sum, t, {t}, 1});
+      if (broadcasts) add({&general_sum_to_extents, t, {t}, 1});
     }
   };
   static constexpr list find() {
     list l;
+    bool broadcasts = false;
+    for (int n = 0; n < Graph::view.count; ++n) broadcasts = broadcasts || may_broadcast(Graph::view, n);
     for (int n = 0; n < Graph::view.count; ++n) {
       const graph_node& x = Graph::view[n];
       if (x.runs_with < 0 || x.kind() == op_kind::scalar) continue;
-      if (is_floating(x.type)) l.add_those_of(x.type);
+      if (is_floating(x.type)) l.add_those_of(x.type, broadcasts);
       if (x.kind() != op_kind::map || x.made >= 0 || x.count > 4) continue;
       general_operation o{x.op, x.type, {}, x.count};
       for (int k = 0; k < x.count; ++k) o.operand[k] = Graph::view[Graph::view.operand(n, k)].type;

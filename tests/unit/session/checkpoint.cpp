@@ -188,7 +188,9 @@ TEST_CASE("what does not fit is refused, and nothing has changed", "[session][ch
   refused(restore, "tensor 'w' is float[3, 2], and the variable of that name is float[2, 3]; use that type and shape");
   save_safetensors(here / "bad", {{"rows", seven}, {"step", tensor<std::int64_t>{9}}, {"flags", flag}});
   refused(restore, "it has no tensor for the session's 'none', 'w'; restore the variables that it has alone");
-  refused([&] { sess.restore(here / "bad", step, variable<"v", float, 2>); }, "it has no tensor for the session's 'v'");
+  refused([&] { sess.restore(here / "bad", step, variable<"v", float, 2>); },
+          "it has no tensor for the session's 'v'; restore");
+  refused([&] { sess.restore(here / "bad", w); }, "it has no tensor for the session's 'w'; restore");
 
   // Cut off, at each length; a wrong bit anywhere in the header gives values or a sentence.
   const std::string whole = bytes_of(here / "m");

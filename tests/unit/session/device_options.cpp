@@ -255,6 +255,9 @@ TEST_CASE("options that are wrong whatever devices there are", "[options]") {
   CHECK(refused({.simulated_gpus = -1}) == "[onto.option] simulated_gpus is -1; it is 0 to 1024");
   CHECK(refused({.simulated_gpus = 1025}) == "[onto.option] simulated_gpus is 1025; it is 0 to 1024");
   CHECK(refused({.cpu_threads = 4097}) == "[onto.option] cpu_threads is 4097; it is 1 to 4096, or 0 for one a core");
+  CHECK(refused({.timeout = -1}) == "[onto.option] timeout is a number of seconds above 0");
+  CHECK(refused({.timeout = std::numeric_limits<double>::quiet_NaN()}) ==
+        "[onto.option] timeout is a number of seconds above 0");
   CHECK(refused({.cpus = 0}) == "[onto.option] cpus is 0; it is 1 to 1024");
   CHECK(refused({.cpus = 1025}) == "[onto.option] cpus is 1025; it is 1 to 1024");
   CHECK(refused({.cpus = 1024}) == "nothing was thrown");

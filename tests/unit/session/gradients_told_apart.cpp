@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gradients of random programs whose parts have equal types and hold different numbers, beside central differences in
-// double: which gradients are numbers and which are sums hangs on the values, and every kernel that is needed is there.
+// Gradients of random programs whose parts have equal types and hold different numbers, and of data of equal types,
+// beside central differences in double: which gradients are numbers and which are sums hangs on the values, and every
+// kernel that is needed is there.
 #include <onto/onto.hpp>
 
 #include "catch.hpp"
 #include "session/simulated.hpp"
 
 #include <cstdint>
+#include <tuple>
 
 using namespace onto;
 
@@ -94,7 +96,62 @@ void check_programs(session& s, std::integer_sequence<int, N...>) {
   (check_program<N>(s), ...);
 }
 
+using matrix = tensor<double, dyn, dyn>;
+
+matrix matrix_of(int rows, int columns, double first) {
+  matrix m({rows, columns});
+  int k = 0;
+  for (double& v : m) v = first + 0.07 * (5 * k++ % 11);
+  return m;
+}
+
+/// Of a loss over two matrices, whose extents only the run knows, and `w`: its gradients by all three.
+template <class Loss>
+void check_data(const char* written, const Loss& loss, matrix a, matrix b) {
+  INFO(written << " of " << a.shape()[0] << " x " << a.shape()[1] << " and " << b.shape()[0] << " x " << b.shape()[1]);
+  tensor<double, 3, 3> weights;
+  for (int k = 0; k < 9; ++k) weights.data()[k] = 0.2 + 0.1 * (k * 4 % 9);
+  session s;
+  const auto of_a = constant(a), of_b = constant(b);
+  const auto by = gradients(loss(of_a, of_b), of_a, of_b, w);
+  const auto [by_a, by_b, by_w] = s.run(fetches(std::get<0>(by), std::get<1>(by), std::get<2>(by)), w = weights);
+  const auto check = [&](auto& data, const auto& got) {
+    REQUIRE(got.shape() == data.shape());
+    for (std::size_t k = 0; k < data.size(); ++k) {
+      const double was = data.data()[k];
+      const auto value = [&](double now) {
+        data.data()[k] = now;
+        return static_cast<double>(s.run(loss(constant(a), constant(b)), w = weights));
+      };
+      const double wanted = (value(was + 1e-5) - value(was - 1e-5)) / 2e-5;
+      data.data()[k] = was;
+      INFO("element " << k);
+      CHECK(got.data()[k] == Approx(wanted).epsilon(1e-5).margin(1e-5));
+    }
+  };
+  check(a, by_a);
+  check(b, by_b);
+  check(weights, by_w);
+}
+#define ONTO_CHECK_DATA(a_, b_, ...) \
+  check_data(                        \
+      #__VA_ARGS__, [](const auto& a, const auto& b) { return __VA_ARGS__; }, a_, b_)
+
 }  // namespace
+
+TEST_CASE("data of one type broadcast in a loss, and its gradients are summed back", "[gradient]") {
+  const matrix whole = matrix_of(3, 3, 0.3), row = matrix_of(1, 3, 0.3), column = matrix_of(3, 1, 0.3),
+               other = matrix_of(3, 3, 0.33);
+  for (const matrix& m : {whole, row, column, matrix_of(1, 1, 0.3)}) {
+    ONTO_CHECK_DATA(m, other, sum(a * b * w));
+    ONTO_CHECK_DATA(other, m, sum(softmax(where(a > b, a, b * b)) * w));
+  }
+  ONTO_CHECK_DATA(row, matrix_of(3, 1, 0.33), sum(a * b * w));
+  // Least squares.
+  ONTO_CHECK_DATA(whole, other, mean(square(matmul(a, w) - b)));
+  ONTO_CHECK_DATA(whole, row, mean(square(matmul(a, w) - b)));
+  ONTO_CHECK_DATA(whole, other, sum(sum<0>(a) * sum<0>(b)) * sum(w));
+}
 
 TEST_CASE("gradients of what values tell apart have all their kernels", "[gradient]") {
   session here, there{onto_test::simulated_alone({.simulated_gpus = 1})};

@@ -118,7 +118,8 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
   ROW("0.1 * x", "a scalar takes the element type of the tensor, as in NumPy 2", 0.1 * x);
   ROW("x / y", "`np.divide`, `np.true_divide`; of integers `/` cuts off, as C++ has it", x / y);
   ROW("x // y",
-      "`np.floor_divide`; `floor(x / y)` is another number where `x / y` is rounded up to a whole one, as `1 / 0.1` is",
+      "`np.floor_divide`; `floor(x / y)` is another number where `x / y` is rounded up to a whole one, as `1 / 0.1` "
+      "is; by 0 it is NaN",
       round((x - x % y) / y));
   ROW("x % y", "`np.mod`, `np.remainder`; with the sign of `y`", x % y);
   ROW("np.fmod(x, y)", "with the sign of `x`", where(x < 0, -(abs(x) % abs(y)), abs(x) % abs(y)));
@@ -135,10 +136,10 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
   ROW("np.cbrt(x)", "", sign(x) * pow(abs(x), 1.0 / 3));
   ROW("np.deg2rad(x)", "`np.radians`; the other way `np.rad2deg`, `np.degrees`", x * (3.141592653589793 / 180));
   ROW("np.arctan2(y, x)", "`np.arcsin`, `np.arccos`, `np.arctan` are `asin`, `acos`, `atan`", atan2(y, x));
-  ROW("np.hypot(x, y)", "", sqrt(x * x + y * y));
+  ROW("np.hypot(x, y)", "where squares do not overflow", sqrt(x * x + y * y));
   ROW("np.rint(x)", "`np.round`, `np.around`; halves go to the even neighbour; also `floor`, `ceil`", round(x));
   ROW("np.trunc(x)", "`np.fix`", sign(x) * floor(abs(x)));
-  ROW("np.copysign(x, y)", "", where(y < 0, -abs(x), abs(x)));
+  ROW("np.copysign(x, y)", "", where((y < 0) | (1 / y < 0), -abs(x), abs(x)));
   ROW("np.maximum(x, y)", "also `minimum`; `max(x)` is the reduction", maximum(x, y));
   ROW("np.clip(x, 0, 1)", "", clip(x, 0, 1));
   ROW("np.where(x > 0, x, 0)", "", where(x > 0, x, 0));
@@ -151,7 +152,8 @@ TEST_CASE("the page for NumPy's users: element by element", "[golden]") {
   ROW("np.isnan(z)", "", z != z);
   ROW("np.isinf(z)", "`np.isposinf`, `np.isneginf` without `abs`", abs(z) == std::numeric_limits<float>::infinity());
   ROW("np.isfinite(z)", "", z - z == 0);
-  ROW("np.isclose(x, y)", "", abs(x - y) <= 1e-8 + 1e-5 * abs(y));
+  ROW("np.isclose(v, z)", "", (v == z) | ((abs(v - z) <= 1e-8 + 1e-5 * abs(z)) & (z - z == 0)));
+  ROW("np.isclose(x, y)", "of finite numbers", abs(x - y) <= 1e-8 + 1e-5 * abs(y));
   ROW("np.reciprocal(x)", "", 1 / x);
   ROW("x.astype(np.int32)", "nothing converts by itself", cast<int>(x));
   ROW("i << 2",
@@ -174,7 +176,7 @@ TEST_CASE("the page for NumPy's users: reductions", "[golden]") {
   ROW("np.argmax(x, axis=1)", "also `argmin`; int64; without an axis the row-major index", argmax<1>(x));
   ROW("np.any(x > 0)", "also `all`", any(x > 0));
   ROW("np.array_equal(x, y)", "", all(x == y));
-  ROW("np.allclose(x, x)", "", all(abs(x - x) <= 1e-8 + 1e-5 * abs(x)));
+  ROW("np.allclose(x, x)", "of finite numbers", all(abs(x - x) <= 1e-8 + 1e-5 * abs(x)));
   ROW("np.count_nonzero(x)", "", sum(cast<std::int64_t>(x != 0)));
   ROW("np.var(x, axis=0)", "", var<0>(x));
   ROW("np.std(x)", "in C++ `std` is a namespace", stddev(x));
@@ -249,9 +251,9 @@ TEST_CASE("the page for NumPy's users: linear algebra", "[golden]") {
   ROW("x @ v", "`np.matvec`, `np.vecmat`", matmul(x, v));
   ROW("np.dot(v, v)", "`np.inner`, `np.vdot`, `np.vecdot`", dot(v, v));
   ROW("np.outer(v, v)", "", outer(v, v));
-  ROW("np.trace(s)", "", sum(s * eye<float, 3>()));
-  ROW("np.diagonal(s)", "`np.diag`", sum<1>(s * eye<float, 3>()));
-  ROW("np.diagflat(v)", "`np.diag`", expand_dims<1>(v) * eye<float, 4>());
+  ROW("np.trace(s)", "", sum(where(eye<bool, 3>(), s, 0)));
+  ROW("np.diagonal(s)", "`np.diag`", sum<1>(where(eye<bool, 3>(), s, 0)));
+  ROW("np.diagflat(z)", "`np.diag`", where(eye<bool, 4>(), expand_dims<1>(z), 0));
   ROW("np.tril(s)", "also `triu`", tril(s));
   ROW("np.einsum('ij,kj->ik', x, y)", "with `<onto/einsum.hpp>`; read by the compiler", einsum<"ij,kj->ik">(x, y));
   golden("numpy/algebra", p.rows);

@@ -5,6 +5,7 @@
 #include <onto/backend/cluster/tasks.hpp>
 #include <onto/core/error.hpp>
 #include <onto/device/device_name.hpp>
+#include <onto/runtime/process_group.hpp>
 
 #include <initializer_list>
 #include <string>
@@ -16,12 +17,6 @@ namespace onto {
 namespace detail {
 class simulated_cluster;
 struct workers_of_server;
-
-/// *Throws* `invalid_argument_error`.
-ONTO_COLD inline void expect_timeout(double seconds) {
-  if (!(seconds > 0 && seconds <= 1e9))
-    throw invalid_argument_error("[onto.option] timeout is a number of seconds above 0");
-}
 
 }  // namespace detail
 
