@@ -94,6 +94,41 @@ TEST_CASE("the greatest k are those of the sort, few and many", "[session]") {
                                                                 Catch::Contains("5001]"));
 }
 
+namespace {
+
+/// The greatest `K` of rows of every length: any order of them, both ways along memory and across.
+template <int K>
+void check_greatest(session& sess) {
+  for (const int n : {K, K + 1, 2 * K + 1, 9 * K + 20, 700, 5000}) {
+    INFO(K << " of " << n);
+    tensor<float, dyn, dyn> t({3, n});
+    fill(t);  // many are equal
+    const auto check = [&] {
+      CHECK(are_stable(t, sess.run(top_k<K>(m).indices, m = t), true));
+      CHECK(are_stable(t, sess.run(transpose(top_k<K, 0>(transpose(m)).indices), m = t), true));
+    };
+    check();
+    for (std::size_t k = 0; k < t.size(); ++k) t.data()[k] = t.data()[k] * 1e4f + static_cast<float>(k * 7919 % 104729);
+    check();
+    std::sort(t.begin(), t.end());  // each is before all that are kept
+    check();
+    std::reverse(t.begin(), t.end());
+    check();
+    std::fill(t.begin(), t.end(), 1.0f);
+    check();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the greatest few of rows of every length and order", "[session]") {
+  session sess;
+  check_greatest<1>(sess);
+  check_greatest<4>(sess);
+  check_greatest<32>(sess);
+  check_greatest<33>(sess);
+}
+
 TEST_CASE("what makes several runs as it is", "[session]") {
   static constexpr auto v = placeholder<"v", float, 6>;
   const tensor<float, 6> t{3, 1, 4, 1, 5, 9};

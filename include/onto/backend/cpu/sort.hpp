@@ -59,7 +59,7 @@ class cpu_sorter {
 
   void run(thread_pool& pool) const {
     if (r_.rows * r_.count <= 0) return;
-    const bool selects = r_.count * 8 < r_.n;
+    const bool selects = r_.n > few && r_.count * (r_.count <= most_inserted ? 2 : 8) < r_.n;
     if (!selects && r_.rows < pool.size() && r_.n >= 65536) {
       small_array<held, 1> a(r_.n), b(r_.n);
       for (std::int64_t row = 0; row < r_.rows; ++row)
@@ -165,39 +165,82 @@ class cpu_sorter {
     split(pool, r_.rows, 4096 / r_.n + 1, body);
   }
 
-  /// Elements that are looked at together, in vectors.
-  static constexpr int block = 64;
+  /// Whether some of elements that are looked at together, in vectors, may be before one.
+  template <int Block>
   static bool any_before(const T* from, typename order::ordinal bound) {
     typename order::bits any = 0;
-    for (int k = 0; k < block; ++k) any |= static_cast<typename order::bits>(order::may_be_before(from[k], bound));
+    for (int k = 0; k < Block; ++k) any |= static_cast<typename order::bits>(order::may_be_before(from[k], bound));
     return any != 0;
   }
+  static typename order::ordinal bound_of(const held& x) { return order::ordinal_of(order::value(item::key(x))); }
 
-  /// The first few of a row: what is kept of it is cut to them whenever it has become twice as many.
+  /// The first of a row that are kept: few of them in their order, to which what is before the last is inserted; of
+  /// many, or where most are before it, as in rows that are in order the other way round, what is kept is cut to them
+  /// whenever it has become twice as many.
+  static constexpr std::int64_t most_inserted = 32;
   void select(std::int64_t row, held* kept) const {
     const T* const from = row_of(row);
-    std::int64_t count = 0;
+    std::int64_t k = 0, count = 0;
+    if (r_.count <= most_inserted && r_.count * 2 < r_.n) {
+      k = insert(from, kept);
+      count = r_.count;
+    }
+    if (k < r_.n) select_from(k, count, from, kept);
+    store_at(result_row(row), kept);
+  }
+
+  /// *Returns* how many of the row were looked at, of which `kept` has the first.
+  std::int64_t insert(const T* from, held* kept) const {
+    constexpr int block = 16;
+    const std::int64_t stride = r_.stride[0], last = r_.count - 1;
+    std::int64_t left = 4 * r_.count + 64, k = 0;  // that may be inserted
+    const auto put = [kept](const held& x, std::int64_t at) {
+      for (; at > 0 && x < kept[at - 1]; --at) kept[at] = kept[at - 1];
+      kept[at] = x;
+    };
+    for (; k <= last; ++k) put(item_at(from, k), k);
+    auto bound = bound_of(kept[last]);
+    const auto offer = [&](std::int64_t n) {
+      if (!order::may_be_before(from[n * stride], bound)) return;
+      const held x = item_at(from, n);
+      if (!(x < kept[last])) return;
+      put(x, last);
+      bound = bound_of(kept[last]);
+      --left;
+    };
+    for (; stride == 1 && k + block <= r_.n && left > 0; k += block)
+      if (any_before<block>(from + k, bound))
+        for (int j = 0; j < block; ++j) offer(k + j);
+    for (; k < r_.n && left > 0; ++k) offer(k);
+    return k;
+  }
+
+  /// The rest of a row, from `k` on, where `kept` has the first of what was before it, or nothing.
+  void select_from(std::int64_t k, std::int64_t count, const T* from, held* kept) const {
+    constexpr int block = 64;
     held least{};  // of those that are in no case among them
     typename order::ordinal bound{};
     bool bounded = false;
-    const auto offer = [&](std::int64_t k) __attribute__((always_inline)) {
-      const held x = item_at(from, k);
+    const auto is_cut = [&] {
+      least = kept[count - 1];
+      bound = bound_of(least);
+      bounded = true;
+    };
+    const auto offer = [&](std::int64_t n) __attribute__((always_inline)) {
+      const held x = item_at(from, n);
       if (bounded && !(x < least)) return;
       kept[count++] = x;
       if (count < room()) return;
       std::nth_element(kept, kept + r_.count - 1, kept + count);
       count = r_.count;
-      least = kept[count - 1];
-      bound = order::ordinal_of(order::value(item::key(least)));
-      bounded = true;
+      is_cut();
     };
-    std::int64_t k = 0;
+    if (count > 0) is_cut();
     for (; r_.stride[0] == 1 && r_.n >= 8 * block && k + block <= r_.n; k += block)
-      if (!bounded || any_before(from + k, bound))
+      if (!bounded || any_before<block>(from + k, bound))
         for (int j = 0; j < block; ++j) offer(k + j);
     for (; k < r_.n; ++k) offer(k);
     std::sort(kept, kept + count);
-    store_at(result_row(row), kept);
   }
 
   sort_rows r_;
