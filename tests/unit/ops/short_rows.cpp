@@ -5,6 +5,7 @@
 #include <onto/onto.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "../catch.hpp"
@@ -39,6 +40,27 @@ void check_rows(const Got& got, const tensor<T, dyn, dyn>& x, F expected) {
   for (int r = 0; r < many; ++r) wrong += same(got(r), expected(r)) ? 0 : 1;
   CAPTURE(x.shape()[1]);
   CHECK(wrong == 0);
+}
+
+/// Places of extremes of integers: wholes of a row, and parts that a thread has of it.
+template <class T>
+void check_places(int threads) {
+  session sess({.cpu_threads = threads});
+  const auto a = placeholder<"a", T, dyn, dyn>;
+  auto places = sess.prepare(fetches(argmax<1>(a), argmin<1>(a), argmax<1>(a + a)));
+  for (const int length : {1, 2, 3, 4, 5, 7, 12, 24, 25, 31, 32, 33, 64}) {
+    const tensor<T, dyn, dyn> x = some_rows<T>(length, false);
+    const auto place = [&](int r, bool greatest) {
+      int at = 0;
+      for (int k = 1; k < length; ++k)
+        if (greatest ? x(r, k) > x(r, at) : x(r, k) < x(r, at)) at = k;
+      return at;
+    };
+    const auto [greatest, least, of_doubles] = places(a = x);
+    check_rows(greatest, x, [&](int r) { return static_cast<std::int64_t>(place(r, true)); });
+    check_rows(least, x, [&](int r) { return static_cast<std::int64_t>(place(r, false)); });
+    check_rows(of_doubles, x, [&](int r) { return static_cast<std::int64_t>(place(r, true)); });
+  }
 }
 
 template <class T>
@@ -88,6 +110,11 @@ void check(int threads) {
 TEST_CASE("short rows of floats on one thread", "[reduce]") { check<float>(1); }
 TEST_CASE("short rows of floats on threads", "[reduce]") { check<float>(3); }
 TEST_CASE("short rows of doubles", "[reduce]") { check<double>(1); }
+TEST_CASE("places of extremes of short rows of integers", "[reduce]") {
+  check_places<std::int8_t>(1);
+  check_places<std::int32_t>(1);
+  check_places<std::int64_t>(3);
+}
 
 TEST_CASE("truth values are 0 and 1 as numbers of every kind", "[cast]") {
   constexpr int count = 1003;

@@ -3,8 +3,8 @@
 // compiler has vectors to make of them and errors stay as small as pairwise summation's.
 #pragma once
 
-#include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/instruction_set.hpp>
+#include <onto/backend/cpu/short_extremes.hpp>
 #include <onto/core/config.hpp>
 #include <onto/kernel/accumulator.hpp>
 
@@ -29,10 +29,6 @@ struct fold_table {
 };
 
 inline constexpr int fold_lanes = 32;
-
-/// What elements lie in memory as: truth values as bytes, which make vectors.
-template <class T>
-using folded_value = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;
 
 /// Sums of floats add four floats before they go into a double: converting each would cost more than all else, and two
 /// roundings are fewer than pairwise summation has.
@@ -81,37 +77,19 @@ ONTO_INLINE void fold_four_rows(A (&total)[4], const folded_value<T>* v, std::in
       for (int j = 0; j < 4; ++j) total[j] += static_cast<A>(some[j]);
     }
   } else if constexpr (std::is_floating_point_v<T> && (F == fold::min || F == fold::max)) {
-    using mask = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    using mask = std::conditional_t<sizeof(T) == 8, T, std::int32_t>;  // SSE2 selects no integers of 8 bytes
     mask nan[4] = {};
     for (std::int64_t k = 0; k < n; ++k)
       for (int j = 0; j < 4; ++j) {
         const T x = v[j * pitch + k];
         total[j] = (F == fold::min ? x < total[j] : x > total[j]) ? x : total[j];  // one instruction; passes over NaN
-        nan[j] |= x != x ? -1 : 0;
+        nan[j] = x != x ? static_cast<mask>(-1) : nan[j];
       }
     for (int j = 0; j < 4; ++j) total[j] = nan[j] != 0 ? std::numeric_limits<T>::quiet_NaN() : total[j];
   } else {
     for (std::int64_t k = 0; k < n; ++k)
       for (int j = 0; j < 4; ++j) total[j] = numbers::combine(total[j], static_cast<A>(v[j * pitch + k]));
   }
-}
-
-/// The places of the extremes of `Width` rows that lie as columns, of `n` elements `pitch` apart: selections, since
-/// which element is the greatest is what no processor guesses.
-template <fold F, int Width, class T>
-ONTO_INLINE void find_in_columns(std::int64_t* to, const T* v, std::int64_t n, std::int64_t pitch) {
-  using place = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-  T best[Width];
-  place at[Width] = {};
-  for (int j = 0; j < Width; ++j) best[j] = v[j];
-  for (place k = 1; k < n; ++k) {
-    v += pitch;
-    T x[Width];
-    for (int j = 0; j < Width; ++j) x[j] = v[j];
-    for (int j = 0; j < Width; ++j) at[j] = is_more_extreme<F>(x[j], best[j]) ? k : at[j];
-    for (int j = 0; j < Width; ++j) best[j] = is_more_extreme<F>(x[j], best[j]) ? x[j] : best[j];
-  }
-  for (int j = 0; j < Width; ++j) to[j] = at[j];
 }
 
 /// `Width` neighbouring columns, each in its number.
@@ -187,51 +165,38 @@ struct folding {
   static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n, bool whole) {
     using numbers = number_state<F, T>;
     auto* const result = static_cast<typename rule::result*>(to);
+    auto* const states = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     std::int64_t r = 0;
-    if constexpr (is_argument(F)) {
-      constexpr int width = 16;
-      constexpr std::int64_t most = 1024, longest = 24;  // beyond, turning rows takes what is saved
-      value turned[most];
-      for (std::int64_t some = n <= longest ? most / n / width * width : 0; some > 0 && r + width <= rows;
-           v += some * n) {
-        some = rows - r < some ? (rows - r) / width * width : some;
-        copy_elements(sizeof(value), turned, some, 1, v, 1, n, n, some);
-        for (const std::int64_t end = r + some, first = r; r < end; r += width)
-          find_in_columns<F, width>(result + r, turned + (r - first), n, some);
-      }
-      for (; r < rows; ++r, v += n) {
-        state best{v[0], 0};
-        for (std::int64_t k = 1; k < n; ++k)
-          if (is_more_extreme<F>(v[k], best.value)) best = {v[k], k};
-        result[r] = rule::finish(best, n);
-      }
-    } else {
-      auto* const states = static_cast<state*>(to);
-      for (; r + 4 <= rows; r += 4, v += 4 * n) {
-        typename numbers::type total[4];
-        fold_four_rows<F, T>(total, v, n, n);
-        if (whole)
-          for (int j = 0; j < 4; ++j) result[r + j] = numbers::finish(total[j], n);
-        else
-          for (int j = 0; j < 4; ++j) add_total<F, T>(states + r + j, total[j]);
-      }
-      for (; r < rows; ++r, v += n) {
-        typename numbers::type total[4];  // of four times itself, to the same bits
-        fold_four_rows<F, T>(total, v, n, 0);
-        if (whole)
-          result[r] = numbers::finish(total[0], n);
-        else
-          add_total<F, T>(states + r, total[0]);
-      }
+    for (; r + 4 <= rows; r += 4, v += 4 * n) {
+      typename numbers::type total[4];
+      fold_four_rows<F, T>(total, v, n, n);
+      if (whole)
+        for (int j = 0; j < 4; ++j) result[r + j] = numbers::finish(total[j], n);
+      else
+        for (int j = 0; j < 4; ++j) add_total<F, T>(states + r + j, total[j]);
+    }
+    for (; r < rows; ++r, v += n) {
+      typename numbers::type total[4];  // of four times itself, to the same bits
+      fold_four_rows<F, T>(total, v, n, 0);
+      if (whole)
+        result[r] = numbers::finish(total[0], n);
+      else
+        add_total<F, T>(states + r, total[0]);
     }
   }
   static ONTO_INLINE void rows(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t index) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
-    if constexpr (!is_argument(F))
-      if (n < fold_lanes) return short_rows(to, values, rows, n, false);
+    if (n < fold_lanes) {
+      if constexpr (!is_argument(F)) return short_rows(to, values, rows, n, false);
+      if constexpr (is_argument(F))
+        short_extremes<F, T>::for_each(v, rows, n, [&](std::int64_t r, const state& found) {
+          if (s[r].index < 0 || is_more_extreme<F>(found.value, s[r].value)) s[r] = {found.value, index + found.index};
+        });
+      return;
+    }
     for (std::int64_t r = 0; r < rows; ++r, ++s, v += n) {
       if constexpr (is_argument(F) || compensates) {
         for (std::int64_t k = 0; k < n; k += block) {

@@ -98,9 +98,12 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
 }
 
 /// Rows so short that a pack would be mostly spare lanes: the values of many are made together, and folded one by one.
-/// *Preconditions* rows of fewer than fold_lanes elements, but for places of extremes.
+/// `places`: of extremes, the loop over rows that are whole. *Preconditions* rows of fewer than fold_lanes elements,
+/// but for places of extremes.
+using places_function = void (*)(void* to, const void* values, std::int64_t rows, std::int64_t n);
 template <fold F, class T>
-ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, int inputs, bool bare) {
+ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, int inputs, bool bare,
+                                   places_function places) {
   constexpr std::int64_t block = 1024;
   alignas(64) T values[block];
   small_array<const void*, 16> in(inputs);
@@ -112,11 +115,14 @@ ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, i
     for (int i = 0; i < inputs; ++i) in[i] = static_cast<const T*>(c.in[i]) + r * count;
     if (!bare) evaluate({in.data(), 1, rows * count, c.scalars, c.index, nullptr, values});
     const void* const made = bare ? in[0] : values;
-    if (c.whole)
-      folding<F, T>::short_rows(static_cast<typename accumulator<F, T>::result*>(c.accumulators) + r, made, rows, count,
-                                true);
-    else
+    auto* const results = static_cast<typename accumulator<F, T>::result*>(c.accumulators) + r;
+    if (!c.whole) {
       folding<F == fold::mean ? fold::sum : F, T>::rows(accumulators + r, made, rows, count, c.index);
+    } else if constexpr (is_argument(F)) {
+      places(results, made, rows, count);
+    } else {
+      folding<F, T>::short_rows(results, made, rows, count, true);
+    }
   }
 }
 
@@ -135,8 +141,11 @@ struct fold_body {
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
     constexpr std::int64_t width = lanes::size;
     constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
-    if (Rows && c.count < few && (c.rows > 1 || c.whole))
-      return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}));
+    if (Rows && c.count < few && (c.rows > 1 || c.whole)) {
+      places_function places = nullptr;
+      if constexpr (Rows && is_argument(F)) places = short_extremes<F, T>::template of<Bytes>();
+      return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}), places);
+    }
     pack_source<T, Bytes, inputs, scalars, 0> source;
     source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
     constexpr std::int64_t fours = 4 * width;
