@@ -216,7 +216,8 @@ struct text_is_no_number : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;
   static_assert(ok == true,
                 "[onto.text] text is no number: it is compared with == and !=, chosen with where, and put in other "
-                "places; count and compute with tensors of numbers");
+                "places; count and compute with tensors of numbers, which are written by std::cout << t or "
+                "std::to_string(float(t))");
 };
 
 /// What is wrong with a result of a known element type.
