@@ -84,6 +84,10 @@ namespace detail {
 template <class E, class S>
 concept text_beside = __is_base_of(expression_base, E) && !__is_base_of(expression_base, S) &&
                       !std::is_arithmetic_v<S> && text_like<S>;
+/// The same beside a tensor, too.
+template <class X, class S>
+concept text_beside_own = text_beside<X, S> ||
+    (is_tensor<X> && !__is_base_of(expression_base, S) && !std::is_arithmetic_v<S> && text_like<S>);
 }  // namespace detail
 
 /// Where texts are the given one, and where they are not.
@@ -99,13 +103,6 @@ constexpr auto operator!=(const E& e, const S& s) { return make<op::not_equal>(e
 template <class S, class E>
   requires detail::text_beside<E, S>
 constexpr auto operator!=(const S& s, const E& e) { return make<op::not_equal>(constant(s), e); }
-
-namespace detail {
-/// The same beside a tensor, too.
-template <class X, class S>
-concept text_beside_own = text_beside<X, S> ||
-    (is_tensor<X> && !__is_base_of(expression_base, S) && !std::is_arithmetic_v<S> && text_like<S>);
-}  // namespace detail
 
 // Nothing else is done with a string beside an expression or a tensor.
 #define ONTO_TAKES_NO_TEXT(symbol)                                           \
