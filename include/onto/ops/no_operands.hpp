@@ -13,10 +13,11 @@ namespace detail {
 template <std::size_t Written>
 struct arguments_are_no_operands : mistake {
   static constexpr bool ok = Written > 99;
-  static_assert(ok == true,
-                "[onto.operands] this word does not take these arguments: its operands are expressions and data, "
-                "tensors, vectors, arrays, spans; numbers alone are computed in C++: x * x, std::max(x, y), "
-                "std::clamp(x, 0.0, 1.0), c ? x : y; a function of your own takes them neither");
+  static_assert(
+      ok == true,
+      "[onto.operands] this word does not take these arguments, or not so many: its operands are expressions and data, "
+      "tensors, vectors, arrays, spans; numbers alone are computed in C++: x * x, std::max(x, y), "
+      "std::clamp(x, 0.0, 1.0), c ? x : y; a function of your own takes them neither");
 };
 
 }  // namespace detail

@@ -88,7 +88,8 @@ struct call_has_an_expression : mistake {
 }  // namespace detail
 
 #define ONTO_TAKES_ONE_OPERAND(word)                                 \
-  template <expression E, class Second, class... More>               \
+  template <class E, class Second, class... More>                    \
+    requires(expression<E> || detail::data<E>)                       \
   constexpr auto word(const E&, const Second&, const More&...) {     \
     return typename detail::takes_one_operand<E, Second>::result{};  \
   }                                                                  \
@@ -129,14 +130,14 @@ ONTO_TAKES_ONE_OPERAND(gelu)
 ONTO_TAKES_ONE_OPERAND(softplus)
 #undef ONTO_TAKES_ONE_OPERAND
 
-#define ONTO_TAKES_TWO_OPERANDS(word)                                                \
-  template <expression E>                                                            \
-  constexpr auto word(const E&) {                                                    \
-    return typename detail::takes_two_operands<E>::result{};                         \
-  }                                                                                  \
-  template <expression E, class Second, class Third, class... More>                  \
-  constexpr auto word(const E&, const Second&, const Third&, const More&...) {       \
-    return typename detail::takes_two_operands<E, Second, Third, More...>::result{}; \
+#define ONTO_TAKES_TWO_OPERANDS(word)                                                        \
+  template <class E>                                                                         \
+    requires(expression<E> || detail::data<E>)                                               \
+  constexpr auto word(const E&) { return typename detail::takes_two_operands<E>::result{}; } \
+  template <class E, class Second, class Third, class... More>                               \
+    requires(expression<E> || detail::data<E>)                                               \
+  constexpr auto word(const E&, const Second&, const Third&, const More&...) {               \
+    return typename detail::takes_two_operands<E, Second, Third, More...>::result{};         \
   }
 ONTO_TAKES_TWO_OPERANDS(pow)
 ONTO_TAKES_TWO_OPERANDS(atan2)
