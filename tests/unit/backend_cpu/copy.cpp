@@ -111,3 +111,23 @@ TEST_CASE("a copy of nothing does nothing") {
   check<float>(pool, shape_value({2, 0, 3}), r, memory::contiguous);
   check<float>(pool, shape_value({0}), r, memory::contiguous);
 }
+
+TEST_CASE("rows of every few bytes, and rows backwards, write what is theirs alone") {
+  rng r(48);
+  std::vector<unsigned char> source(4096);
+  for (auto& byte : source) byte = static_cast<unsigned char>(pick(r, 0, 255));
+  for (const int size : {1, 2, 4, 8})
+    for (int columns = 1; columns <= 40; ++columns)
+      for (const bool backwards : {false, true}) {
+        INFO(columns << " elements of " << size << " bytes, " << (backwards ? "backwards" : "forwards"));
+        const int rows = 5, in_row = columns + 3, out_row = columns + 2;
+        std::vector<unsigned char> out(static_cast<std::size_t>(rows * out_row * size), 7), expected = out;
+        const unsigned char* const first = source.data() + (backwards ? (columns - 1) * size : 0);
+        onto::detail::copy_elements(size, out.data(), out_row, 1, first, in_row, backwards ? -1 : 1, rows, columns);
+        for (int i = 0; i < rows; ++i)
+          for (int j = 0; j < columns; ++j)
+            std::memcpy(expected.data() + (i * out_row + j) * size, first + (i * in_row + (backwards ? -j : j)) * size,
+                        static_cast<std::size_t>(size));
+        REQUIRE(out == expected);
+      }
+}

@@ -115,7 +115,36 @@ ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char*
     }
     return;
   }
-  for (std::int64_t i = 0; i < rows; ++i) copy_row(out + i * out_row, in + i * in_row, columns);
+  if (columns > 32) {
+    for (std::int64_t i = 0; i < rows; ++i) copy_row(out + i * out_row, in + i * in_row, columns);
+    return;
+  }
+  for (std::int64_t i = 0; i < rows; ++i, out += out_row, in += in_row) {  // both ends of a row, which may overlap
+    if (columns >= 16) {
+      char first[16], last[16];
+      std::memcpy(first, in, 16);
+      std::memcpy(last, in + columns - 16, 16);
+      std::memcpy(out, first, 16);
+      std::memcpy(out + columns - 16, last, 16);
+    } else if (columns >= 8) {
+      std::uint64_t first, last;
+      std::memcpy(&first, in, 8);
+      std::memcpy(&last, in + columns - 8, 8);
+      std::memcpy(out, &first, 8);
+      std::memcpy(out + columns - 8, &last, 8);
+    } else if (columns >= 4) {
+      std::uint32_t first, last;
+      std::memcpy(&first, in, 4);
+      std::memcpy(&last, in + columns - 4, 4);
+      std::memcpy(out, &first, 4);
+      std::memcpy(out + columns - 4, &last, 4);
+    } else {
+      const char first = in[0], middle = in[columns / 2], last = in[columns - 1];
+      out[0] = first;
+      out[columns / 2] = middle;
+      out[columns - 1] = last;
+    }
+  }
 }
 
 /// out[j] = in[j * step].
@@ -147,6 +176,22 @@ inline constexpr std::int64_t few_columns = 16;
 template <int Size>
 ONTO_NOINLINE void copy_tiles(word<Size>* out, std::int64_t out_row, std::int64_t out_column, const word<Size>* in,
                               std::int64_t in_row, std::int64_t in_column, std::int64_t rows, std::int64_t columns) {
+  if constexpr (Size < 4)
+    if (out_column == 1 && in_column == -1) {  // backwards, by words of 8 bytes
+      constexpr std::int64_t some = 8 / Size;
+      for (std::int64_t i = 0; i < rows; ++i, out += out_row, in += in_row) {
+        std::int64_t j = 0;
+        for (; j + some <= columns; j += some) {
+          std::uint64_t w;
+          std::memcpy(&w, in - j - (some - 1), 8);
+          w = __builtin_bswap64(w);
+          if (Size == 2) w = (w & 0x00ff00ff00ff00ff) << 8 | (w >> 8 & 0x00ff00ff00ff00ff);
+          std::memcpy(out + j, &w, 8);
+        }
+        for (; j < columns; ++j) out[j] = in[-j];
+      }
+      return;
+    }
   constexpr std::int64_t tile_rows = 64, tile_columns = 16;
   std::int64_t filled = 0;  // rows
   if (in_column == 0 && out_column == 1 && out_row == columns && columns > 1 && columns < few_columns)
