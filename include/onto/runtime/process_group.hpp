@@ -3,7 +3,7 @@
 // between them answers by deriving.
 #pragma once
 
-#include <onto/core/error.hpp>
+#include <onto/core/message.hpp>
 #include <onto/core/mutex.hpp>
 #include <onto/graph/plan_step.hpp>
 #include <onto/runtime/device.hpp>
@@ -19,7 +19,7 @@ namespace onto::detail {
 /// How long a process waits for another. *Throws* `invalid_argument_error` for what is no such time.
 ONTO_COLD inline void expect_timeout(double seconds) {
   if (!(seconds > 0 && seconds <= 1e9))
-    throw invalid_argument_error("[onto.option] timeout is a number of seconds above 0");
+    fail<invalid_argument_error>(message("[onto.option] timeout is a number of seconds above 0"));
 }
 
 /// What is compared between processes before they run something together.

@@ -26,10 +26,6 @@ struct host_memory {
   const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
 
-[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shared_outputs() {
-  fail<invalid_argument_error>(message("[onto.run] two outputs of a run share memory; give each memory of its own"));
-}
-
 /// In place of a result's shape: there is no result.
 ONTO_INLINE extents no_result() {
   extents none;
@@ -45,13 +41,13 @@ class staged_results {
     for (int k = 0; k < g_.fetch_count; ++k) {
       const int node = g_.fetches[k];
       some_staged = some_staged || is_text(g_.nodes[node].type);
-      if (!is_absent(k))
+      if (!(b.absent && b.absent[k]))
         b.results[k].data = r.allocate(r.context, k, b.shapes[node]);
       else
         leave_out(r, k);
     }
     for (int k = 0; some_staged && k < g_.fetch_count; ++k)
-      if (!is_absent(k) && (r.into_outputs || is_text(g_.nodes[g_.fetches[k]].type))) stage(k);
+      if (!(b.absent && b.absent[k]) && (r.into_outputs || is_text(g_.nodes[g_.fetches[k]].type))) stage(k);
   }
   staged_results(const staged_results&) = delete;
   staged_results& operator=(const staged_results&) = delete;
@@ -91,7 +87,6 @@ class staged_results {
     b_.results[fetch].data = nullptr;
     if (!r.into_outputs) r.allocate(r.context, fetch, no_result());
   }
-  ONTO_INLINE bool is_absent(int fetch) const { return b_.absent && b_.absent[fetch]; }
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
 
   static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
@@ -103,11 +98,13 @@ class staged_results {
   void stage(int fetch) {
     void* const out = b_.results[fetch].data;
     const std::int64_t bytes = bytes_of(g_.fetches[fetch]);
+    bool is_shared = false;
     for (int k = 0; k < fetch; ++k)
-      if (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])))
-        throw_shared_outputs();
-    for (staged* s = first_; s; s = s->next)
-      if (overlap(out, bytes, s->target, s->bytes)) throw_shared_outputs();
+      is_shared = is_shared || (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])));
+    for (staged* s = first_; s; s = s->next) is_shared = is_shared || overlap(out, bytes, s->target, s->bytes);
+    if (is_shared)
+      fail<invalid_argument_error>(
+          message("[onto.run] two outputs of a run share memory; give each memory of its own"));
     const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
     bool is_read = are_texts;
     for (int k = 0; k < b_.leaf_count && !is_read; ++k) {

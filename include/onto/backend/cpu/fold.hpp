@@ -191,10 +191,16 @@ struct folding {
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
     if (n < fold_lanes) {
       if constexpr (!is_argument(F)) return short_rows(to, values, rows, n, false);
-      if constexpr (is_argument(F))
-        short_extremes<F, T>::for_each(v, rows, n, [&](std::int64_t r, const state& found) {
-          if (s[r].index < 0 || is_more_extreme<F>(found.value, s[r].value)) s[r] = {found.value, index + found.index};
-        });
+      if constexpr (is_argument(F)) {
+        using extremes = short_extremes<F, T>;
+        state found[extremes::at_once];
+        for (int some = 0; rows > 0; rows -= some, s += some, v += some * n) {
+          some = extremes::find_some(found, v, rows, n);
+          for (int j = 0; j < some; ++j)
+            if (s[j].index < 0 || is_more_extreme<F>(found[j].value, s[j].value))
+              s[j] = {found[j].value, index + found[j].index};
+        }
+      }
       return;
     }
     for (std::int64_t r = 0; r < rows; ++r, ++s, v += n) {

@@ -79,17 +79,19 @@ struct short_extremes {
     for (int j = 0; j < Rows; ++j) found[j] = {best[j], at[j]};
   }
 
-  /// Calls `take` with the number of each row and its extreme.
-  template <class Take>
-  static ONTO_INLINE void for_each(const value* v, std::int64_t rows, std::int64_t n, const Take& take) {
-    std::int64_t r = 0;
+  static constexpr int at_once = 16;
+  /// The extremes of the first rows. *Returns* of how many.
+  static ONTO_INLINE int find_some(state (&found)[at_once], const value* v, std::int64_t rows, std::int64_t n) {
+    const int some = rows < at_once ? static_cast<int>(rows) : at_once;
+    int r = 0;
     if constexpr (together > 1)
-      for (; r + together <= rows; r += together) {
-        state found[together];
-        find_extremes(found, v + r * n, n);
-        for (int j = 0; j < together; ++j) take(r + j, found[j]);
+      for (; r + together <= some; r += together) {
+        state few[together];
+        find_extremes(few, v + r * n, n);
+        for (int j = 0; j < together; ++j) found[r + j] = few[j];
       }
-    for (; r < rows; ++r) take(r, extreme_of(v + r * n, n));
+    for (; r < some; ++r) found[r] = extreme_of(v + r * n, n);
+    return some;
   }
 
   /// The places of the extremes of rows, as results.
@@ -110,7 +112,11 @@ struct short_extremes {
           find_in_columns<F, width>(result + r, turned + (r - first), n, some);
       }
     }
-    for_each(v, rows - r, n, [&](std::int64_t k, const state& found) { result[r + k] = rule::finish(found, n); });
+    state found[at_once];
+    for (int some = 0; r < rows; r += some, v += some * n) {
+      some = find_some(found, v, rows - r, n);
+      for (int j = 0; j < some; ++j) result[r + j] = rule::finish(found[j], n);
+    }
   }
   using variants = vector_variants<short_extremes, void(void*, const void*, std::int64_t, std::int64_t)>;
   /// As a function; without AVX2 as the file is compiled: there kernels are not, into vectors.
