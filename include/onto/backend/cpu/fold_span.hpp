@@ -97,10 +97,12 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
   }
 }
 
+/// A loop that finds the places of the extremes of rows: short_extremes.hpp has them.
+using places_function = void (*)(void* to, const void* values, std::int64_t rows, std::int64_t n);
+
 /// Rows so short that a pack would be mostly spare lanes: the values of many are made together, and folded one by one.
 /// `places`: of extremes, the loop over rows that are whole. *Preconditions* rows of fewer than fold_lanes elements,
 /// but for places of extremes.
-using places_function = void (*)(void* to, const void* values, std::int64_t rows, std::int64_t n);
 template <fold F, class T>
 ONTO_NOINLINE void fold_short_rows(fold_function evaluate, const fold_call& c, int inputs, bool bare,
                                    places_function places) {
