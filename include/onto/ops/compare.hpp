@@ -84,10 +84,6 @@ namespace detail {
 template <class E, class S>
 concept text_beside = __is_base_of(expression_base, E) && !__is_base_of(expression_base, S) &&
                       !std::is_arithmetic_v<S> && text_like<S>;
-/// The same beside a tensor, too.
-template <class X, class S>
-concept text_beside_own = text_beside<X, S> ||
-    (is_tensor<X> && !__is_base_of(expression_base, S) && !std::is_arithmetic_v<S> && text_like<S>);
 }  // namespace detail
 
 /// Where texts are the given one, and where they are not.
@@ -104,10 +100,10 @@ template <class S, class E>
   requires detail::text_beside<E, S>
 constexpr auto operator!=(const S& s, const E& e) { return make<op::not_equal>(constant(s), e); }
 
-// Nothing else is done with a string beside an expression or a tensor.
-#define ONTO_TAKES_NO_TEXT(symbol)                                           \
-  template <class L, class R>                                                \
-    requires(detail::text_beside_own<L, R> || detail::text_beside_own<R, L>) \
+// Nothing else is done with a string beside an expression.
+#define ONTO_TAKES_NO_TEXT(symbol)                                   \
+  template <class L, class R>                                        \
+    requires(detail::text_beside<L, R> || detail::text_beside<R, L>) \
   constexpr auto operator symbol(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
 ONTO_TAKES_NO_TEXT(<)
 ONTO_TAKES_NO_TEXT(<=)

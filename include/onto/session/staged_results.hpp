@@ -26,6 +26,10 @@ struct host_memory {
   const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
 
+[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shared_outputs() {
+  fail<invalid_argument_error>(message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+}
+
 /// In place of a result's shape: there is no result.
 ONTO_INLINE extents no_result() {
   extents none;
@@ -102,9 +106,7 @@ class staged_results {
     for (int k = 0; k < fetch; ++k)
       is_shared = is_shared || (b_.results[k].data && overlap(out, bytes, b_.results[k].data, bytes_of(g_.fetches[k])));
     for (staged* s = first_; s; s = s->next) is_shared = is_shared || overlap(out, bytes, s->target, s->bytes);
-    if (is_shared)
-      fail<invalid_argument_error>(
-          message("[onto.run] two outputs of a run share memory; give each memory of its own"));
+    if (is_shared) throw_shared_outputs();
     const bool are_texts = is_text(g_[g_.fetches[fetch]].type);
     bool is_read = are_texts;
     for (int k = 0; k < b_.leaf_count && !is_read; ++k) {
