@@ -30,13 +30,6 @@ struct host_memory {
   fail<invalid_argument_error>(message("[onto.run] two outputs of a run share memory; give each memory of its own"));
 }
 
-/// In place of a result's shape: there is no result.
-ONTO_INLINE extents no_result() {
-  extents none;
-  none.rank = -1;
-  return none;
-}
-
 class staged_results {
  public:
   /// Gives each result of the program its memory. *Throws* `invalid_argument_error` where two share it.
@@ -45,10 +38,11 @@ class staged_results {
     for (int k = 0; k < g_.fetch_count; ++k) {
       const int node = g_.fetches[k];
       some_staged = some_staged || is_text(g_.nodes[node].type);
-      if (!(b.absent && b.absent[k]))
-        b.results[k].data = r.allocate(r.context, k, b.shapes[node]);
-      else
-        leave_out(r, k);
+      extents shape = b.shapes[node];
+      if (b.absent && b.absent[k]) shape.rank = -1;  // it does not arrive in this process: nothing, or what was there
+      const bool arrives = shape.rank >= 0;
+      void* const out = arrives || !r.into_outputs ? r.allocate(r.context, k, shape) : nullptr;
+      b.results[k].data = arrives ? out : nullptr;
     }
     for (int k = 0; some_staged && k < g_.fetch_count; ++k)
       if (!(b.absent && b.absent[k]) && (r.into_outputs || is_text(g_.nodes[g_.fetches[k]].type))) stage(k);
@@ -86,11 +80,6 @@ class staged_results {
     bool are_texts;
   };
 
-  /// A result that does not arrive in this process: nothing, or what was in the output.
-  ONTO_COLD void leave_out(const run_request& r, int fetch) {
-    b_.results[fetch].data = nullptr;
-    if (!r.into_outputs) r.allocate(r.context, fetch, no_result());
-  }
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
 
   static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {

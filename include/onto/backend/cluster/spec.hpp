@@ -5,7 +5,6 @@
 #include <onto/backend/cluster/tasks.hpp>
 #include <onto/core/error.hpp>
 #include <onto/device/device_name.hpp>
-#include <onto/runtime/process_group.hpp>
 
 #include <initializer_list>
 #include <string>

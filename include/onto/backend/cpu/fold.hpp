@@ -190,8 +190,9 @@ struct folding {
     const value* v = static_cast<const value*>(values);
     constexpr std::int64_t block = compensates ? 16 * fold_lanes : 1024;
     if (n < fold_lanes) {
-      if constexpr (!is_argument(F)) return short_rows(to, values, rows, n, false);
-      if constexpr (is_argument(F)) {
+      if constexpr (!is_argument(F)) {
+        short_rows(to, values, rows, n, false);
+      } else {
         using extremes = short_extremes<F, T>;
         state found[extremes::at_once];
         for (int some = 0; rows > 0; rows -= some, s += some, v += some * n) {

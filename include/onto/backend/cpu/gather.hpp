@@ -100,6 +100,16 @@ ONTO_INLINE void copy_row(char* out, const char* in, std::int64_t bytes) {
   std::memcpy(out, in, static_cast<std::size_t>(bytes));
 }
 
+/// Copies a row of `Bytes` to twice as many: both of its ends, which may overlap.
+template <int Bytes>
+ONTO_INLINE void copy_ends(char* out, const char* in, std::int64_t bytes) {
+  char first[Bytes], last[Bytes];
+  std::memcpy(first, in, Bytes);
+  std::memcpy(last, in + bytes - Bytes, Bytes);
+  std::memcpy(out, first, Bytes);
+  std::memcpy(out + bytes - Bytes, last, Bytes);
+}
+
 /// Copies rows of `columns` bytes that lie apart.
 ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char* in, std::int64_t in_row,
                                     std::int64_t rows, std::int64_t columns) {
@@ -119,32 +129,19 @@ ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char*
     for (std::int64_t i = 0; i < rows; ++i) copy_row(out + i * out_row, in + i * in_row, columns);
     return;
   }
-  for (std::int64_t i = 0; i < rows; ++i, out += out_row, in += in_row) {  // both ends of a row, which may overlap
-    if (columns >= 16) {
-      char first[16], last[16];
-      std::memcpy(first, in, 16);
-      std::memcpy(last, in + columns - 16, 16);
-      std::memcpy(out, first, 16);
-      std::memcpy(out + columns - 16, last, 16);
-    } else if (columns >= 8) {
-      std::uint64_t first, last;
-      std::memcpy(&first, in, 8);
-      std::memcpy(&last, in + columns - 8, 8);
-      std::memcpy(out, &first, 8);
-      std::memcpy(out + columns - 8, &last, 8);
-    } else if (columns >= 4) {
-      std::uint32_t first, last;
-      std::memcpy(&first, in, 4);
-      std::memcpy(&last, in + columns - 4, 4);
-      std::memcpy(out, &first, 4);
-      std::memcpy(out + columns - 4, &last, 4);
-    } else {
+  for (std::int64_t i = 0; i < rows; ++i, out += out_row, in += in_row)
+    if (columns >= 16)
+      copy_ends<16>(out, in, columns);
+    else if (columns >= 8)
+      copy_ends<8>(out, in, columns);
+    else if (columns >= 4)
+      copy_ends<4>(out, in, columns);
+    else {
       const char first = in[0], middle = in[columns / 2], last = in[columns - 1];
       out[0] = first;
       out[columns / 2] = middle;
       out[columns - 1] = last;
     }
-  }
 }
 
 /// out[j] = in[j * step].

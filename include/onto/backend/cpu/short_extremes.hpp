@@ -121,7 +121,7 @@ struct short_extremes {
   using variants = vector_variants<short_extremes, void(void*, const void*, std::int64_t, std::int64_t)>;
   /// As a function; without AVX2 as the file is compiled: there kernels are not, into vectors.
   template <int Bytes>
-  static constexpr auto of() {
+  static consteval auto of() {
     if constexpr (Bytes < 32)
       return &run<Bytes>;
     else

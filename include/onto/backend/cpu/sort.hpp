@@ -59,7 +59,7 @@ class cpu_sorter {
 
   void run(thread_pool& pool) const {
     if (r_.rows * r_.count <= 0) return;
-    const bool selects = r_.n > few && r_.count * (r_.count <= most_inserted ? 2 : 8) < r_.n;
+    const bool selects = r_.n > few && (inserts() || r_.count * 8 < r_.n);
     if (!selects && r_.rows < pool.size() && r_.n >= 65536) {
       small_array<held, 1> a(r_.n), b(r_.n);
       for (std::int64_t row = 0; row < r_.rows; ++row)
@@ -177,11 +177,11 @@ class cpu_sorter {
   /// The first of a row that are kept: few of them in their order, to which what is before the last is inserted; of
   /// many, or where most are before it, as in rows that are in order the other way round, what is kept is cut to them
   /// whenever it has become twice as many.
-  static constexpr std::int64_t most_inserted = 32;
+  bool inserts() const { return r_.count <= 32 && r_.count * 2 < r_.n; }
   void select(std::int64_t row, held* kept) const {
     const T* const from = row_of(row);
     std::int64_t k = 0, count = 0;
-    if (r_.count <= most_inserted && r_.count * 2 < r_.n) {
+    if (inserts()) {
       k = insert(from, kept);
       count = r_.count;
     }
