@@ -187,6 +187,21 @@ inline constexpr bool compares_placeholder<apply_node<op::equal, placeholder_nod
 
 template <class E, int... Dims>
 auto tensor_of(shape<Dims...>) -> tensor<typename E::element_type, Dims...>;
+/// What a run of `E` would give; of what makes several, which nothing here can take apart, some.
+template <class E>
+struct instead_of_result {
+  using type = std::tuple<tensor<float>, tensor<float>>;
+};
+template <expression E>
+struct instead_of_result<E> {
+  using type = decltype(tensor_of<E>(shape_of_t<E>{}));
+};
+template <class... E>
+struct instead_of_result<fetch_list<E...>> {
+  using type = std::tuple<typename instead_of_result<E>::type...>;
+};
+template <class... E>
+struct instead_of_result<std::tuple<E...>> : instead_of_result<fetch_list<E...>> {};
 
 /// Reports the mistake in `run(e, x...)`. *Returns* what has the type of the result of `run(e)`.
 template <class E, class... X>
@@ -202,7 +217,7 @@ auto report_no_feed() {
       static_cast<void>(static_cast<typename several_are_fetched<E, X...>::reported*>(nullptr));
     else
       static_cast<void>(static_cast<typename data_has_no_name<X...>::reported*>(nullptr));
-    return decltype(tensor_of<E>(shape_of_t<E>{}))();
+    return typename instead_of_result<E>::type();
   }
 }
 
