@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 JOBS = int(os.environ.get("ONTO_JOBS", "0")) or os.cpu_count() or 1
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"]
-QUICKER = ["--param=ggc-min-heapsize=524288"]  # for g++, as CMakeLists.txt has it
+QUICKER = ["--param=ggc-min-heapsize=2500000"]  # for g++, as CMakeLists.txt has it
 SYSTEM_INCLUDES = [f"-isystem{d}" for d in os.environ.get("ONTO_SYSTEM_INCLUDES", "").split(":") if d]
 
 

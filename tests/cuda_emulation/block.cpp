@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // How a kernel runs: its blocks one after the other in random order, the threads of a block as fibers, in random order
 // too. Barriers, shuffles and shared memory are here, and what can be wrong with them.
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -31,6 +30,11 @@ constexpr int warp_size = 32;
 constexpr std::size_t most_shared = std::size_t{227} << 10;
 constexpr std::size_t stack_bytes = std::size_t{128} << 10;
 
+/// Where a jump goes, as the compiler's own jumps have it.
+struct jump {
+  void* words[5] = {};
+};
+
 /// Thrown through the frames of a thread whose kernel ends early.
 struct kernel_over {};
 
@@ -39,7 +43,7 @@ enum class thread_state { fresh, ready, at_barrier, at_shuffle, at_warp_barrier,
 struct fiber {
   std::unique_ptr<char[]> stack{new char[stack_bytes]};
   ucontext_t start{};
-  jmp_buf at{};
+  jump at;
   bool begun = false;
   void* fake_stack = nullptr;  // of AddressSanitizer
 };
@@ -80,7 +84,7 @@ struct block_state {
   std::size_t static_bytes = 0;
   std::map<const void*, std::size_t> arrays;
 
-  jmp_buf main_at{};
+  jump main_at;
   void* main_fake_stack = nullptr;
   const void* main_stack = nullptr;
   std::size_t main_stack_bytes = 0;
@@ -93,7 +97,11 @@ block_state& block() {
 
 // ---- fibers -----------------------------------------------------------------------------------------------
 
-// Jumps are 20 times as fast as swapcontext, which asks the kernel for signal masks; a context is needed to begin.
+// Jumps are 20 times as fast as swapcontext, which asks the kernel for signal masks; a context is needed to begin. They are the
+// compiler's, in functions that are not instrumented: AddressSanitizer takes those of the C library for frames that are left,
+// and forgets at each what it knows of the stack.
+#define ONTO_JUMPS [[gnu::noinline]] __attribute__((no_sanitize("address")))
+
 void leave_main(fiber& f) {
   (void)f;
 #if defined(ONTO_FIBERS_IN_ASAN)
@@ -112,12 +120,12 @@ void back_in_fiber(fiber& f) {
 #endif
 }
 
-void to_main(fiber& f) {
+ONTO_JUMPS void to_main(fiber& f) {
   block_state& b = block();
 #if defined(ONTO_FIBERS_IN_ASAN)
   __sanitizer_start_switch_fiber(&f.fake_stack, b.main_stack, b.main_stack_bytes);
 #endif
-  if (_setjmp(f.at) == 0) _longjmp(b.main_at, 1);
+  if (__builtin_setjmp(f.at.words) == 0) __builtin_longjmp(b.main_at.words, 1);
   back_in_fiber(f);
 }
 
@@ -135,11 +143,11 @@ void fiber_main() {
   }
 }
 
-void to_fiber(fiber& f) {
+ONTO_JUMPS void to_fiber(fiber& f) {
   block_state& b = block();
   leave_main(f);
-  if (_setjmp(b.main_at) == 0) {
-    if (f.begun) _longjmp(f.at, 1);
+  if (__builtin_setjmp(b.main_at.words) == 0) {
+    if (f.begun) __builtin_longjmp(f.at.words, 1);
     f.begun = true;
     getcontext(&f.start);
     f.start.uc_stack.ss_sp = f.stack.get();

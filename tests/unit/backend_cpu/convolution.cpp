@@ -153,27 +153,45 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
   return out;
 }
 
-/// Where element (n, y, x, c) of images and (y, x, in, out) of a filter are.
-struct places {
-  const window_options& o;
-  static std::int64_t at(const extents& e, const int* index) {
-    std::int64_t k = 0;
-    for (int d = 0; d < e.rank; ++d) k = k * e.dims[d] + index[d];
-    return k;
+/// Where the element is that four numbers name: how many steps of each.
+class places {
+ public:
+  explicit places(std::initializer_list<std::int64_t> steps) { std::copy(steps.begin(), steps.end(), steps_); }
+  std::size_t operator()(int first, int second, int third, int fourth) const {
+    return static_cast<std::size_t>(first * steps_[0] + second * steps_[1] + third * steps_[2] + fourth * steps_[3]);
   }
-  std::int64_t image(const extents& e, int n, int y, int x, int c) const {
+
+ private:
+  std::int64_t steps_[4];
+};
+
+std::int64_t place_in(const extents& e, const int* index) {
+  std::int64_t k = 0;
+  for (int d = 0; d < e.rank; ++d) k = k * e.dims[d] + index[d];
+  return k;
+}
+
+/// By its number, row, column and channel.
+places places_in_images(const window_options& o, const extents& e) {
+  const auto place = [&](int n, int y, int x, int c) {
     int index[4] = {n, c, c, c};
     for (int k = 0; k < o.axes; ++k) index[first_image_axis(o) + k] = k + 1 < o.axes ? y : x;
-    return at(e, index);
-  }
-  std::int64_t filter(const extents& e, int y, int x, int in, int out) const {
+    return place_in(e, index);
+  };
+  return places{place(1, 0, 0, 0), place(0, 1, 0, 0), place(0, 0, 1, 0), place(0, 0, 0, 1)};
+}
+
+/// By row, column, and the channels of what is read and made.
+places places_in_filter(const window_options& o, const extents& e) {
+  const auto place = [&](int y, int x, int in, int out) {
     int index[4] = {};
     index[filter_in_axis(o)] = in;
     index[filter_out_axis(o)] = out;
     for (int k = 0; k < o.axes; ++k) index[first_filter_axis(o) + k] = k + 1 < o.axes ? y : x;
-    return at(e, index);
-  }
-};
+    return place_in(e, index);
+  };
+  return places{place(1, 0, 0, 0), place(0, 1, 0, 0), place(0, 0, 1, 0), place(0, 0, 0, 1)};
+}
 
 plain convolve(convolution_part part, const window_options& o, const convolution_form& f, const extents& image,
                const std::vector<double>& image_values, const extents& filter, const std::vector<double>& filter_values,
@@ -184,7 +202,8 @@ plain convolve(convolution_part part, const window_options& o, const convolution
   plain p;
   p.sum.assign(static_cast<std::size_t>(made.size()), 0);
   p.magnitude = p.sum;
-  const places at{o};
+  const places in_image = places_in_images(o, image), in_filter = places_in_filter(o, filter),
+               in_result = places_in_images(o, result);
   const int in = static_cast<int>(f.filter_channels()), groups = static_cast<int>(f.groups),
             out = groups > 0 ? static_cast<int>(f.result_channels) / groups : 0;
   const auto i = [](std::int64_t n) { return static_cast<int>(n); };
@@ -200,10 +219,9 @@ plain convolve(convolution_part part, const window_options& o, const convolution
               for (int a = 0; a < in; ++a)
                 for (int b = 0; b < out; ++b) {
                   const bool times = o.groups == 0 && o.layout == image_layout::nhwc;  // a filter (h, w, c, times)
-                  const auto at_image = static_cast<std::size_t>(at.image(image, n, row, column, g * in + a));
-                  const auto at_filter = static_cast<std::size_t>(times ? at.filter(filter, r, c, g, b)
-                                                                        : at.filter(filter, r, c, a, g * out + b));
-                  const auto at_result = static_cast<std::size_t>(at.image(result, n, y, x, g * out + b));
+                  const std::size_t at_image = in_image(n, row, column, g * in + a);
+                  const std::size_t at_filter = times ? in_filter(r, c, g, b) : in_filter(r, c, a, g * out + b);
+                  const std::size_t at_result = in_result(n, y, x, g * out + b);
                   const std::size_t to = part == convolution_part::forward          ? at_result
                                          : part == convolution_part::image_gradient ? at_image
                                                                                     : at_filter;
@@ -376,7 +394,7 @@ void check_pooling(unsigned seed, int rounds) {
     }
     std::vector<double> most(g.values.size()), mean(g.values.size()), picked(g.values.size());
     std::vector<double> to_most(x.values.size()), to_all(x.values.size());
-    const places at{o};
+    const places in_image = places_in_images(o, image), in_result = places_in_images(o, made.shape);
     for (int n = 0; n < image[0]; ++n)
       for (int c = 0; c < image[channel_axis(o)]; ++c)
         for (int y = 0; y < made.shape[first_image_axis(o)]; ++y)
@@ -388,10 +406,10 @@ void check_pooling(unsigned seed, int rounds) {
                 const int row = y * o.stride[0] - static_cast<int>(padding_of(o, 0, h, o.window[0]).before) + r;
                 const int column = z * o.stride[1] - static_cast<int>(padding_of(o, 1, v, o.window[1]).before) + s;
                 if (row >= 0 && row < h && column >= 0 && column < v)
-                  inside.push_back(static_cast<std::size_t>(at.image(image, n, row, column, c)));
+                  inside.push_back(in_image(n, row, column, c));
               }
             REQUIRE(!inside.empty());
-            const auto k = static_cast<std::size_t>(at.image(made.shape, n, y, z, c));
+            const std::size_t k = in_result(n, y, z, c);
             std::size_t best = inside[0];
             for (const std::size_t i : inside) {
               if (x.values[best] == x.values[best] && (x.values[i] != x.values[i] || x.values[i] > x.values[best]))

@@ -83,7 +83,7 @@ void check_exactness(long double allowed) {
     std::vector<T> x(1 << 22);
     rng r(2);
     long double sum = 0;
-    for (T& v : x) sum += static_cast<long double>(v = std::uniform_real_distribution<T>(0, 1)(r));
+    for (T& v : x) sum += static_cast<long double>(v = static_cast<T>(uniform(r, 0, 1)));
     const auto got = static_cast<long double>(folded<fold::sum>(x.data(), static_cast<std::int64_t>(x.size())));
     CHECK(std::abs(got - sum) <= allowed * sum);
   }

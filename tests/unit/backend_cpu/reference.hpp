@@ -21,6 +21,12 @@ using rng = std::mt19937;
 
 inline int pick(rng& r, int lo, int hi) { return std::uniform_int_distribution<int>(lo, hi)(r); }
 
+/// In [lo, hi), of 53 random bits. The standard's distributions take a logarithm of a long double for each number.
+inline double uniform(rng& r, double lo, double hi) {
+  const std::uint64_t bits = static_cast<std::uint64_t>(r()) << 21 | r() >> 11;
+  return lo + (hi - lo) * (static_cast<double>(bits) * 0x1p-53);
+}
+
 inline extents shape_value(std::initializer_list<int> dims) {
   extents e;
   for (int d : dims) e.push_back(d);
@@ -49,7 +55,7 @@ T random_value(rng& r) {
   else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(pick(r, -100, 100));
   else
-    return static_cast<T>(std::uniform_real_distribution<double>(-2, 2)(r));
+    return static_cast<T>(uniform(r, -2, 2));
 }
 
 enum class memory { contiguous, any, transposed, broadcast };

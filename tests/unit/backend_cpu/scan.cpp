@@ -253,8 +253,7 @@ TEST_CASE("a long sum of doubles is right to the last place, from either end") {
   for (int n : {255, 256, 300, 2048, 2049, 4400, 8192, 8700, 20000}) {
     const extents space = shape_value({n});
     view<double> x = make_view<double>(space, memory::contiguous, r);
-    std::uniform_real_distribution<double> between(-1, 1);
-    for (int k = 0; k < n; ++k) x.data()[k] = between(r);
+    for (int k = 0; k < n; ++k) x.data()[k] = uniform(r, -1, 1);
     for (const bool backwards : {false, true})
       for (const int threads : {1, 2}) {
         INFO(n << " elements, " << threads << " threads");
