@@ -49,14 +49,17 @@ struct columns {
     fill_with_numbers(rows, 2);
     fill_with_numbers(across, 3);
   }
-  std::size_t at(int o, int r, int c) const {
-    return (static_cast<std::size_t>(o) * static_cast<std::size_t>(n) + static_cast<std::size_t>(r)) *
-               static_cast<std::size_t>(width) +
-           static_cast<std::size_t>(c);
+  /// Where a column begins; its rows are `width` apart.
+  std::size_t first(int o, int c) const {
+    return static_cast<std::size_t>(o) * static_cast<std::size_t>(n * width) + static_cast<std::size_t>(c);
   }
   std::vector<double> column(int o, int c) const {
-    std::vector<double> v;
-    for (int r = 0; r < n; ++r) v.push_back(number(values.data()[at(o, r, c)]));
+    std::vector<double> v(static_cast<std::size_t>(n));
+    std::size_t at = first(o, c);
+    for (double& e : v) {
+      e = number(values.data()[at]);
+      at += static_cast<std::size_t>(width);
+    }
     return v;
   }
   /// Compares a result with `expected(column, row, across)` for each column of the operand.
@@ -67,8 +70,10 @@ struct columns {
     for (int o = 0; o < outer; ++o)
       for (int c = 0; c < width; ++c) {
         const std::vector<double> wanted = expected(column(o, c), c);
-        for (int r = 0; r < n; ++r) {
-          const double w = wanted[static_cast<std::size_t>(r)], f = number(got.data()[at(o, r, c)]);
+        std::size_t at = first(o, c);
+        for (const double w : wanted) {
+          const double f = number(got.data()[at]);
+          at += static_cast<std::size_t>(width);
           if (!(w == f || (w != w && f != f)))
             worst = std::fmax(worst, w != w || f != f ? 1e9 : std::fabs(w - f) / (1 + std::fabs(w)));
         }
