@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from compilers import INCLUDE, ROOT, close, indent  # noqa: E402
+from compilers import INCLUDE, QUICKER, ROOT, close, indent  # noqa: E402
 from examples import compare  # noqa: E402
 from hosts import two_hosts  # noqa: E402
 
@@ -35,6 +35,8 @@ class Mpi:
     def __init__(self, name, folder, runtime, compiler=None):
         self.name, self.folder, self.runtime = name, folder, runtime
         self.environment = {**os.environ, "OMPI_CXX": compiler, "MPICH_CXX": compiler} if compiler else None
+        said = subprocess.run([f"mpicxx.{name}", "--version"], capture_output=True, text=True, check=False, env=self.environment).stdout
+        self.quicker = [] if "clang" in said else QUICKER
         self.passed = self.failed = self.skipped = 0
 
     @staticmethod
@@ -48,7 +50,7 @@ class Mpi:
 
     def build(self, source, *flags):
         program = self.folder / f"{source.stem}.{self.name}"
-        command = [f"mpicxx.{self.name}", "-std=c++20", "-O0", "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
+        command = [f"mpicxx.{self.name}", "-std=c++20", "-O0", *self.quicker, "-Wall", "-Wextra", "-Wshadow", "-Wconversion", "-Werror",
                    f"-I{INCLUDE}", "-DONTO_COMPILED", *flags, source, self.runtime, "-o", program, "-pthread"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
         if done.returncode == 0:
