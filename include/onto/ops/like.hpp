@@ -132,6 +132,12 @@ constexpr auto iota_like(const E& x) {
   }
 }
 
+/// The same along the last axis, of the named element type: `iota_like<int>(x)`.
+template <class T, class E, detail::only_if<expression<E>> = 0>
+constexpr auto iota_like(const E& x) {
+  return iota_like<-1, T>(x);
+}
+
 /// `random_uniform` in the shape and of the type of `x`, which is floating point: the same bits as where the extents
 /// are in the type.
 template <class E, class Seed, detail::only_if<(expression<E> && detail::seed_value<Seed>)> = 0>
@@ -159,5 +165,8 @@ ONTO_TAKES_DATA_ALONE(auto, random_normal_like)
 template <int Axis = -1, class T = void, class X>
   requires detail::data<std::remove_cvref_t<X>>
 constexpr auto iota_like(X&& x) { return iota_like<Axis, T>(detail::leaf_of(static_cast<X&&>(x))); }
+template <class T, class X>
+  requires detail::data<std::remove_cvref_t<X>>
+constexpr auto iota_like(X&& x) { return iota_like<-1, T>(detail::leaf_of(static_cast<X&&>(x))); }
 
 }  // namespace onto

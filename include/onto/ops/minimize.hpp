@@ -7,6 +7,8 @@
 
 #include <boost/hana/fwd/tuple.hpp>
 
+#include <initializer_list>
+
 namespace onto {
 
 namespace detail {
@@ -22,6 +24,16 @@ struct variables_are_no_names : mistake {
   static_assert(ok == true,
                 "[onto.optimizer] what is trained are the variables themselves, not their names: minimize(sgd{}, loss, "
                 "w, b), or all of them: minimize(sgd{}, loss)");
+};
+/// What is in braces, of whatever types.
+struct in_braces {
+  template <class X>
+  constexpr in_braces(const X&) {}
+};
+template <class Loss>
+struct variables_without_braces : mistake {
+  static constexpr bool ok = sizeof(Loss) == 0;
+  static_assert(ok == true, "[onto.optimizer] what is trained stands without braces: minimize(sgd{}, loss, w, b)");
 };
 template <class... X>
 struct settings_are_before_the_loss : mistake {
@@ -243,5 +255,10 @@ template <auto Optimizer, class... X>
 template <class Optimizer, expression Loss, class... X>
   requires(!expression<Optimizer>)
 constexpr auto minimize(const Loss&, const X&...) { return typename detail::optimizer_is_a_value<Optimizer>::result{}; }
+template <class Optimizer, expression Loss>
+  requires(!expression<Optimizer>)
+constexpr auto minimize(const Optimizer&, const Loss&, std::initializer_list<detail::in_braces>) {
+  return typename detail::variables_without_braces<Loss>::result{};
+}
 
 }  // namespace onto

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Host memory of tensors that was given back and is asked for again, as a loop over runs does: a cache of blocks by
-// size.
+// Host memory of tensors and of kernels' scratch that was given back and is asked for again, as a loop over runs does: a
+// cache of blocks by size.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -11,13 +11,13 @@
 
 namespace onto::detail {
 
-/// Blocks that were given back, for the next tensor of the same size. A fresh block of 40 MB costs 4.6 ms of page
+/// Blocks that were given back, for the next one of the same size. A fresh block of 40 MB costs 4.6 ms of page
 /// faults, more than a triad over it (3.5 ms), and one of 1 MB up to twenty sums of its size, since the C library gives
 /// the end of its heap back to the system: what is computed again and again must not take fresh ones. A size that was
 /// given back and asked for again is kept from then on, so what a program makes once takes no memory for longer.
 /// Constant initialization and no destructor: tensors with static storage duration come before it and go after it.
 struct spare_blocks {
-  static constexpr int most = 8;
+  static constexpr int most = 16;
   static constexpr std::size_t least_bytes = std::size_t{32} << 10;  // below it a block comes from the heap's middle
   static constexpr std::size_t most_bytes = std::size_t{1} << 30;    // of all of them, as block_cache keeps
 

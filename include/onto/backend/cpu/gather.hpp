@@ -7,11 +7,11 @@
 #include <onto/core/config.hpp>
 #include <onto/kernel/layout.hpp>
 #include <onto/runtime/kernel.hpp>
+#include <onto/tensor/storage.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <type_traits>
 
 namespace onto::detail {
@@ -45,22 +45,18 @@ struct word_of<8> {
 template <int Size>
 using word = typename word_of<Size>::type;
 
-ONTO_BEGIN_RUNS_ONCE
-/// Memory that begins with a cache line.
-ONTO_NOINLINE inline void* allocate_lines(std::size_t bytes) { return ::operator new (bytes, std::align_val_t{64}); }
-ONTO_NOINLINE inline void free_lines(void* p) { ::operator delete (p, std::align_val_t{64}); }
-ONTO_END_RUNS_ONCE
-
-/// An array for a short while: on the stack up to `N` elements, on the heap beyond. Not initialized.
+/// An array for a short while: on the stack up to `N` elements, beyond in memory as tensors have it, which waits for the
+/// next run where it is large. Not initialized.
 template <class T, int N>
 class small_array {
  public:
   ONTO_INLINE explicit small_array(std::int64_t n)
-      : data_(n <= N ? local_ : static_cast<T*>(allocate_lines(static_cast<std::size_t>(n) * sizeof(T)))) {}
+      : bytes_(n <= N ? 0 : static_cast<std::size_t>(n) * sizeof(T)),
+        data_(n <= N ? local_ : static_cast<T*>(allocate_storage(bytes_))) {}
   small_array(const small_array&) = delete;
   small_array& operator=(const small_array&) = delete;
   ONTO_INLINE ~small_array() {
-    if (data_ != local_) free_lines(data_);
+    if (data_ != local_) release_storage(data_, bytes_);
   }
   ONTO_INLINE T* data() { return data_; }
   ONTO_INLINE T& operator[](std::int64_t k) { return data_[k]; }
@@ -70,6 +66,7 @@ class small_array {
   static_assert(__is_trivial(T));
 
   alignas(64) T local_[static_cast<std::size_t>(N)];
+  std::size_t bytes_;
   T* data_;
 };
 
