@@ -97,9 +97,9 @@ block_state& block() {
 
 // ---- fibers -----------------------------------------------------------------------------------------------
 
-// Jumps are 20 times as fast as swapcontext, which asks the kernel for signal masks; a context is needed to begin. They are the
-// compiler's, in functions that are not instrumented: AddressSanitizer takes those of the C library for frames that are left,
-// and forgets at each what it knows of the stack.
+// Jumps are 20 times as fast as swapcontext, which asks the kernel for signal masks; a context is needed to begin. They
+// are the compiler's, in functions that are not instrumented: AddressSanitizer takes those of the C library for frames
+// that are left, and forgets at each what it knows of the stack.
 #define ONTO_JUMPS [[gnu::noinline]] __attribute__((no_sanitize("address")))
 
 void leave_main(fiber& f) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Host memory of tensors and of kernels' scratch that was given back and is asked for again, as a loop over runs does: a
-// cache of blocks by size.
+// Host memory of tensors and of kernels' scratch that was given back and is asked for again, as a loop over runs does:
+// a cache of blocks by size.
 #pragma once
 
 #include <onto/core/config.hpp>

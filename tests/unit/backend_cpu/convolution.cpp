@@ -405,8 +405,7 @@ void check_pooling(unsigned seed, int rounds) {
                 const int h = image[first_image_axis(o)], v = image[first_image_axis(o) + 1];
                 const int row = y * o.stride[0] - static_cast<int>(padding_of(o, 0, h, o.window[0]).before) + r;
                 const int column = z * o.stride[1] - static_cast<int>(padding_of(o, 1, v, o.window[1]).before) + s;
-                if (row >= 0 && row < h && column >= 0 && column < v)
-                  inside.push_back(in_image(n, row, column, c));
+                if (row >= 0 && row < h && column >= 0 && column < v) inside.push_back(in_image(n, row, column, c));
               }
             REQUIRE(!inside.empty());
             const std::size_t k = in_result(n, y, z, c);

@@ -69,8 +69,9 @@ TEST_CASE("copies of any view, to any part of a tensor", "[threads]") {
 TEST_CASE("large copies and transposes on several threads", "[threads]") {
   rng r(42);
   thread_pool pool(4);
-  for (const extents& space : {shape_value({700, 301}), shape_value({200001}), shape_value({3, 65, 700}),
-                               shape_value({80000, 3}), shape_value({3, 80000})})
+  for (const extents& space :
+       {shape_value({700, 301}), shape_value({200001}), shape_value({3, 65, 700}), shape_value({80000, 3}),
+        shape_value({3, 80000}), shape_value({9000, 2, 3}), shape_value({40, 300, 4, 3}), shape_value({3, 2000, 2, 5})})
     for (int kind = 0; kind < 4; ++kind) {
       check<std::int32_t>(pool, space, r, static_cast<memory>(kind));
       check<bool>(pool, space, r, static_cast<memory>(kind));

@@ -220,3 +220,27 @@ TEST_CASE("sorts on simulated GPUs, between maps, prepared", "[session]") {
   }
   CHECK(plan_of(sort(m)).text().find("Sort") != std::string::npos);
 }
+
+TEST_CASE("what a sort takes to work with waits for the next one", "[session]") {
+  using onto::detail::spare_storage;
+  constexpr auto row = placeholder<"row", float, dyn>;
+  session sess{{.cpu_threads = 1}};
+  tensor<float, dyn> t({1 << 18});
+  for (float k = 0; float& e : t) e = -(k += 1);
+  auto sorted = t;
+  auto step = sess.prepare(sort(row));
+  auto into = step.to(sorted);
+  onto::detail::trim_storage();
+  const auto blocks = [] {
+    std::vector<const void*> found;
+    for (const auto& each : spare_storage.sizes)
+      if (each.block) found.push_back(each.block);
+    return found;
+  };
+  for (int run = 0; run < 3; ++run) into(row = t);
+  const auto kept = blocks();
+  CHECK(kept.empty() == !onto::detail::may_be_spare(t.size() * sizeof(float)));
+  into(row = t);
+  CHECK(blocks() == kept);
+  CHECK(sorted(0) == -static_cast<float>(1 << 18));
+}

@@ -45,8 +45,8 @@ struct word_of<8> {
 template <int Size>
 using word = typename word_of<Size>::type;
 
-/// An array for a short while: on the stack up to `N` elements, beyond in memory as tensors have it, which waits for the
-/// next run where it is large. Not initialized.
+/// An array for a short while: on the stack up to `N` elements, beyond in memory as tensors have it, which waits for
+/// the next run where it is large. Not initialized.
 template <class T, int N>
 class small_array {
  public:
@@ -97,6 +97,9 @@ ONTO_INLINE void copy_row(char* out, const char* in, std::int64_t bytes) {
   std::memcpy(out, in, static_cast<std::size_t>(bytes));
 }
 
+/// A row that is copied without a call.
+inline constexpr std::int64_t short_row_bytes = 32;
+
 /// Copies a row of `Bytes` to twice as many: both of its ends, which may overlap.
 template <int Bytes>
 ONTO_INLINE void copy_ends(char* out, const char* in, std::int64_t bytes) {
@@ -122,7 +125,7 @@ ONTO_NOINLINE inline void copy_rows(char* out, std::int64_t out_row, const char*
     }
     return;
   }
-  if (columns > 32) {
+  if (columns > short_row_bytes) {
     for (std::int64_t i = 0; i < rows; ++i) copy_row(out + i * out_row, in + i * in_row, columns);
     return;
   }
