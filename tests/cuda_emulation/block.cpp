@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // How a kernel runs: its blocks one after the other in random order, the threads of a block as fibers, in random order
 // too. Barriers, shuffles and shared memory are here, and what can be wrong with them.
+#include <onto/core/config.hpp>
+
 #include <ucontext.h>
 
 #include <algorithm>
@@ -9,14 +11,7 @@
 
 #include "emulator.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ONTO_FIBERS_IN_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ONTO_FIBERS_IN_ASAN 1
-#endif
-#endif
-#if defined(ONTO_FIBERS_IN_ASAN)
+#if defined(ONTO_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -104,25 +99,25 @@ block_state& block() {
 
 void leave_main(fiber& f) {
   (void)f;
-#if defined(ONTO_FIBERS_IN_ASAN)
+#if defined(ONTO_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(&block().main_fake_stack, f.stack.get(), stack_bytes);
 #endif
 }
 void back_in_main() {
-#if defined(ONTO_FIBERS_IN_ASAN)
+#if defined(ONTO_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(block().main_fake_stack, nullptr, nullptr);
 #endif
 }
 void back_in_fiber(fiber& f) {
   (void)f;
-#if defined(ONTO_FIBERS_IN_ASAN)
+#if defined(ONTO_ADDRESS_SANITIZER)
   __sanitizer_finish_switch_fiber(f.fake_stack, &block().main_stack, &block().main_stack_bytes);
 #endif
 }
 
 ONTO_JUMPS void to_main(fiber& f) {
   block_state& b = block();
-#if defined(ONTO_FIBERS_IN_ASAN)
+#if defined(ONTO_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(&f.fake_stack, b.main_stack, b.main_stack_bytes);
 #endif
   if (__builtin_setjmp(f.at.words) == 0) __builtin_longjmp(b.main_at.words, 1);

@@ -60,6 +60,15 @@
 #endif
 #endif
 
+// Where AddressSanitizer is to see each use of memory behind its end, and after it was given back.
+#if defined(__SANITIZE_ADDRESS__)
+#define ONTO_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ONTO_ADDRESS_SANITIZER 1
+#endif
+#endif
+
 // Behind a parameter, or the parentheses of a member function, whose object must live as long as what is made of it.
 #if defined(__clang__) && !defined(__CUDACC__)
 #define ONTO_LIFETIMEBOUND [[clang::lifetimebound]]

@@ -44,8 +44,8 @@ struct spare_blocks {
 inline constinit spare_blocks spare_storage;
 
 ONTO_INLINE constexpr bool may_be_spare(std::size_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
-  return static_cast<void>(bytes), false;  // a use after the end is to be seen
+#if defined(ONTO_ADDRESS_SANITIZER)
+  return static_cast<void>(bytes), false;
 #else
   return bytes >= spare_blocks::least_bytes && bytes <= spare_blocks::most_bytes;
 #endif

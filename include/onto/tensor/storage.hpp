@@ -16,6 +16,9 @@
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
+#if defined(ONTO_ADDRESS_SANITIZER)
+#include <sanitizer/asan_interface.h>
+#endif
 
 namespace onto::detail {
 
@@ -46,6 +49,9 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   const std::size_t shift = cache_line - reinterpret_cast<std::uintptr_t>(block) % cache_line;
   auto* const aligned = static_cast<unsigned char*>(block) + shift;
   aligned[-1] = static_cast<unsigned char>(shift);
+#if defined(ONTO_ADDRESS_SANITIZER)
+  __asan_poison_memory_region(aligned + bytes, cache_line - shift);
+#endif
   return aligned;
 }
 ONTO_END_RUNS_ONCE

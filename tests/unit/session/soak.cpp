@@ -17,18 +17,10 @@ namespace {
 constexpr auto x = placeholder<"x", float, 4>;
 constexpr auto w = variable<"w", float, 4>;
 
-// AddressSanitizer has a heap of its own, and keeps what is freed.
-#if defined(__SANITIZE_ADDRESS__)
-#define ONTO_TEST_OWN_HEAP
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ONTO_TEST_OWN_HEAP
-#endif
-#endif
-
-/// Bytes that the program has of its heap; 0 where the system does not say.
+/// Bytes that the program has of its heap; 0 where the system does not say, as with AddressSanitizer, which has a heap
+/// of its own and keeps what is freed.
 std::int64_t heap() {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && !defined(ONTO_TEST_OWN_HEAP)
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && !defined(ONTO_ADDRESS_SANITIZER)
   const struct mallinfo2 now = mallinfo2();
   return static_cast<std::int64_t>(now.uordblks + now.hblkhd);
 #else
@@ -38,7 +30,7 @@ std::int64_t heap() {
 
 /// Bytes of the process in memory; 0 where the system does not say.
 std::int64_t resident() {
-#ifdef ONTO_TEST_OWN_HEAP
+#ifdef ONTO_ADDRESS_SANITIZER
   return 0;
 #endif
   std::ifstream in("/proc/self/statm");
