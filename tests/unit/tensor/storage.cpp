@@ -75,6 +75,21 @@ TEST_CASE("what is made once is not kept, and small blocks never are") {
   CHECK(kept_after(large / 2 + 128, 2) == may_be_spare(large));
 }
 
+#if defined(ONTO_ADDRESS_SANITIZER)
+TEST_CASE("AddressSanitizer sees what is behind a block, and after it") {
+  for (std::size_t bytes : {std::size_t{1}, std::size_t{20}, std::size_t{64}, std::size_t{100000}, 3 * large}) {
+    const void* gone = nullptr;
+    {
+      const storage<unsigned char> s(bytes);
+      gone = s.data();
+      CHECK(__asan_address_is_poisoned(s.data() + bytes - 1) == 0);
+      CHECK(__asan_address_is_poisoned(s.data() + bytes) == 1);
+    }
+    CHECK(__asan_address_is_poisoned(gone) == 1);
+  }
+}
+#endif
+
 TEST_CASE("trimming releases what is kept") {
   for (int k = 0; k < 3; ++k) storage<unsigned char>{large + 320};
   CHECK((onto::detail::spare_storage.total > 0 || !may_be_spare(large)));
