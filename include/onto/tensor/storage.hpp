@@ -63,7 +63,7 @@ inline void delete_storage(void* block, std::size_t bytes) noexcept {
     ::operator delete(static_cast<unsigned char*>(block) - static_cast<unsigned char*>(block)[-1]);
 }
 
-inline void release_storage(void* block, std::size_t bytes) noexcept {
+ONTO_NOINLINE inline void release_storage(void* block, std::size_t bytes) noexcept {
   if (may_be_spare(bytes))
     keep_spare(block, bytes, &delete_storage);
   else
