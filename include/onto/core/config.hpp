@@ -51,21 +51,21 @@
 #define ONTO_NOINLINE
 #endif
 
-// Where clang++ checks each access of what it does not optimize, checks that are inlined over and over are a quarter of
-// the time to compile.
-#if defined(__clang__) && defined(__has_feature) && !defined(__OPTIMIZE__) && !defined(__CUDACC__)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#undef ONTO_INLINE
-#define ONTO_INLINE inline
-#endif
-#endif
-
 // Where AddressSanitizer is to see each use of memory behind its end, and after it was given back.
 #if defined(__SANITIZE_ADDRESS__)
 #define ONTO_ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ONTO_ADDRESS_SANITIZER 1
+#endif
+#endif
+
+// Where clang++ checks each access of what it does not optimize, checks that are inlined over and over are a quarter of
+// the time to compile.
+#if defined(__clang__) && defined(__has_feature) && !defined(__OPTIMIZE__) && !defined(__CUDACC__)
+#if defined(ONTO_ADDRESS_SANITIZER) || __has_feature(thread_sanitizer)
+#undef ONTO_INLINE
+#define ONTO_INLINE inline
 #endif
 #endif
 

@@ -263,15 +263,15 @@ template <class... X>
 concept data_among = (data_alone<X> || ...) || ((data<X> || ...) && (expression<X> || ...));
 
 template <class X>
-concept own_type = expression<X> ||(is_tensor<X> && !is_number_tensor<X>) || makes_several<X>;
+concept of_onto = expression<X> || is_tensor<X> || makes_several<X>;
+template <class X>
+concept own_type = of_onto<X> && !is_number_tensor<X>;
 
 /// Operands with data among them, and one of onto's own types: operators on the standard's types are not ours.
 template <class L, class R>
-concept data_operands =
-    (expression<std::remove_cvref_t<L>> || is_tensor<std::remove_cvref_t<L>> || expression<std::remove_cvref_t<R>> ||
-     is_tensor<std::remove_cvref_t<R>> || makes_several<std::remove_cvref_t<L>> ||
-     makes_several<std::remove_cvref_t<R>>)&&(either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
-                                              either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
+concept data_operands = (of_onto<std::remove_cvref_t<L>> || of_onto<std::remove_cvref_t<R>>)&&(
+    either_is_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>> ||
+    either_is_other_data<std::remove_cvref_t<L>, std::remove_cvref_t<R>>);
 
 /// The same of words, which the standard's types have none of.
 template <class L, class R>

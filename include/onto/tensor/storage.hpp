@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Host memory of tensors: aligned to a cache line, and to huge pages where a block is large enough to gain from them.
+// Host memory of tensors, and what kernels work with: aligned to a cache line, and to huge pages where a block is large
+// enough to gain from them.
 #pragma once
 
 #include <onto/core/config.hpp>
@@ -35,9 +36,11 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
   void* block =
       large ? ::operator new(bytes, storage_alignment, std::nothrow) : ::operator new(bytes + cache_line, std::nothrow);
   if (!block)
-    fail<resource_exhausted_error>(message("[onto.tensor] ")
-                                   << static_cast<std::int64_t>(bytes)
-                                   << " bytes of host memory for one tensor are not available; use a smaller shape");
+    fail<resource_exhausted_error>(
+        message("[onto.tensor] ")
+        << static_cast<std::int64_t>(bytes)
+        << " bytes of host memory for one tensor, or for a kernel to work with, are not available; use a "
+           "smaller shape");
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   // The first pass over a fresh block is 4.5 times faster with huge pages. It is advice: a kernel that has none says
   // no.

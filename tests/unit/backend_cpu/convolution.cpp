@@ -153,10 +153,12 @@ std::vector<T> run(void (*kernel)(thread_pool&, const kernel_call&), int threads
   return out;
 }
 
-/// Where the element is that four numbers name: how many steps of each.
+/// Where the element is that four numbers name: how many steps of each. `place` says it, of which they are found.
 class places {
  public:
-  explicit places(std::initializer_list<std::int64_t> steps) { std::copy(steps.begin(), steps.end(), steps_); }
+  template <class Place>
+  explicit places(const Place& place)
+      : steps_{place(1, 0, 0, 0), place(0, 1, 0, 0), place(0, 0, 1, 0), place(0, 0, 0, 1)} {}
   std::size_t operator()(int first, int second, int third, int fourth) const {
     return static_cast<std::size_t>(first * steps_[0] + second * steps_[1] + third * steps_[2] + fourth * steps_[3]);
   }
@@ -173,24 +175,22 @@ std::int64_t place_in(const extents& e, const int* index) {
 
 /// By its number, row, column and channel.
 places places_in_images(const window_options& o, const extents& e) {
-  const auto place = [&](int n, int y, int x, int c) {
+  return places([&](int n, int y, int x, int c) {
     int index[4] = {n, c, c, c};
     for (int k = 0; k < o.axes; ++k) index[first_image_axis(o) + k] = k + 1 < o.axes ? y : x;
     return place_in(e, index);
-  };
-  return places{place(1, 0, 0, 0), place(0, 1, 0, 0), place(0, 0, 1, 0), place(0, 0, 0, 1)};
+  });
 }
 
 /// By row, column, and the channels of what is read and made.
 places places_in_filter(const window_options& o, const extents& e) {
-  const auto place = [&](int y, int x, int in, int out) {
+  return places([&](int y, int x, int in, int out) {
     int index[4] = {};
     index[filter_in_axis(o)] = in;
     index[filter_out_axis(o)] = out;
     for (int k = 0; k < o.axes; ++k) index[first_filter_axis(o) + k] = k + 1 < o.axes ? y : x;
     return place_in(e, index);
-  };
-  return places{place(1, 0, 0, 0), place(0, 1, 0, 0), place(0, 0, 1, 0), place(0, 0, 0, 1)};
+  });
 }
 
 plain convolve(convolution_part part, const window_options& o, const convolution_form& f, const extents& image,

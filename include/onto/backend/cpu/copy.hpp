@@ -28,16 +28,16 @@ inline void cpu_copy(thread_pool& pool, const kernel_call& call, copy_function c
   }
   // The dimension along which the source is nearest to contiguous comes next to the innermost, so that the two make
   // tiles.
-  int nearest = row;
+  int second = row;
   for (int k = 0; k < row && in_step != 1 && in_step != 0; ++k)
-    if (in_stride[k] != 0 && in_stride[k] < in_stride[nearest]) nearest = k;
+    if (in_stride[k] != 0 && in_stride[k] < in_stride[second]) second = k;
   // Rows of few elements, as pixels that stand there twice: a call for each few takes longer than they do.
   if (in_step == 1 && columns * size <= short_row_bytes && l.extent[row] < 16)
     for (int k = 0; k < row; ++k)
-      if (l.extent[k] > l.extent[nearest]) nearest = k;
+      if (l.extent[k] > l.extent[second]) second = k;
   for (std::int64_t* v : {l.extent, l.stride[0], l.stride[1]}) {
-    const std::int64_t t = v[nearest];
-    v[nearest] = v[row];
+    const std::int64_t t = v[second];
+    v[second] = v[row];
     v[row] = t;
   }
   --l.rank;  // of the columns' first elements

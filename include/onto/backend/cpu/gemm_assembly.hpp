@@ -11,12 +11,12 @@
 
 // Not where a sanitizer is to see what memory is read.
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#if __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define ONTO_SANITIZED 1
 #endif
 #endif
 #if defined(__x86_64__) && defined(__GNUC__) && defined(__LP64__) && !defined(ONTO_SANITIZED) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    !defined(ONTO_ADDRESS_SANITIZER) && !defined(__SANITIZE_THREAD__)
 #define ONTO_TILES_IN_ASSEMBLY 1
 #else
 #define ONTO_TILES_IN_ASSEMBLY 0
