@@ -246,10 +246,15 @@ constexpr ill_formed leaf_of(X&&) {
 template <class X>
 concept data_alone = data<X> && !is_number_tensor<X>;
 
+/// A string beside data, which are to be texts.
+template <class X, class S>
+concept text_beside_data = data<X> && !std::is_convertible_v<const X&, text> && !data<S> && text_like<S>;
+
 /// One of two is data, and the other may stand beside it. A result that is one number is data beside others alone.
 template <class L, class R>
 concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
-                         ((data<L> && (data_alone<R> || expression<R>)) ||
+                         (text_beside_data<L, R> || text_beside_data<R, L> ||
+                          (data<L> && (data_alone<R> || expression<R>)) ||
                           (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) ||
                           (data<R> && expression<L>) || (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
 

@@ -170,6 +170,13 @@ struct said_by_a_comparison : mistake {
                 "abs(x) == std::numeric_limits<float>::infinity()");
 };
 template <class... X>
+struct powers_are_a_word : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok == true,
+                "[onto.operands] an expression or a tensor is no pointer; Python's x ** y is written pow(x, y), x ** 2 "
+                "square(x)");
+};
+template <class... X>
 struct optimizer_is_first : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok == true,

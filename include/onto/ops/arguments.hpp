@@ -234,17 +234,21 @@ constexpr auto constant(detail::stray_constant, detail::stray_constant = {}, det
                         detail::stray_constant = {}) {
   return typename detail::constant_is_of_one_type<text_of<Name>>::result{};
 }
-template <expression E>
+template <detail::own_type E>
 constexpr auto isnan(const E&) {
   return typename detail::said_by_a_comparison<E>::result{};
 }
-template <expression E>
+template <detail::own_type E>
 constexpr auto isfinite(const E&) {
   return typename detail::said_by_a_comparison<E>::result{};
 }
-template <expression E>
+template <detail::own_type E>
 constexpr auto isinf(const E&) {
   return typename detail::said_by_a_comparison<E>::result{};
+}
+template <detail::own_type E>
+constexpr auto operator*(const E&) {
+  return typename detail::powers_are_a_word<E>::result{};
 }
 template <expression E, class... X>
 constexpr auto minimize(const E&, const X&...) {

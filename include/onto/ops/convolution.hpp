@@ -3,7 +3,6 @@
 // which brings the kernels too.
 #pragma once
 
-#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 #include <onto/ops/windows.hpp>
 
@@ -262,10 +261,5 @@ template <class... Options, expression X, expression W>
 constexpr auto conv2d_transpose(const X& x, const W& w) {
   return make<detail::convolution_of<op::transposed_convolution, 2, 1, X, W, Options...>>(x, w);
 }
-
-ONTO_TAKES_DATA(class, conv2d)
-ONTO_TAKES_DATA(class, conv1d)
-ONTO_TAKES_DATA(class, depthwise_conv2d)
-ONTO_TAKES_DATA(class, conv2d_transpose)
 
 }  // namespace onto

@@ -4,7 +4,6 @@
 
 #include <onto/core/error.hpp>
 #include <onto/expr/constant.hpp>
-#include <onto/ops/data_word.hpp>
 #include <onto/ops/generate.hpp>
 #include <onto/ops/indexing.hpp>
 #include <onto/ops/operation_base.hpp>
@@ -127,7 +126,5 @@ constexpr auto histogram(const E& x, const L& first, const R& last) {
     return detail::count_in_bins<N>(x, from - by, to + by);
   }
 }
-
-ONTO_TAKES_DATA_ALONE(auto, histogram)
 
 }  // namespace onto

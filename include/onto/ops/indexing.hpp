@@ -8,7 +8,6 @@
 #include <onto/core/error.hpp>
 #include <onto/expr/constant.hpp>
 #include <onto/expr/shape_check.hpp>
-#include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
 #include <onto/ops/arithmetic.hpp>
@@ -380,20 +379,5 @@ constexpr auto extent(const E& x) {
     return make<op::extent<detail::axis_in<Axis, E>>>(x);
   }
 }
-
-ONTO_TAKES_DATA(auto, take)
-ONTO_TAKES_DATA(auto, gather)
-ONTO_TAKES_DATA(auto, embedding)
-ONTO_TAKES_DATA(auto, take_along_axis)
-ONTO_TAKES_DATA(auto, dynamic_slice)
-ONTO_TAKES_DATA(auto, extent)
-ONTO_TAKES_DATA(auto, update_slice)
-ONTO_TAKES_DATA(auto, scatter)
-ONTO_TAKES_DATA(auto, scatter_add)
-ONTO_TAKES_DATA(auto, segment_sum)
-ONTO_TAKES_DATA(auto, segment_max)
-ONTO_TAKES_DATA(auto, segment_min)
-ONTO_TAKES_DATA(auto, bincount)
-ONTO_TAKES_DATA(auto, searchsorted)
 
 }  // namespace onto

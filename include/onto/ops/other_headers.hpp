@@ -7,6 +7,7 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/data_word.hpp>
+#include <onto/ops/window_words.hpp>
 
 #include <string>
 #include <string_view>
@@ -131,9 +132,34 @@ struct archives_have_a_header : mistake {
 }  // namespace detail
 
 // What has a header of its own, and what that is given.
-#define ONTO_HAS_A_HEADER(word, mistake)                                               \
-  template <int... Written, class E, class... More>                                    \
+#define ONTO_HAS_A_HEADER(Kind, word, mistake)                                         \
+  template <Kind... Written, class E, class... More>                                   \
     requires((expression<E> || detail::scalar_value<E>)&&!(detail::data<More> || ...)) \
+  constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
+// Data are taken here and not by the header, so that a tensor's missing header is told of, too.
+#define ONTO_TAKES_DATA_BY_A_HEADER(word, mistake) \
+  ONTO_HAS_A_HEADER(auto, word, mistake)           \
+  ONTO_TAKES_DATA(auto, word)
+// And numbers in braces, `take<0>(x, {0, 2})`.
+#define ONTO_TAKES_NUMBERS_BY_A_HEADER(word, mistake)                   \
+  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                            \
+  template <auto... Written, class X, std::size_t N>                    \
+  constexpr auto word(const X&, const detail::stray_argument (&)[N]) {  \
+    return typename detail::mistake<X>::result{};                       \
+  }
+// And updates beside them.
+#define ONTO_TAKES_UPDATES_BY_A_HEADER(word, mistake)                                          \
+  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                                                   \
+  template <auto... Written, class X, std::size_t N>                                           \
+  constexpr auto word(const X&, const detail::stray_argument (&)[N], detail::stray_argument) { \
+    return typename detail::mistake<X>::result{};                                              \
+  }
+// What has options by words, `conv2d<strides<2>, same>(x, w)`, and none by numbers.
+#define ONTO_TAKES_OPTIONS_BY_A_HEADER(word, mistake)                                                          \
+  ONTO_HAS_A_HEADER(class, word, mistake)                                                                      \
+  ONTO_TAKES_DATA(class, word)                                                                                 \
+  template <int Number, int... Numbers, class E, class... More>                                                \
+    requires detail::of_onto<E>                                                                                \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
 // Where the direction stands with the axis.
 template <auto Order, expression E>
@@ -142,37 +168,42 @@ constexpr auto sort(const E&) { return typename detail::sorts_have_a_header<E>::
 template <auto Order, expression E>
   requires(!std::is_integral_v<std::remove_const_t<decltype(Order)>>)
 constexpr auto argsort(const E&) { return typename detail::sorts_have_a_header<E>::result{}; }
-ONTO_HAS_A_HEADER(cumsum, scans_have_a_header)
-ONTO_HAS_A_HEADER(cumprod, scans_have_a_header)
-ONTO_HAS_A_HEADER(cummax, scans_have_a_header)
-ONTO_HAS_A_HEADER(cummin, scans_have_a_header)
-ONTO_HAS_A_HEADER(sort, sorts_have_a_header)
-ONTO_HAS_A_HEADER(argsort, sorts_have_a_header)
-ONTO_HAS_A_HEADER(top_k, sorts_have_a_header)
-ONTO_HAS_A_HEADER(unique, sorts_have_a_header)
-ONTO_HAS_A_HEADER(median, sorts_have_a_header)
-ONTO_HAS_A_HEADER(quantile, sorts_have_a_header)
-ONTO_HAS_A_HEADER(take, elements_are_taken_by_number)
-ONTO_HAS_A_HEADER(gather, elements_are_taken_by_number)
-ONTO_HAS_A_HEADER(embedding, elements_are_taken_by_number)
-ONTO_HAS_A_HEADER(take_along_axis, elements_are_taken_by_number)
-ONTO_HAS_A_HEADER(dynamic_slice, slices_begin_at_numbers)
-ONTO_HAS_A_HEADER(update_slice, slices_begin_at_numbers)
-ONTO_HAS_A_HEADER(scatter, updates_are_scattered)
-ONTO_HAS_A_HEADER(scatter_add, updates_are_scattered)
-ONTO_HAS_A_HEADER(segment_sum, segments_are_counted_in_the_type)
-ONTO_HAS_A_HEADER(segment_max, segments_are_counted_in_the_type)
-ONTO_HAS_A_HEADER(segment_min, segments_are_counted_in_the_type)
-ONTO_HAS_A_HEADER(bincount, segments_are_counted_in_the_type)
-ONTO_HAS_A_HEADER(histogram, bins_are_between_numbers)
-ONTO_HAS_A_HEADER(searchsorted, searched_is_what_is_sorted)
-ONTO_HAS_A_HEADER(extent, extent_is_of_an_axis)
-ONTO_HAS_A_HEADER(conv2d, convolutions_have_a_header)
-ONTO_HAS_A_HEADER(conv1d, convolutions_have_a_header)
-ONTO_HAS_A_HEADER(depthwise_conv2d, convolutions_have_a_header)
-ONTO_HAS_A_HEADER(conv2d_transpose, convolutions_have_a_header)
-ONTO_HAS_A_HEADER(max_pool2d, convolutions_have_a_header)
-ONTO_HAS_A_HEADER(avg_pool2d, convolutions_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(cumsum, scans_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(cumprod, scans_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(cummax, scans_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(cummin, scans_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(sort, sorts_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(argsort, sorts_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(top_k, sorts_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(unique, sorts_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(median, sorts_have_a_header)
+ONTO_TAKES_DATA_BY_A_HEADER(quantile, sorts_have_a_header)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(take, elements_are_taken_by_number)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(gather, elements_are_taken_by_number)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(embedding, elements_are_taken_by_number)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(take_along_axis, elements_are_taken_by_number)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(dynamic_slice, slices_begin_at_numbers)
+ONTO_TAKES_DATA_BY_A_HEADER(update_slice, slices_begin_at_numbers)
+ONTO_TAKES_UPDATES_BY_A_HEADER(scatter, updates_are_scattered)
+ONTO_TAKES_UPDATES_BY_A_HEADER(scatter_add, updates_are_scattered)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(segment_sum, segments_are_counted_in_the_type)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(segment_max, segments_are_counted_in_the_type)
+ONTO_TAKES_NUMBERS_BY_A_HEADER(segment_min, segments_are_counted_in_the_type)
+ONTO_TAKES_DATA_BY_A_HEADER(bincount, segments_are_counted_in_the_type)
+ONTO_HAS_A_HEADER(auto, histogram, bins_are_between_numbers)
+ONTO_TAKES_DATA_ALONE(auto, histogram)
+ONTO_TAKES_DATA_BY_A_HEADER(searchsorted, searched_is_what_is_sorted)
+ONTO_TAKES_DATA_BY_A_HEADER(extent, extent_is_of_an_axis)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(conv2d, convolutions_have_a_header)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(conv1d, convolutions_have_a_header)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(depthwise_conv2d, convolutions_have_a_header)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(conv2d_transpose, convolutions_have_a_header)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(max_pool2d, convolutions_have_a_header)
+ONTO_TAKES_OPTIONS_BY_A_HEADER(avg_pool2d, convolutions_have_a_header)
+#undef ONTO_TAKES_OPTIONS_BY_A_HEADER
+#undef ONTO_TAKES_UPDATES_BY_A_HEADER
+#undef ONTO_TAKES_NUMBERS_BY_A_HEADER
+#undef ONTO_TAKES_DATA_BY_A_HEADER
 #undef ONTO_HAS_A_HEADER
 template <tensor_element Written, expression E, class... More>
 constexpr auto cumsum(const E&, const More&...) {
@@ -181,11 +212,6 @@ constexpr auto cumsum(const E&, const More&...) {
 template <tensor_element Written, expression E, class... More>
 constexpr auto cumprod(const E&, const More&...) {
   return typename detail::axis_is_a_number<Written, E>::result{};
-}
-// Numbers and expressions in one list, whose types are not known.
-template <int... Sizes, class X, std::size_t N>
-constexpr auto dynamic_slice(const X&, const detail::stray_argument (&)[N]) {
-  return typename detail::slices_begin_at_numbers<X>::result{};
 }
 template <class X, class U, std::size_t N>
 constexpr auto update_slice(const X&, const U&, const detail::stray_argument (&)[N]) {
@@ -201,16 +227,5 @@ template <class T, int... Dims>
 auto load_npz(const std::string&, std::string_view) {
   return typename detail::archives_have_a_header<T>::result{};
 }
-
-// Those of the headers themselves too.
-ONTO_TAKES_DATA(auto, cumsum)
-ONTO_TAKES_DATA(auto, cumprod)
-ONTO_TAKES_DATA(auto, cummax)
-ONTO_TAKES_DATA(auto, cummin)
-ONTO_TAKES_DATA(auto, sort)
-ONTO_TAKES_DATA(auto, argsort)
-ONTO_TAKES_DATA(auto, top_k)
-ONTO_TAKES_DATA(auto, unique)
-ONTO_TAKES_DATA(auto, median)
 
 }  // namespace onto

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <onto/ops/convolution.hpp>
-#include <onto/ops/data_word.hpp>
 #include <onto/ops/windows.hpp>
 
 namespace onto {
@@ -193,8 +192,5 @@ template <class... Options, expression X>
 constexpr auto avg_pool2d(const X& x) {
   return detail::pool<op::avg_pool, Options...>(x);
 }
-
-ONTO_TAKES_DATA(class, max_pool2d)
-ONTO_TAKES_DATA(class, avg_pool2d)
 
 }  // namespace onto

@@ -6,7 +6,6 @@
 #include <onto/expr/constant.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/compare.hpp>
-#include <onto/ops/data_word.hpp>
 #include <onto/ops/generate.hpp>
 #include <onto/ops/indexing.hpp>
 #include <onto/ops/logic.hpp>
@@ -250,7 +249,5 @@ template <int... Axis, expression E>
 constexpr auto median(const E& x, keep_extents_t) {
   return detail::quantile_of<true, Axis...>(x, c<0.5>);
 }
-
-ONTO_TAKES_DATA(auto, quantile)
 
 }  // namespace onto

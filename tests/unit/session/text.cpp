@@ -104,6 +104,12 @@ TEST_CASE("texts are compared and chosen", "[session][text]") {
   CHECK(sess.run(x != y, x = a, y = b) == tensor<bool, dyn>{false, true, false});
   CHECK(sess.run(x == "q", x = a) == tensor<bool, dyn>{false, true, false});
   CHECK(sess.run("q" != x, x = a) == tensor<bool, dyn>{true, false, true});
+  CHECK(sess.run(a == "q") == tensor<bool, dyn>{false, true, false});
+  CHECK(sess.run("q" != a) == tensor<bool, dyn>{true, false, true});
+  CHECK(sess.run(where(tensor<text, 2>{"p", "r"} == std::string("r"), 1, 0)) == tensor<int, 2>{0, 1});
+  const tensor<text> one_text("p");
+  const bool same = one_text == "p", other = one_text == std::string("q");  // that of one text is one bool
+  CHECK((same && !other));
   CHECK(sess.run(x == constant({{"p"}, {"q"}}), x = a) ==
         tensor<bool, dyn, dyn>{{true, false, false}, {false, true, false}});
   CHECK(sess.run(where(x == y, x, constant("?")), x = a, y = b) == tensor<text, dyn>{"p", "?", ""});
