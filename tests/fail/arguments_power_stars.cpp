@@ -8,5 +8,5 @@ const onto::tensor<float, 2> x{1, 2};
 #ifdef ONTO_TWIN
 const auto y = pow(2, x);
 #else
-const auto y = 2 ** x;
+const auto y = 2 * *x;
 #endif

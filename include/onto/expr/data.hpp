@@ -252,11 +252,11 @@ concept text_beside_data = data<X> && !std::is_convertible_v<const X&, text> && 
 
 /// One of two is data, and the other may stand beside it. A result that is one number is data beside others alone.
 template <class L, class R>
-concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
-                         (text_beside_data<L, R> || text_beside_data<R, L> ||
-                          (data<L> && (data_alone<R> || expression<R>)) ||
-                          (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) ||
-                          (data<R> && expression<L>) || (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
+concept either_is_data =
+    !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
+    (text_beside_data<L, R> || text_beside_data<R, L> || (data<L> && (data_alone<R> || expression<R>)) ||
+     (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) || (data<R> && expression<L>) ||
+     (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
 
 /// The same of other data, of which it is said that it may not.
 template <class L, class R>

@@ -141,25 +141,25 @@ struct archives_have_a_header : mistake {
   ONTO_HAS_A_HEADER(auto, word, mistake)           \
   ONTO_TAKES_DATA(auto, word)
 // And numbers in braces, `take<0>(x, {0, 2})`.
-#define ONTO_TAKES_NUMBERS_BY_A_HEADER(word, mistake)                   \
-  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                            \
-  template <auto... Written, class X, std::size_t N>                    \
-  constexpr auto word(const X&, const detail::stray_argument (&)[N]) {  \
-    return typename detail::mistake<X>::result{};                       \
+#define ONTO_TAKES_NUMBERS_BY_A_HEADER(word, mistake)                 \
+  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                          \
+  template <auto... Written, class X, std::size_t N>                  \
+  constexpr auto word(const X&, const detail::stray_argument(&)[N]) { \
+    return typename detail::mistake<X>::result{};                     \
   }
 // And updates beside them.
-#define ONTO_TAKES_UPDATES_BY_A_HEADER(word, mistake)                                          \
-  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                                                   \
-  template <auto... Written, class X, std::size_t N>                                           \
-  constexpr auto word(const X&, const detail::stray_argument (&)[N], detail::stray_argument) { \
-    return typename detail::mistake<X>::result{};                                              \
+#define ONTO_TAKES_UPDATES_BY_A_HEADER(word, mistake)                                         \
+  ONTO_TAKES_DATA_BY_A_HEADER(word, mistake)                                                  \
+  template <auto... Written, class X, std::size_t N>                                          \
+  constexpr auto word(const X&, const detail::stray_argument(&)[N], detail::stray_argument) { \
+    return typename detail::mistake<X>::result{};                                             \
   }
 // What has options by words, `conv2d<strides<2>, same>(x, w)`, and none by numbers.
-#define ONTO_TAKES_OPTIONS_BY_A_HEADER(word, mistake)                                                          \
-  ONTO_HAS_A_HEADER(class, word, mistake)                                                                      \
-  ONTO_TAKES_DATA(class, word)                                                                                 \
-  template <int Number, int... Numbers, class E, class... More>                                                \
-    requires detail::of_onto<E>                                                                                \
+#define ONTO_TAKES_OPTIONS_BY_A_HEADER(word, mistake)           \
+  ONTO_HAS_A_HEADER(class, word, mistake)                       \
+  ONTO_TAKES_DATA(class, word)                                  \
+  template <int Number, int... Numbers, class E, class... More> \
+    requires detail::of_onto<E>                                 \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
 // Where the direction stands with the axis.
 template <auto Order, expression E>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// The words that say how windows go over images, `conv2d<strides<2>, same>(x, w)`: of every program, so that one without
-// the header of convolutions is told of it.
+// The words that say how windows go over images, `conv2d<strides<2>, same>(x, w)`: of every program, so that one
+// without the header of convolutions is told of it.
 #pragma once
 
 namespace onto {

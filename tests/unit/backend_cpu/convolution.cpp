@@ -366,8 +366,9 @@ void check_one_channel(unsigned seed, int apart) {
   CHECK(checked > 200 / apart);
 }
 
+/// Of short lines, or of wide windows over lines of `wide` pixels at least.
 template <class T>
-void check_pooling(unsigned seed, int rounds) {
+void check_pooling(unsigned seed, int rounds, int wide = 0) {
   generator random(seed);
   using computed = computed_of<T>;
   for (int round = 0; round < rounds; ++round) {
@@ -377,11 +378,11 @@ void check_pooling(unsigned seed, int rounds) {
     for (int a = 0; a < image_axes; ++a) {
       o.dilation[a] = 1;
       o.stride[a] = pick(random, 1, 3);
-      o.window[a] = pick(random, 1, 4);
+      o.window[a] = pick(random, 1, wide > 0 && a == 1 ? 40 : 4);
       o.before[a] = o.padding == padding_rule::numbers ? pick(random, 0, o.window[a] - 1) : 0;
       o.after[a] = o.padding == padding_rule::numbers ? pick(random, 0, o.window[a] - 1) : 0;
     }
-    const extents image = shape_of_image(o, pick(random, 1, 3), pick(random, 1, 9), pick(random, 1, 9),
+    const extents image = shape_of_image(o, pick(random, 1, 3), pick(random, 1, 9), wide + pick(random, 1, wide + 9),
                                          pick(random, 1, round % 4 == 0 ? 40 : 5));
     const inferred made = pooled(o, image);
     if (made.fault != shape_fault::none) continue;
@@ -495,6 +496,12 @@ TEST_CASE("pooling of random shapes is that of plain loops", "[convolution]") {
   check_pooling<float>(1, 60);
   check_pooling<double>(2, 30);
   check_pooling<half>(3, 20);
+}
+
+TEST_CASE("pooling of wide windows, and of lines in parts, is that of plain loops", "[convolution]") {
+  check_pooling<float>(4, 20, 60);
+  check_pooling<double>(5, 10, 60);
+  check_pooling<float>(6, 4, 2500);
 }
 
 TEST_CASE("a convolution of many windows has the same bits for any number of threads", "[convolution]") {

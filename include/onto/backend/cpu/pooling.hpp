@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// Pooling on the CPU: window by window, vector by vector of channels. Images (batch, channels, height, width) are so
-// many images of one channel.
+// Pooling on the CPU: means and maxima line by line, what goes to the greatest of a window window by window, vector by
+// vector of channels. Images (batch, channels, height, width) are so many images of one channel.
 #pragma once
 
+#include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/images.hpp>
 #include <onto/backend/cpu/kernels.hpp>
+#include <onto/backend/cpu/pooling_lines.hpp>
 #include <onto/kernel/pooling.hpp>
 #include <onto/ops/pooling.hpp>
 
@@ -15,82 +17,49 @@
 namespace onto::detail {
 inline namespace ONTO_VECTOR_ABI {
 
-/// What pooling does with the elements of a window, channel by channel: `count` pixels, `channels` each.
+/// What goes to the greatest of each window of a line, channel by channel, and comes from it.
 template <pooling_part Part, class T>
-struct pool_window {
-  /// `result`: of the window; `image`: that which is compared; `gradient`: of the image, written or picked from.
+struct pool_windows {
+  /// `result`: of the windows; `image`: that which is compared; `gradient`: of the image, added to or picked from.
   template <int Bytes>
-  ONTO_INLINE static void run(const window_pixels& w, std::int64_t channels, const T* image, T* result, T* gradient) {
-    if constexpr (Part == pooling_part::mean || Part == pooling_part::mean_gradient) {
-      const T share = T{1} / static_cast<T>(w.height * w.width);
-      // Runs of a fixed length become vectors.
-      constexpr std::int64_t some = 16;
-      T sums[some];
-      for (std::int64_t c = 0; c < channels; c += some) {
-        const std::int64_t n = channels - c < some ? channels - c : some;
-        for (std::int64_t k = 0; k < some; ++k) sums[k] = 0;
-        if constexpr (Part == pooling_part::mean_gradient)
-          for (std::int64_t k = 0; k < n; ++k) sums[k] = result[c + k] * share;
-        for (std::int64_t y = 0; y < w.height; ++y)
-          for (std::int64_t x = 0; x < w.width; ++x) {
-            const std::int64_t at = w.first + y * w.line + x * channels + c;
-            if constexpr (Part == pooling_part::mean_gradient) {
-              if (n == some)
-                for (std::int64_t k = 0; k < some; ++k) gradient[at + k] += sums[k];
-              else
-                for (std::int64_t k = 0; k < n; ++k) gradient[at + k] += sums[k];
-            } else if (n == some) {
-              for (std::int64_t k = 0; k < some; ++k) sums[k] += image[at + k];
-            } else {
-              for (std::int64_t k = 0; k < n; ++k) sums[k] += image[at + k];
-            }
-          }
-        if constexpr (Part == pooling_part::mean)
-          for (std::int64_t k = 0; k < n; ++k) result[c + k] = sums[k] * share;
-      }
-    } else if constexpr (Part == pooling_part::max) {
-      constexpr std::int64_t some = 16;
-      T most[some];
-      for (std::int64_t c = 0; c < channels; c += some) {
-        const std::int64_t n = channels - c < some ? channels - c : some;
-        for (std::int64_t k = 0; k < n; ++k) most[k] = image[w.first + c + k];
-        for (std::int64_t y = 0; y < w.height; ++y)
-          for (std::int64_t x = 0; x < w.width; ++x) {
-            const T* const from = image + w.first + y * w.line + x * channels + c;
-            // Not a branch: a vector's comparison and choice.
-            if (n == some)
-              for (std::int64_t k = 0; k < some; ++k) most[k] = is_greater(from[k], most[k]) ? from[k] : most[k];
-            else
-              for (std::int64_t k = 0; k < n; ++k) most[k] = is_greater(from[k], most[k]) ? from[k] : most[k];
-          }
-        for (std::int64_t k = 0; k < n; ++k) result[c + k] = most[k];
-      }
-    } else {
-      constexpr std::int64_t some = 16;
-      std::int64_t c = 0;
-      if (w.height * w.line < 0x7fffffff)
-        for (; c + some <= channels; c += some) go_to_greatest<some>(w, channels, c, image, result, gradient);
-      for (; c < channels; ++c) {
-        std::int64_t best = w.first + c;
-        for (std::int64_t y = 0; y < w.height; ++y)
-          for (std::int64_t x = 0; x < w.width; ++x) {
-            const std::int64_t at = w.first + y * w.line + x * channels + c;
-            if (is_greater(image[at], image[best])) best = at;
-          }
-        if constexpr (Part == pooling_part::max_gradient)
-          gradient[best] += result[c];
-        else
-          result[c] = gradient[best];
-      }
+  ONTO_INLINE static void run(const pooling_form& f, const windows_of_line& l, const T* image, T* result, T* gradient) {
+    T* to = result + ((l.n * f.result[0] + l.y) * f.result[1] + l.first) * f.channels;
+    for (std::int64_t x = 0; x < l.count; ++x, to += f.channels)
+      go_to_greatest(pixels_of_window(f, l.n, l.y, l.first + x), f.channels, image, to, gradient);
+  }
+  static std::int64_t room_of(const pooling_form&, std::int64_t) { return 0; }
+
+ private:
+  ONTO_INLINE static void go_to_greatest(const window_pixels& w, std::int64_t channels, const T* image, T* result,
+                                         T* gradient) {
+    constexpr std::int64_t some = 16;
+    std::int64_t c = 0;
+    if (w.height * w.line < 0x7fffffff)
+      for (; c + some <= channels; c += some) go_to_greatest_of<some>(w, channels, c, image, result, gradient);
+    for (; c < channels; ++c) {
+      const T* const first = image + w.first + c;
+      T most = *first;
+      std::int64_t best = 0;
+      for (std::int64_t y = 0; y < w.height; ++y)
+        for (std::int64_t x = 0; x < w.width; ++x) {
+          const std::int64_t at = y * w.line + x * channels;
+          const bool greater = is_greater(first[at], most);
+          best = greater ? at : best;
+          most = greater ? first[at] : most;
+        }
+      T& to = gradient[w.first + c + best];
+      if constexpr (Part == pooling_part::max_gradient)
+        to += result[c];
+      else
+        result[c] = to;
     }
   }
 
- private:
   /// The same for `Count` channels at once: comparisons and choices of vectors, where the greatest is kept as a number
   /// that is as wide as an element.
   template <std::int64_t Count>
-  ONTO_INLINE static void go_to_greatest(const window_pixels& w, std::int64_t channels, std::int64_t c, const T* image,
-                                         T* result, T* gradient) {
+  ONTO_INLINE static void go_to_greatest_of(const window_pixels& w, std::int64_t channels, std::int64_t c,
+                                            const T* image, T* result, T* gradient) {
     using number = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
     T most[Count];
     number best[Count];
@@ -132,31 +101,31 @@ void cpu_pooling(thread_pool& pool, const kernel_call& call) {
   const T* const b =
       call.inputs > 1 ? elements_in_order<T>(pool, call, 1, {}, memory_of_thread<kept_memory::image>()) : a;
   if (back) std::memset(static_cast<void*>(out.data), 0, static_cast<std::size_t>(made.size()) * sizeof(T));
+  constexpr bool folds = Part != pooling_part::max_gradient && Part != pooling_part::pick;
+  using body_of_line = std::conditional_t<folds, pool_line<Part, T>, pool_windows<Part, T>>;
   const auto run =
-      vector_variants<pool_window<Part, T>, void(const window_pixels&, std::int64_t, const T*, T*, T*)>::chosen();
-  const std::int64_t lines = back ? f.batch : f.batch * f.result[0], images = f.image[0] * f.image[1] * f.channels;
-  auto pool_line = [&](std::int64_t n, std::int64_t y) {
-    for (std::int64_t x = 0; x < f.result[1]; ++x) {
-      const window_pixels w = pixels_of_window(f, n, y, x);
-      const std::int64_t at = ((n * f.result[0] + y) * f.result[1] + x) * f.channels;
-      if constexpr (back)
-        run(w, f.channels, b, const_cast<T*>(a) + at, out.data);
-      else if constexpr (Part == pooling_part::pick)
-        run(w, f.channels, b, out.data + at, const_cast<T*>(a));
-      else
-        run(w, f.channels, a, out.data + at, nullptr);
-    }
-  };
+      vector_variants<body_of_line, void(const pooling_form&, const windows_of_line&, T*, T*, T*)>::chosen();
+  const line_parts l(f);
+  // Windows of a gradient overlap, so those of an image are the work of one thread.
+  const std::int64_t of_image = f.result[0] * l.parts, tasks = back ? f.batch : f.batch * of_image;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
+    small_array<T, 16> room(2 * body_of_line::room_of(f, l.pixels(f)));
+    if (back) lo *= of_image, hi *= of_image;
     for (; lo < hi; ++lo) {
-      if constexpr (back)
-        for (std::int64_t y = 0; y < f.result[0]; ++y) pool_line(lo, y);
+      const std::int64_t line = lo / l.parts, first = lo % l.parts * l.windows, rest = f.result[1] - first;
+      const windows_of_line w{line / f.result[0], line % f.result[0], first, rest < l.windows ? rest : l.windows};
+      if constexpr (Part == pooling_part::max_gradient)
+        run(f, w, const_cast<T*>(b), const_cast<T*>(a), out.data);
+      else if constexpr (Part == pooling_part::mean_gradient)
+        run(f, w, out.data, const_cast<T*>(a), room.data());
+      else if constexpr (Part == pooling_part::pick)
+        run(f, w, const_cast<T*>(b), out.data, const_cast<T*>(a));
       else
-        pool_line(lo / f.result[0], lo % f.result[0]);
+        run(f, w, const_cast<T*>(a), out.data, room.data());
     }
   };
-  const std::int64_t work = images * f.batch / (lines > 0 ? lines : 1) + 1;
-  split(pool, lines, 16384 / work + 1, body);
+  const std::int64_t pixels = f.batch * f.image[0] * f.image[1] * f.channels;
+  split(pool, tasks, 16384 / (pixels / (tasks > 0 ? tasks : 1) + 1) + 1, body);
   out.leave(pool);
 }
 
