@@ -54,6 +54,8 @@ def moved(x, y):
         "get<2>(split<3>(x))": np.split(x, 3)[2],
         "pad<padding<1>>(x)": np.pad(x, ((1, 1), (0, 0))),
         "pad<padding<1, 2>, padding<0, 1>>(x, one)": np.pad(x, ((1, 2), (0, 1)), constant_values=1),
+        "pad<padding<2, 0>, padding<1>>(x)": np.pad(x, ((2, 0), (1, 1))),
+        "pad<padding<1>, padding<0, 2>, padding<2>>(stack(x, y), one)": np.pad(np.stack((x, y)), ((1, 1), (0, 2), (2, 2)), constant_values=1),
         "tril(x)": np.tril(x),
         "tril<-1>(stack(x, y))": np.tril(np.stack((x, y)), -1),
         "triu<1>(x)": np.triu(x, 1),

@@ -304,6 +304,9 @@ static_assert(plan_of(on<cpu<0>>(concat<0>(x, on<gpu<0>>(concat<0>(x, y))))).ker
 static_assert(plan_of(concat<0>(transpose(concat<1>(transpose(x), transpose(y))), x)).kernels == 2);
 // A value around a tensor is one element, which its copy reads again and again.
 static_assert(plan_of(pad<padding<1, 2>, padding<3>>(x)).kernels == 2);
+// Of extents that the run knows a line for each axis is made, and the operand is copied once.
+constexpr auto image = pad<padding<1, 2>, padding<3>>(placeholder<"image", float, dyn, dyn>);
+static_assert(plan_of(image).kernels == 5);
 
 // ---- variables --------------------------------------------------------------------------------------------
 

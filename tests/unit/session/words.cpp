@@ -33,7 +33,7 @@ template <class T, class Place, class A, class B>
 void check_moved(session& sess, const A& a, const B& b, Place) {
   constexpr bool numbers = !std::is_same_v<T, bool>, integers = numbers && std::is_integral_v<T>;
   const std::string name = numpy_name(element_of<T>);
-  numpy_words words(name, 27 + (numbers ? 3 : 0) + (integers ? 1 : 0));
+  numpy_words words(name, 29 + (numbers ? 3 : 0) + (integers ? 1 : 0));
   tensor<T, 3, 4> X, Y;
   words.fill("x", X);
   words.fill("y", Y);
@@ -59,6 +59,8 @@ void check_moved(session& sess, const A& a, const B& b, Place) {
   WORD(get<2>(split<3>(x)));
   WORD(pad<padding<1>>(x));
   WORD(pad<padding<1, 2>, padding<0, 1>>(x, one));
+  WORD(pad<padding<2, 0>, padding<1>>(x));
+  WORD(pad<padding<1>, padding<0, 2>, padding<2>>(stack(x, y), one));
   WORD(full_like(x, one));
   check_with_extents<T, Place>(sess, words, X, Y);
   if constexpr (numbers) {
