@@ -209,7 +209,7 @@ template <int N>
 constexpr int segments() {
   static_assert(N >= 0,
                 "[onto.shape] the number of segments is known to the compiler: segment_sum<10>(x, i), bincount<10>(i); "
-                "of a number known at run time scatter_add(zeros_like(x), i, u)");
+                "of a number known at run time scatter_add(zeros, i, x) with tensor<float, dyn> zeros({n})");
   return N;
 }
 

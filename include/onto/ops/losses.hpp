@@ -61,6 +61,32 @@ constexpr auto is_class(const Scores& scores, const Labels& labels) {
     return iota_like<-1, typename Labels::element_type>(scores) == expand_dims<-1>(labels);
 }
 
+template <class X, class Y>
+struct losses_of_all_pairs : mistake {
+  static constexpr bool ok = sizeof(X) == 0;
+  static_assert(
+      ok == true,
+      "[onto.shape] one operand of the loss is (n, 1), the other (n): it would be that of all n x n pairs; write "
+      "squeeze<-1>(x) of the one, or expand_dims<-1>(y) of the other");
+};
+/// Whether `X` has an axis of 1 behind those of `Y`, as scores of one column beside a vector of targets.
+template <class X, class Y>
+constexpr bool is_column_beside() {
+  if constexpr (expression<X> && expression<Y> && !any_ill_formed<X, Y>) {
+    constexpr extents x = X::facts.shape, y = Y::facts.shape;
+    return y.rank > 0 && x.rank == y.rank + 1 && x[x.rank - 1] == 1 && y[y.rank - 1] != 1;
+  }
+  return false;
+}
+/// The losses of single examples, made by `f` of scores and targets.
+template <onto::reduction R, class X, class Y, class F>
+constexpr auto losses_of(const X& x, const Y& y, const F& f) {
+  if constexpr (is_column_beside<X, Y>() || is_column_beside<Y, X>())
+    return typename losses_of_all_pairs<X, Y>::result{};
+  else
+    return reduce_losses<R>(f(x, y));
+}
+
 }  // namespace detail
 
 /// The cross entropy of `softmax(scores)` over the last axis. `labels`: integers, the right class of each row, or
@@ -88,13 +114,13 @@ constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels)
 template <reduction R = reduction::mean, class Scores, class Targets,
           detail::only_if<(expression<Scores> && expression<Targets>)> = 0>
 constexpr auto sigmoid_cross_entropy(const Scores& scores, const Targets& targets) {
-  return detail::reduce_losses<R>(softplus(scores) - scores * targets);
+  return detail::losses_of<R>(scores, targets, [](const auto& s, const auto& t) { return softplus(s) - s * t; });
 }
 
 /// The mean of `(x - y)^2`.
 template <reduction R = reduction::mean, class X, class Y, detail::only_if<detail::operands<X, Y>> = 0>
 constexpr auto mean_squared_error(const X& x, const Y& y) {
-  return detail::reduce_losses<R>(square(x - y));
+  return detail::losses_of<R>(x, y, [](const auto& a, const auto& b) { return square(a - b); });
 }
 
 /// Huber's loss of `d = x - y`: `d^2 / 2` where `abs(d)` is at most `delta`, `delta * (abs(d) - delta / 2)` beyond.
@@ -102,9 +128,11 @@ template <reduction R = reduction::mean, class X, class Y,
           class Delta = detail::static_number<detail::literal_bits(1.0), detail::number_kind::floating>,
           detail::only_if<detail::operands<X, Y>> = 0>
 constexpr auto huber(const X& x, const Y& y, const Delta& delta = {}) {
-  const auto far = abs(x - y);
-  const auto near = minimum(far, delta);
-  return detail::reduce_losses<R>(near * (far - 0.5_c * near));  // no choice, whose gradient would be two
+  return detail::losses_of<R>(x, y, [&delta](const auto& a, const auto& b) {
+    const auto distance = abs(a - b);
+    const auto part = minimum(distance, delta);
+    return part * (distance - 0.5_c * part);  // no choice, whose gradient would be two
+  });
 }
 
 }  // namespace onto

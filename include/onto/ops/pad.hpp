@@ -101,7 +101,9 @@ constexpr auto pad_with(const E& x, const V& value) {
 /// are left as they are. 0 where no value is given. *Mandates* no more paddings than axes.
 template <class... Paddings, expression E, detail::number_argument S>
   requires(sizeof...(Paddings) > 0)
-constexpr auto pad(const E& x, const S& value) { return detail::pad_with<detail::is_zero<S>, Paddings...>(x, detail::lift<E>(value)); }
+constexpr auto pad(const E& x, const S& value) {
+  return detail::pad_with<detail::is_zero<S>, Paddings...>(x, detail::lift<E>(value));
+}
 template <class... Paddings, expression E>
   requires(sizeof...(Paddings) > 0)
 constexpr auto pad(const E& x) {

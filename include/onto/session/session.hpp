@@ -228,7 +228,7 @@ class session {
   template <expression E>
   [[nodiscard]] auto prepare(const E& e) {
     if constexpr (std::same_as<E, ill_formed>)
-      return [](const auto&...) { return detail::result_of<E>{}; };
+      return detail::prepared_mistake{};
     else
       return prepared<true, E>(core_, e);
   }

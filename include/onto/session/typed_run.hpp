@@ -6,6 +6,7 @@
 #include <onto/session/session_runtime.hpp>
 #include <onto/tensor/tensor.hpp>
 
+#include <iosfwd>
 #include <tuple>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -33,6 +34,27 @@ struct result_of_mistake : tensor<float> {
 template <>
 struct result_type<ill_formed, std::index_sequence<>> {
   using type = result_of_mistake;
+};
+template <class Traits, class... More>
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             const std::tuple<result_of_mistake, More...>&) {
+  return out;
+}
+/// What prepares it.
+struct prepared_mistake {
+  template <class... X>
+  result_of_mistake operator()(const X&...) const {
+    return {};
+  }
+  template <class... X>
+  prepared_mistake to(const X&...) const {
+    return {};
+  }
+  template <class... X>
+  prepared_mistake async(const X&...) const {
+    return {};
+  }
+  result_of_mistake get() const { return {}; }
 };
 template <class E>
 using result_of = typename result_type<E>::type;

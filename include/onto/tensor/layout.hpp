@@ -213,8 +213,14 @@ ONTO_INLINE const T* expect_value(const T* value) {
   if (!value) throw_moved_from();
   return value;
 }
+
+/// What says where an element is: an integer, or a result that is one, as that of `argmax`.
+template <class X>
+concept index_value = std::is_integral_v<X> || requires {
+  requires X::rank == 0 && std::is_integral_v<typename X::element_type>;
+};
 template <std::size_t Rank, class... Index>
-ONTO_INLINE bool inside(const std::array<int, Rank>& shape, Index... index) {
+ONTO_INLINE bool inside(const std::array<int, Rank>& shape, const Index&... index) {
   bool all = true;
   std::size_t axis = 0;
   ((all = all && static_cast<std::int64_t>(index) >= 0 && static_cast<std::int64_t>(index) < shape[axis++]), ...);
@@ -225,7 +231,7 @@ ONTO_INLINE bool inside(const std::array<int, Rank>& shape, Index... index) {
 
 /// The place of an element: ((i * extent 1 + j) * extent 2 + k) ...
 template <std::size_t Rank, class... Index>
-ONTO_INLINE std::size_t offset_of(const std::array<int, Rank>& shape, Index... index) {
+ONTO_INLINE std::size_t offset_of(const std::array<int, Rank>& shape, const Index&... index) {
   std::size_t offset = 0;
   std::size_t axis = 0;
   ((offset = offset * static_cast<std::size_t>(shape[axis++]) + static_cast<std::size_t>(index)), ...);
@@ -235,7 +241,7 @@ ONTO_INLINE std::size_t offset_of(const std::array<int, Rank>& shape, Index... i
 }
 
 template <std::size_t Rank, class... Index>
-std::size_t checked_offset_of(const std::array<int, Rank>& shape, Index... index) {
+std::size_t checked_offset_of(const std::array<int, Rank>& shape, const Index&... index) {
   if (!inside(shape, index...)) {
     const std::int64_t values[] = {static_cast<std::int64_t>(index)..., 0};
     throw_outside(to_extents(shape), values);

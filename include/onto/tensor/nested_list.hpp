@@ -12,6 +12,11 @@
 #include <string>
 #include <type_traits>
 
+namespace onto {
+template <tensor_element T, int... Dims>
+class tensor;
+}
+
 namespace onto::detail {
 
 [[noreturn]] ONTO_COLD inline void throw_value_lost() {
@@ -170,6 +175,14 @@ struct mixed_row {
 struct expression_base;  // in expr/expression.hpp
 template <class X>
 concept no_value_yet = __is_base_of(expression_base, X);
+
+/// A tensor whose extents a run compares with those of another type.
+template <class From, class T, class Shape>
+inline constexpr bool checked_by_a_run = false;
+template <class T, int... Other, int... Dims>
+inline constexpr bool checked_by_a_run<tensor<T, Other...>, T, shape<Dims...>> = sizeof...(Other) == sizeof...(Dims) &&
+                                                                                 !always_agree(shape<Other...>{},
+                                                                                               shape<Dims...>{});
 
 // What an element type is deduced of where a tensor was given extents alone.
 template <class I>

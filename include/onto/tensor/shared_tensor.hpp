@@ -97,8 +97,8 @@ class shared_tensor {
 
   /// An element. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& operator()(Index... index) const { return values_(index...); }
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& operator()(const Index&... index) const { return values_(index...); }
 
  private:
   tensor_ref<T, Dims...> values_;

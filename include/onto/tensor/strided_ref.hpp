@@ -213,8 +213,8 @@ class strided_ref {
 
   /// An element. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& operator()(Index... index) const {
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& operator()(const Index&... index) const {
     assert(detail::inside(shape_, index...));
     std::int64_t at = 0;
     std::size_t axis = 0;

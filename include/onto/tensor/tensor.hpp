@@ -25,22 +25,12 @@ namespace onto {
 
 template <tensor_element T, int... Dims>
 class tensor_ref;
-template <tensor_element T, int... Dims>
-class tensor;
 
 namespace detail {
 template <class Row>
 concept number_or_element = is_number<Row> || tensor_element<Row>;
 
 struct other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop;
-
-/// A tensor whose extents a run compares with those of another type.
-template <class From, class T, class Shape>
-inline constexpr bool checked_by_a_run = false;
-template <class T, int... Other, int... Dims>
-inline constexpr bool checked_by_a_run<tensor<T, Other...>, T, shape<Dims...>> = sizeof...(Other) == sizeof...(Dims) &&
-                                                                                 !always_agree(shape<Other...>{},
-                                                                                               shape<Dims...>{});
 }  // namespace detail
 
 /// Owned values in host memory, row-major, aligned to 64 bytes; a `bool` takes one byte.
@@ -277,27 +267,27 @@ class tensor {
     return detail::to_extents(shape_);
   }
 
-  /// An element. *Preconditions* every index is inside; asserted in debug builds.
+  /// An element, by integers or results that are one. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  T& operator()(Index... index) ONTO_LIFETIMEBOUND {
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  T& operator()(const Index&... index) ONTO_LIFETIMEBOUND {
     assert(size() && detail::inside(shape_, index...));
     return data()[detail::offset_of(shape_, index...)];
   }
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& operator()(Index... index) const ONTO_LIFETIMEBOUND {
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& operator()(const Index&... index) const ONTO_LIFETIMEBOUND {
     assert(size() && detail::inside(shape_, index...));
     return data()[detail::offset_of(shape_, index...)];
   }
 
   /// Of a tensor of rank 1 also `t[i]`.
   template <class Index>
-    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
-  T& operator[](Index index) ONTO_LIFETIMEBOUND { return (*this)(index); }
+    requires(sizeof...(Dims) == 1 && detail::index_value<Index>)
+  T& operator[](const Index& index) ONTO_LIFETIMEBOUND { return (*this)(index); }
   template <class Index>
-    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
-  const T& operator[](Index index) const ONTO_LIFETIMEBOUND { return (*this)(index); }
+    requires(sizeof...(Dims) == 1 && detail::index_value<Index>)
+  const T& operator[](const Index& index) const ONTO_LIFETIMEBOUND { return (*this)(index); }
 
   /// By more indices or fewer there is none.
   template <class... Index>
@@ -309,11 +299,11 @@ class tensor {
 
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  T& at(Index... index) ONTO_LIFETIMEBOUND { return const_cast<T&>(std::as_const(*this).at(index...)); }
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  T& at(const Index&... index) ONTO_LIFETIMEBOUND { return const_cast<T&>(std::as_const(*this).at(index...)); }
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& at(Index... index) const ONTO_LIFETIMEBOUND {
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& at(const Index&... index) const ONTO_LIFETIMEBOUND {
     if constexpr (rank == 0) detail::expect_value(data());
     return data()[detail::checked_offset_of(shape_, index...)];
   }
@@ -322,6 +312,12 @@ class tensor {
   operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data()); }
   operator float() const requires(sizeof...(Dims) == 0 && is_half_precision(element_of<T>)) {
     return *detail::expect_value(data());
+  }
+
+  /// A copy, of rank 1: `std::vector<float> v = sess.run(e)`.
+  template <class Allocator>
+  operator std::vector<T, Allocator>() const requires(sizeof...(Dims) == 1) {
+    return std::vector<T, Allocator>(begin(), end());
   }
 
  private:

@@ -230,16 +230,16 @@ class tensor_ref {
 
   /// An element. *Preconditions* every index is inside; asserted in debug builds.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& operator()(Index... index) const {
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& operator()(const Index&... index) const {
     assert(size_ && detail::inside(shape_, index...));
     return data_[detail::offset_of(shape_, index...)];
   }
 
   /// Of rank 1 also `t[i]`.
   template <class Index>
-    requires(sizeof...(Dims) == 1 && std::is_integral_v<Index>)
-  const T& operator[](Index index) const { return (*this)(index); }
+    requires(sizeof...(Dims) == 1 && detail::index_value<Index>)
+  const T& operator[](const Index& index) const { return (*this)(index); }
 
   /// By more indices or fewer there is none.
   template <class... Index>
@@ -251,8 +251,8 @@ class tensor_ref {
 
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
-    requires(sizeof...(Index) == sizeof...(Dims) && (std::is_integral_v<Index> && ...))
-  const T& at(Index... index) const { return data_[detail::checked_offset_of(shape_, index...)]; }
+    requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
+  const T& at(const Index&... index) const { return data_[detail::checked_offset_of(shape_, index...)]; }
 
   /// The value of a tensor of rank 0.
   operator T() const requires(sizeof...(Dims) == 0) { return *detail::expect_value(data_); }

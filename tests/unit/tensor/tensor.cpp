@@ -325,6 +325,34 @@ TEST_CASE("elements are found by their indices", "[tensor]") {
   CHECK_THROWS_AS(t.at(std::int64_t{1} << 32, 0, 0), invalid_argument_error);
 }
 
+TEST_CASE("elements are found by results that are an integer", "[tensor]") {
+  tensor<float, 4> t{1, 5, 3, 2};
+  const tensor<float, dyn, dyn> m{{1, 2}, {3, 4}};
+  const tensor<std::int64_t> k(1);
+  const tensor<int> outside(4);
+  CHECK(t[k] == 5);
+  CHECK((t(k) == 5 && t.at(k) == 5 && m(k, 0) == 3 && m(0, k) == 2));
+  CHECK(tensor_ref<float, 4>(t)[k] == 5);
+  t[k] = 7;
+  CHECK(std::as_const(t)[k] == 7);
+  CHECK_THROWS_AS(t.at(outside), invalid_argument_error);
+}
+
+TEST_CASE("a tensor of rank 1 becomes a vector", "[tensor]") {
+  const tensor<float, 3> t{1, 2, 3};
+  std::vector<float> v = t;
+  CHECK(v == std::vector<float>{1, 2, 3});
+  v = tensor<float, dyn>{2, 4, 6};
+  CHECK(v == std::vector<float>{2, 4, 6});
+  const std::vector<bool> truths = tensor<bool, 3>{false, true, true};
+  CHECK(truths == std::vector<bool>{false, true, true});
+  const std::vector<float> none = tensor<float, dyn>();
+  CHECK(none.empty());
+  static_assert(!std::is_convertible_v<tensor<float, 3>, std::vector<double>>);
+  static_assert(!std::is_convertible_v<tensor<float, 3, 1>, std::vector<float>>);
+  static_assert(!std::is_convertible_v<tensor<float>, std::vector<float>>);
+}
+
 TEST_CASE("rank 0 is a value", "[tensor]") {
   const tensor<float> t(3.5f);
   const float value = t;
