@@ -297,13 +297,21 @@ constexpr auto update_slice(const E& x, const U& update, const I& starts) {
 }
 
 namespace detail {
+/// What has the shape of updates: of a vector the numbers have it.
+template <class E, class I>
+constexpr auto like_updates(const E& x, const I& numbers) {
+  if constexpr (E::facts.shape.rank == 1)
+    return cast<typename E::element_type>(numbers);
+  else
+    return take<0>(x, numbers);
+}
 /// Updates of rows by number: one number, of a tensor of rank 0 too, is for all elements.
 template <class E, class I, class U>
 constexpr auto updates_by(const E& x, const I& numbers, const U& updates) {
   if constexpr (!expression<U>)
-    return join_first<I>(full_like(take<0>(x, numbers), updates));
+    return join_first<I>(full_like(like_updates(x, numbers), updates));
   else if constexpr (U::facts.shape.rank == 0 && E::facts.shape.rank + I::facts.shape.rank > 1)
-    return join_first<I>(make<op::stretch_like>(take<0>(x, numbers), updates));
+    return join_first<I>(make<op::stretch_like>(like_updates(x, numbers), updates));
   else
     return join_first<I>(updates);
 }

@@ -144,6 +144,8 @@ TEST_CASE("of equal numbers the last update stays, and all are added", "[session
   CHECK(sess.run(scatter_add(column, i, u), column = zero, i = N, u = U) == tensor<float, 2, 1>{{0}, {7}});
 }
 
+static_assert(plan_of(scatter_add(placeholder<"v", float, dyn>, i, 1_c)).kernels == 2);  // nothing is taken for its shape
+
 TEST_CASE("one number is the update of all rows, and weights are counted", "[session]") {
   constexpr auto m = placeholder<"m", float, dyn, 2>;
   constexpr auto at = placeholder<"at", std::int64_t, dyn>;
@@ -497,4 +499,38 @@ TEST_CASE("numbers and updates in braces are constants", "[indexing]") {
   CHECK(sess.run(dynamic_slice<2>(v, {1})) == tensor<float, 2>{2, 3});
   CHECK(sess.run(segment_sum<2>(t, {1, 0, 1})) == tensor<float, 2>{2, 4});
   CHECK(sess.run(take_along_axis<0>(v, {1, 0, 1})) == row{2, 1, 2});
+}
+
+/// Rows of every width that is copied or summed in a way of its own.
+template <class T>
+void check_rows_of_all_widths(session& sess) {
+  constexpr auto x = placeholder<"x", T, dyn, dyn>;
+  constexpr auto updates = placeholder<"updates", T, dyn, dyn>;
+  const auto taken = sess.prepare(take<0>(x, i));
+  const auto added = sess.prepare(scatter_add(x, i, updates));
+  const tensor<int, dyn> numbers{2, 0, -1, 4, 0, 7, -9, 3, 2};  // -1 is the last; 7 and -9 are outside
+  const int table = 5, count = static_cast<int>(numbers.size());
+  for (int width = 1; width <= 80; width += width < 20 ? 1 : 7) {
+    tensor<T, dyn, dyn> X({table, width}), U({count, width}), rows({count, width});
+    for (int k = 0; k < table * width; ++k) X.data()[k] = static_cast<T>(k % 97);
+    for (int k = 0; k < count * width; ++k) U.data()[k] = static_cast<T>(k % 13);
+    tensor<T, dyn, dyn> sums = X;
+    for (int k = 0; k < count; ++k) {
+      const int n = numbers(k) < 0 ? numbers(k) + table : numbers(k);
+      for (int j = 0; j < width; ++j) {
+        rows(k, j) = X(std::clamp(n, 0, table - 1), j);
+        if (n >= 0 && n < table) sums(n, j) = static_cast<T>(sums(n, j) + U(k, j));
+      }
+    }
+    CAPTURE(width);
+    CHECK(taken(x = X, i = numbers) == rows);
+    CHECK(added(x = X, i = numbers, updates = U) == sums);
+  }
+}
+
+TEST_CASE("rows of all widths are taken and added to", "[indexing]") {
+  session sess;
+  check_rows_of_all_widths<std::int8_t>(sess);
+  check_rows_of_all_widths<float>(sess);
+  check_rows_of_all_widths<double>(sess);
 }

@@ -9,6 +9,7 @@
 #include <onto/kernel/indexing.hpp>
 #include <onto/kernel/workspace.hpp>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -68,8 +69,38 @@ void take_elements(const indexed_operand& numbers, std::int64_t offset, std::int
                    const T* from, std::int64_t length, std::int64_t stride, T* out) {
   with_integer(numbers.type, [&](auto zero) {
     const auto* const number = static_cast<const decltype(zero)*>(numbers.data) + offset;
-    for (std::int64_t k = 0; k < count; ++k) out[k] = from[nearest(count_of(number[k * step]), length) * stride];
+    if (step == 1 && stride == 1)
+      for (std::int64_t k = 0; k < count; ++k) out[k] = from[nearest(count_of(number[k]), length)];
+    else
+      for (std::int64_t k = 0; k < count; ++k) out[k] = from[nearest(count_of(number[k * step]), length) * stride];
   });
+}
+
+/// Takes rows of `bytes`, which are `stride` bytes apart.
+inline void take_rows(const std::int64_t* numbers, std::int64_t count, const char* from, std::int64_t length,
+                      std::int64_t stride, std::int64_t bytes, char* out) {
+  // A short one is two pieces of a known size, which may have bytes in common, where memcpy is a call for each.
+  const auto by_two = [&](auto piece) {
+    constexpr std::size_t size = sizeof(piece);
+    for (std::int64_t k = 0; k < count; ++k, out += bytes) {
+      const char* const row = from + nearest(numbers[k], length) * stride;
+      std::memcpy(out, row, size);
+      std::memcpy(out + bytes - size, row + bytes - size, size);
+    }
+  };
+  if (bytes >= 2 && bytes <= 4)
+    by_two(std::array<char, 2>{});
+  else if (bytes > 4 && bytes <= 8)
+    by_two(std::array<char, 4>{});
+  else if (bytes > 8 && bytes <= 16)
+    by_two(std::array<char, 8>{});
+  else if (bytes > 16 && bytes <= 32)
+    by_two(std::array<char, 16>{});
+  else if (bytes > 32 && bytes <= 64)
+    by_two(std::array<char, 32>{});
+  else
+    for (std::int64_t k = 0; k < count; ++k, out += bytes)
+      std::memcpy(out, from + nearest(numbers[k], length) * stride, static_cast<std::size_t>(bytes));
 }
 
 /// Where a box begins that the numbers `starts` are of: that many elements behind the first of `shape`.
@@ -128,9 +159,9 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
         continue;
       }
       read_numbers(c.in[0].data, c.in[0].type, first * step, step, n, at);
-      for (std::int64_t k = 0; k < n; ++k)
-        std::memcpy(static_cast<void*>(out + (lo + k) * inner), from + nearest(at[k], x[axis]) * of.stride[axis],
-                    static_cast<std::size_t>(inner) * sizeof(T));
+      constexpr auto size = static_cast<std::int64_t>(sizeof(T));
+      take_rows(at, n, reinterpret_cast<const char*>(from), x[axis], of.stride[axis] * size, inner * size,
+                reinterpret_cast<char*>(out + lo * inner));
     }
   };
   split(pool, c.size / inner, 1024 / inner + 1, body);

@@ -334,9 +334,21 @@ class row_sums {
     const std::uint32_t* const places = few_.place_of.empty() ? nullptr : few_.place_of.data();
     for_each_block(u_.count(), [&](std::int64_t first, std::int64_t n) {
       const std::int64_t kept = b.template read<Outside>(u_, first, n, part.first, part.last, places);
+      if (columns == nullptr && u_.inner == 2) return add_short_rows<2>(states, updates, b, kept);
+      if (columns == nullptr && u_.inner == 3) return add_short_rows<3>(states, updates, b, kept);
       for (std::int64_t k = 0; k < kept; ++k)
         add_row(states + b.place[k] * u_.inner, updates + b.from[k], columns, part.first_column, part.last_column);
     });
+  }
+
+  template <int Inner>
+  ONTO_INLINE static void add_short_rows(state* states, const T* updates, const block_of_updates& b,
+                                         std::int64_t count) {
+    for (std::int64_t k = 0; k < count; ++k) {
+      state* const to = states + b.place[k] * Inner;
+      const T* const from = updates + b.from[k];
+      for (int j = 0; j < Inner; ++j) Rule::add(to[j], from[j]);
+    }
   }
 
   ONTO_INLINE static void add_row(state* to, const T* from, const std::int64_t* columns, std::int64_t j,
