@@ -27,6 +27,15 @@ static_assert(plan_of<world<cpu<0>>>(whole).transfers == 0);           // the sa
 static_assert(plan_of(fetches(towers(devices, share))).kernels == 2);  // or each tower as a result of its own
 // [batch]
 
+// [gradients]
+inline constexpr auto bias = placeholder<"bias", float, 2>;
+constexpr auto share_of_loss = [](auto place) { return mean(square(share(place) + bias)); };
+constexpr auto step = on<cpu<0>>(mean(towers(devices, [](auto place) {
+  return value_and_gradient(share_of_loss(place), w, bias);  // the loss and its two gradients, for each tower
+})));
+static_assert(std::tuple_size_v<std::remove_const_t<decltype(step)>> == 3);  // their means
+// [gradients]
+
 int main() {
   session sess{{.allow_soft_placement = true, .simulated_gpus = 4}};
 
@@ -48,5 +57,10 @@ int main() {
   const tensor<float, 8, 3> batch{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1},
                                   {2, 0, 0}, {0, 2, 0}, {0, 0, 2}, {2, 2, 2}};
   const tensor<float, 3, 2> weights{{1, 2}, {3, 4}, {5, 6}};
-  std::cout << sess.run(whole, x = batch, w = weights) << "\n\n" << sess.run(average, x = batch, w = weights) << '\n';
+  std::cout << sess.run(whole, x = batch, w = weights) << "\n\n" << sess.run(average, x = batch, w = weights) << "\n\n";
+
+  // [gradients run]
+  const auto [loss, by_w, by_bias] = sess.run(step, x = batch, w = weights, bias = {1, -1});
+  std::cout << loss << '\n' << by_w << '\n' << by_bias << '\n';
+  // [gradients run]
 }

@@ -12,6 +12,7 @@
 #include <boost/hana/tuple.hpp>
 
 #include <concepts>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -75,6 +76,14 @@ struct tower_is_no_expression : mistake {
   static_assert(ok == true, "[onto.towers] what the function returns is no expression; return one, for every place");
 };
 
+/// Several expressions, as `gradients` gives them.
+template <class Result>
+inline constexpr bool is_several = false;
+template <expression... E>
+inline constexpr bool is_several<std::tuple<E...>> = sizeof...(E) > 0;
+template <class Result>
+concept several = is_several<Result>;
+
 /// `(f(), returns_nothing{})` is what `f()` returns, and where that is void, a `returns_nothing`.
 struct returns_nothing {
   template <class Result>
@@ -85,7 +94,7 @@ struct returns_nothing {
 
 template <class Place, class Result>
 constexpr auto place_tower(const Result& r) {
-  if constexpr (expression<Result>) {
+  if constexpr (expression<Result> || several<Result>) {
     return on<Place>(r);
   } else {
     return typename tower_is_no_expression<Result>::result{};
@@ -125,8 +134,9 @@ constexpr auto build_towers(const F& f, place_list<Place...>) {
 /// The same computation on each device of a list: `towers(hana::tuple_t<gpu<0>, gpu<1>>, f)` holds
 /// `on<gpu<0>>(f(gpu<0>{}))` and `on<gpu<1>>(f(gpu<1>{}))`. The list holds types or objects, as `world_of` takes them.
 /// `place.index` is a constant in `f(auto place)`; an `f` without parameters is called as it is. *Mandates* at least
-/// one place, and an expression from `f` for each. *Returns* a `hana::tuple` of expressions, in the order of the list:
-/// `add_n`, `mean`, `concat` and `fetches` take it.
+/// one place, and from `f` an expression for each, or a `std::tuple` of them, as `value_and_gradient` gives. *Returns*
+/// a `hana::tuple` of expressions, in the order of the list: `add_n`, `mean`, `concat` and `fetches` take it; of tuples
+/// `add_n` and `mean`, which join the first of each, the second of each, and so on.
 template <class List, class F>
 constexpr auto towers(const List&, const F& f) {
   using places = typename detail::places_of<List>::type;
@@ -150,6 +160,18 @@ constexpr auto join_towers(const boost::hana::tuple<E...>& towers, std::index_se
     return typename too_many_operands<count>::result{};
   }
 }
+
+/// The towers' expressions of one number.
+template <std::size_t Number, class... Several, std::size_t... K>
+constexpr auto each_of_towers(const boost::hana::tuple<Several...>& towers, std::index_sequence<K...>) {
+  return boost::hana::tuple<std::tuple_element_t<Number, Several>...>{
+      std::get<Number>(boost::hana::at_c<K>(towers))...};
+}
+/// A `std::tuple` of what `join` makes of the first of each tower, the second of each, and so on.
+template <class... Several, std::size_t... Number, class Join>
+constexpr auto join_several(const boost::hana::tuple<Several...>& towers, std::index_sequence<Number...>, Join join) {
+  return std::tuple{join(each_of_towers<Number>(towers, std::index_sequence_for<Several...>{}))...};
+}
 }  // namespace detail
 
 /// The sum of towers: `add_n(towers(devices, f))`. One tower is joined too, here and below.
@@ -163,6 +185,18 @@ constexpr auto add_n(const boost::hana::tuple<First, More...>& towers) {
 template <expression First, expression... More>
 constexpr auto mean(const boost::hana::tuple<First, More...>& towers) {
   return make<op::divide_by<1 + static_cast<int>(sizeof...(More))>>(add_n(towers));
+}
+
+template <detail::several First, detail::several... More>
+constexpr auto add_n(const boost::hana::tuple<First, More...>& towers) {
+  return detail::join_several(towers, std::make_index_sequence<std::tuple_size_v<First>>{},
+                              [](const auto& t) { return add_n(t); });
+}
+/// Of towers that give several, as gradients: the mean of each, a `std::tuple`.
+template <detail::several First, detail::several... More>
+constexpr auto mean(const boost::hana::tuple<First, More...>& towers) {
+  return detail::join_several(towers, std::make_index_sequence<std::tuple_size_v<First>>{},
+                              [](const auto& t) { return mean(t); });
 }
 
 /// Towers side by side along `Axis`: `concat<0>(towers(devices, f))` puts the shares of a batch together.

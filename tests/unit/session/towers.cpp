@@ -86,3 +86,18 @@ TEST_CASE("towers over constants keep what is written in each of them", "[sessio
   CHECK(sess.run(concat<0>(written)) == tensor<float, 6>{2, 4, 20, 40, 200, 400});
   CHECK(sess.run(on<cpu<0>>(add_n(written))) == tensor<float, 2>{222, 444});
 }
+
+TEST_CASE("towers of several expressions are joined one by one: the gradients of shares", "[session][runtime]") {
+  constexpr auto each = towers(eight, [](auto place) { return value_and_gradient(mean(square(share(place))), w); });
+  constexpr auto whole = value_and_gradient(mean(square(matmul(batch, w))), w);
+  const auto [loss, slope] = session{}.run(whole, batch = rows(), w = swap);
+  for (const int gpus : {0, 1, 3}) {
+    session sess{{.allow_soft_placement = true, .simulated_gpus = gpus}};
+    const auto [mean_loss, mean_slope] = sess.run(on<cpu<0>>(mean(each)), batch = rows(), w = swap);
+    CHECK(float(mean_loss) == Approx(float(loss)));
+    for (int k = 0; k < 4; ++k) CHECK(mean_slope.data()[k] == Approx(slope.data()[k]));
+    const auto [total_loss, total_slope] = sess.run(on<cpu<0>>(add_n(each)), batch = rows(), w = swap);
+    CHECK(float(total_loss) == Approx(8 * float(loss)));
+    for (int k = 0; k < 4; ++k) CHECK(total_slope.data()[k] == Approx(8 * slope.data()[k]));
+  }
+}
