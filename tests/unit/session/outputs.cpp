@@ -152,3 +152,17 @@ TEST_CASE("Outputs that do not fit are refused before anything runs", "[evaluate
   sess.run_to(three, x + 1, x = {1, 2, 3});
   CHECK(three == tensor<float, 3>{2, 3, 4});
 }
+
+TEST_CASE("a callable into memory of the caller's is called where it is constant", "[session]") {
+  session sess;
+  static constexpr auto v = placeholder<"v", float, 3>;
+  const auto both = sess.prepare(fetches(v + 1_c, v * 2_c));
+  std::vector<float> memory(3);
+  const std::span<float> view(memory);
+  tensor<float, 3> doubled;
+  const auto into = both.to(std::tie(view, doubled));
+  const auto run_once = [into](const tensor<float, 3>& data) { into(v = data); };
+  run_once({1, 2, 3});
+  CHECK(memory == std::vector<float>{2, 3, 4});
+  CHECK(doubled == tensor<float, 3>{2, 4, 6});
+}
