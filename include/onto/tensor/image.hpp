@@ -142,6 +142,18 @@ ONTO_COLD inline void write_image(const std::string& path, const char* kind, con
 }
 ONTO_END_RUNS_ONCE
 
+/// A picture that is no tensor of bytes.
+template <class Picture>
+struct pictures_are_bytes {
+  using reported = void;
+  static constexpr bool ok = sizeof(Picture) == 0;
+  static_assert(ok == true,
+                "[onto.image] a picture is a tensor of bytes, rows by columns for save_pgm, and by 3 for save_ppm: "
+                "sess.run(cast<std::uint8_t>(clip(x, 0, 255)))");
+};
+template <class Picture, class Wanted>
+concept other_than = !std::is_convertible_v<const Picture&, Wanted>;
+
 }  // namespace detail
 
 /// Reads a grey picture, a PGM file of 8 bits, binary or as text: rows by columns, black 0, white 255 (a file whose
@@ -165,10 +177,18 @@ inline tensor<std::uint8_t, dyn, dyn, 3> load_ppm(const std::string& path) {
 inline void save_pgm(const std::string& path, const tensor_ref<std::uint8_t, dyn, dyn>& picture) {
   detail::write_image(path, "P5", picture.data(), picture.size(), picture.shape()[0], picture.shape()[1]);
 }
+template <detail::other_than<tensor_ref<std::uint8_t, dyn, dyn>> Picture>
+void save_pgm(const std::string&, const Picture&) {
+  static_cast<void>(static_cast<typename detail::pictures_are_bytes<Picture>::reported*>(nullptr));
+}
 
 /// Writes a picture in color, rows by columns by red, green, blue, as a binary PPM file. As `save_pgm`.
 inline void save_ppm(const std::string& path, const tensor_ref<std::uint8_t, dyn, dyn, 3>& picture) {
   detail::write_image(path, "P6", picture.data(), picture.size(), picture.shape()[0], picture.shape()[1]);
+}
+template <detail::other_than<tensor_ref<std::uint8_t, dyn, dyn, 3>> Picture>
+void save_ppm(const std::string&, const Picture&) {
+  static_cast<void>(static_cast<typename detail::pictures_are_bytes<Picture>::reported*>(nullptr));
 }
 
 }  // namespace onto
