@@ -219,7 +219,7 @@ namespace op {
 
 /// A number that is part of a kernel's code.
 template <element Type, std::uint64_t Bits>
-struct literal {
+struct literal : detail::integer_packs {
   static constexpr op_kind kind = op_kind::scalar;
   static constexpr std::string_view name = "Scalar";
   static constexpr int cost = 0;

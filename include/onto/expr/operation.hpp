@@ -152,6 +152,9 @@ concept pack_operation = requires {
 /// The base of operations whose packs may be of integers too, those that stand beside floats.
 struct integer_packs {};
 
+/// The base of operations that go by lanes on packs of integers: where others in the kernel gain much by packs.
+struct integer_lanes {};
+
 template <class Op>
 concept works_in_memory = requires(const extents* operands) {
   Op::workspace(operands, 1);

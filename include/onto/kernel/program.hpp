@@ -36,24 +36,36 @@ struct pack_line {
   bool made;   // a number in the program
   bool packs;
   bool integers;   // on those of integers too
+  bool by_lanes;   // on those of integers lane by lane
+  bool dear;       // much dearer without packs
   bool generates;  // from the element's index
   int arguments;   // registers
   int argument[4];
 };
+/// Whether an operation, exp and its like, takes several times as long on one element alone.
+template <class Op>
+constexpr bool is_dear() {
+  if constexpr (pack_operation<Op> && requires { Op::cost; })
+    return Op::cost >= 10;
+  else
+    return false;
+}
 template <element Type, int Slot, int Register>
 constexpr pack_line pack_line_of(instruction<store_result, Type, Slot, Register>) {
-  return {element_bit(Type), true, false, true, true, false, 1, {Register}};
+  return {element_bit(Type), true, false, true, true, false, false, false, 1, {Register}};
 }
 template <class Op, element Type, int... Arguments>
 constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
   if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar>)
-    return {element_bit(Type), true, false, true, true, false, 0, {}};
+    return {element_bit(Type), true, false, true, true, false, false, false, 0, {}};
   else
     return {element_bit(Type),
             false,
             Op::kind == op_kind::scalar,
             pack_operation<Op>,
             __is_base_of(integer_packs, Op),
+            __is_base_of(integer_lanes, Op),
+            is_dear<Op>(),
             Op::kind == op_kind::generator,
             static_cast<int>(sizeof...(Arguments)),
             {Arguments...}};
@@ -85,6 +97,8 @@ constexpr pack_form find_pack_form(const pack_line* lines, int count) {
   bool mixed = !f.results_are_lanes;
   const element_set integers = floats == float32 ? integers_beside_floats : element_set{0};
   if (floats == 0 || result == seed) return f;
+  bool gains = false;
+  for (int k = 0; k < count; ++k) gains = gains || (lines[k].dear && lines[k].type == floats);
   for (int k = 0; k < count; ++k) {
     const pack_line& x = lines[k];
     const bool of_seeds = x.type == seed && !x.generates && !x.moves;
@@ -97,7 +111,7 @@ constexpr pack_form find_pack_form(const pack_line* lines, int count) {
       if (operand == seed ? !takes_seed : of_seeds && (operand & integers) == 0) return f;
       types |= operand;
     }
-    if ((types & integers) != 0 && !x.integers) return f;
+    if ((types & integers) != 0 && !x.integers && !(x.by_lanes && gains)) return f;
     mixed = mixed || (types & integers) != 0 || x.generates || (x.moves && x.type != floats);
   }
   f.mixed = mixed;

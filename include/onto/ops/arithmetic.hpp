@@ -70,11 +70,14 @@ struct mul : detail::packed_elementwise<>, detail::integer_packs {
   }
 };
 
-struct div : detail::packed_elementwise<> {
+struct div : detail::packed_elementwise<>, detail::integer_lanes {
   static constexpr std::string_view name = "Div";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
-    return math::divide(a, b);
+    if constexpr (math::is_pack<T> && std::is_integral_v<math::lane_of<T>>)
+      return math::each_lane_here([](auto x, auto y) { return math::divide(x, y); }, a, b);
+    else
+      return math::divide(a, b);
   }
   template <int K>
   static constexpr auto derivative(auto g, auto y, auto, auto b) {
@@ -85,12 +88,15 @@ struct div : detail::packed_elementwise<> {
   }
 };
 
-struct mod : detail::packed_elementwise<numeric_elements, 8> {
+struct mod : detail::packed_elementwise<numeric_elements, 8>, detail::integer_lanes {
   static constexpr std::string_view name = "FloorMod";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
-    if constexpr (math::is_pack<T>) {
-      return math::each_lane([](auto x, auto y) { return math::mod(x, y); }, a, b);
+    const auto remainder = [](auto x, auto y) { return math::mod(x, y); };
+    if constexpr (math::is_pack<T> && std::is_integral_v<math::lane_of<T>>) {
+      return math::each_lane_here(remainder, a, b);
+    } else if constexpr (math::is_pack<T>) {
+      return math::each_lane(remainder, a, b);
     } else {
       return math::mod(a, b);
     }
@@ -104,7 +110,7 @@ struct mod : detail::packed_elementwise<numeric_elements, 8> {
   }
 };
 
-struct pow : detail::packed_elementwise<numeric_elements, 20> {
+struct pow : detail::packed_elementwise<numeric_elements, 20>, detail::integer_lanes {
   static constexpr std::string_view name = "Pow";
   /// The square root, but of -0 and of -infinity what they are to the power of 1/2: 0 and infinity.
   template <class T>

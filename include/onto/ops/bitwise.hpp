@@ -12,58 +12,66 @@ namespace onto {
 
 namespace op {
 
-struct bitwise_and : elementwise<integer_elements> {
+struct bitwise_and : detail::packed_elementwise<integer_elements>, detail::integer_packs {
   static constexpr std::string_view name = "BitwiseAnd";
   template <class T>
-  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(const T& a, const T& b) {
     return static_cast<T>(a & b);
   }
 };
 
-struct bitwise_or : elementwise<integer_elements> {
+struct bitwise_or : detail::packed_elementwise<integer_elements>, detail::integer_packs {
   static constexpr std::string_view name = "BitwiseOr";
   template <class T>
-  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(const T& a, const T& b) {
     return static_cast<T>(a | b);
   }
 };
 
-struct bitwise_xor : elementwise<integer_elements> {
+struct bitwise_xor : detail::packed_elementwise<integer_elements>, detail::integer_packs {
   static constexpr std::string_view name = "BitwiseXor";
   template <class T>
-  ONTO_HD ONTO_INLINE static T apply(T a, T b) {
+  ONTO_HD ONTO_INLINE static T apply(const T& a, const T& b) {
     return static_cast<T>(a ^ b);
   }
 };
 
-struct invert : elementwise<integer_elements> {
+struct invert : detail::packed_elementwise<integer_elements>, detail::integer_packs {
   static constexpr std::string_view name = "Invert";
   template <class T>
-  ONTO_HD ONTO_INLINE static T apply(T x) {
+  ONTO_HD ONTO_INLINE static T apply(const T& x) {
     return static_cast<T>(~x);
   }
 };
 
 /// A shift by the width or more, or by less than 0, leaves nothing: no bits, or those of the sign.
-struct left_shift : elementwise<integer_elements> {
+struct left_shift : detail::packed_elementwise<integer_elements>, detail::integer_lanes {
   static constexpr std::string_view name = "LeftShift";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x, T by) {
-    using bits = std::make_unsigned_t<T>;
-    constexpr bits width = 8 * sizeof(T);
-    const auto count = static_cast<bits>(by);
-    return count >= width ? T{0} : static_cast<T>(static_cast<bits>(x) << count);
+    if constexpr (math::is_pack<T>) {
+      return math::each_lane_here([](auto a, auto b) { return apply(a, b); }, x, by);
+    } else {
+      using bits = std::make_unsigned_t<T>;
+      constexpr bits width = 8 * sizeof(T);
+      const auto count = static_cast<bits>(by);
+      return count >= width ? T{0} : static_cast<T>(static_cast<bits>(x) << count);
+    }
   }
 };
 
-struct right_shift : elementwise<integer_elements> {
+struct right_shift : detail::packed_elementwise<integer_elements>, detail::integer_lanes {
   static constexpr std::string_view name = "RightShift";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x, T by) {
-    using bits = std::make_unsigned_t<T>;
-    constexpr bits width = 8 * sizeof(T);
-    const auto count = static_cast<bits>(by);
-    return static_cast<T>(x >> (count >= width ? static_cast<bits>(width - 1) : count) >> (count >= width ? 1 : 0));
+    if constexpr (math::is_pack<T>) {
+      return math::each_lane_here([](auto a, auto b) { return apply(a, b); }, x, by);
+    } else {
+      using bits = std::make_unsigned_t<T>;
+      constexpr bits width = 8 * sizeof(T);
+      const auto count = static_cast<bits>(by);
+      return static_cast<T>(x >> (count >= width ? static_cast<bits>(width - 1) : count) >> (count >= width ? 1 : 0));
+    }
   }
 };
 

@@ -7,6 +7,25 @@
 
 namespace onto {
 
+namespace detail {
+/// The number of an element, or those of a pack's.
+template <class T, class Index>
+ONTO_HD ONTO_INLINE T number_of_element(Index index) {
+  if constexpr (math::is_pack<T>)
+    return index.template numbers<T>();
+  else
+    return static_cast<T>(index);
+}
+/// The number of an element, or of the first of a pack.
+template <class Index>
+ONTO_HD ONTO_INLINE std::int64_t first_element(Index index) {
+  if constexpr (std::is_integral_v<Index>)
+    return index;
+  else
+    return index.first;
+}
+}  // namespace detail
+
 namespace op {
 
 /// The base of operations that make an element from its index, in a shape the type knows. An operand is one value.
@@ -35,9 +54,9 @@ struct generator {
 };
 
 template <class Element, int... Dims>
-struct zeros : generator<Element, Dims...> {
+struct zeros : generator<Element, Dims...>, detail::integer_packs {
   using of_any_shape = zeros<Element>;
-  static constexpr bool uniform = true;
+  static constexpr bool uniform = true, packs = true;
   static constexpr std::string_view name = "Zeros";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -46,9 +65,9 @@ struct zeros : generator<Element, Dims...> {
 };
 
 template <class Element, int... Dims>
-struct ones : generator<Element, Dims...> {
+struct ones : generator<Element, Dims...>, detail::integer_packs {
   using of_any_shape = ones<Element>;
-  static constexpr bool uniform = true;
+  static constexpr bool uniform = true, packs = true;
   static constexpr std::string_view name = "Ones";
   template <class T>
   ONTO_HD static T at(std::int64_t) {
@@ -58,9 +77,9 @@ struct ones : generator<Element, Dims...> {
 
 /// Its operand is the value.
 template <class Element, int... Dims>
-struct fill : generator<Element, Dims...> {
+struct fill : generator<Element, Dims...>, detail::integer_packs {
   using of_any_shape = fill<Element>;
-  static constexpr bool uniform = true;
+  static constexpr bool uniform = true, packs = true;
   static constexpr std::string_view name = "Fill";
   template <class T>
   ONTO_HD static T at(std::int64_t, T value) {
@@ -83,12 +102,13 @@ struct eye : generator<Element, N, M> {
 };
 
 template <class Element, int N>
-struct iota : generator<Element, N> {
+struct iota : generator<Element, N>, detail::integer_packs {
   using of_any_shape = iota<Element, 1>;
   static constexpr std::string_view name = "Range";
-  template <class T>
-  ONTO_HD static T at(std::int64_t index) {
-    return static_cast<T>(index);
+  static constexpr bool packs = true;
+  template <class T, class Index>
+  ONTO_HD ONTO_INLINE static T at(Index index) {
+    return detail::number_of_element<T>(index);
   }
 };
 

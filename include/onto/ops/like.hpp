@@ -37,11 +37,12 @@ struct generator_like {
 
 /// Each element's number in row-major order.
 template <class To>
-struct iota_like : generator_like<To> {
+struct iota_like : generator_like<To>, detail::integer_packs {
   static constexpr std::string_view name = "RangeLike";
-  template <class T, class X>
-  ONTO_HD static T at(std::int64_t index, X) {
-    return static_cast<T>(index);
+  static constexpr bool packs = true;
+  template <class T, class Index, class X>
+  ONTO_HD ONTO_INLINE static T at(Index index, const X&) {
+    return detail::number_of_element<T>(index);
   }
 };
 
@@ -50,19 +51,20 @@ template <template <class, int...> class Random, class Element>
 struct random_like : generator_like<Element> {
   static constexpr std::string_view name = Random<Element>::name;
   static constexpr int cost = Random<Element>::cost;
-  template <class T, class X>
-  ONTO_HD static T at(std::int64_t index, X, std::int64_t seed) {
+  static constexpr bool packs = Random<Element>::packs;
+  template <class T, class Index, class X>
+  ONTO_HD ONTO_INLINE static T at(Index index, const X&, std::int64_t seed) {
     return Random<Element>::template at<T>(index, seed);
   }
 };
 
 /// The second operand, stretched to the shape of the first.
-struct stretch_like : elementwise<all_elements> {
+struct stretch_like : detail::packed_elementwise<all_elements>, detail::integer_packs {
   static constexpr std::string_view name = "BroadcastLike";
   static constexpr detail::element_check check(element, element) { return detail::element_check::fine; }
   static constexpr element result(element, element value) { return value; }
   template <class X, class T>
-  ONTO_HD ONTO_INLINE static T apply(X, T value) {
+  ONTO_HD ONTO_INLINE static T apply(const X&, const T& value) {
     return value;
   }
   template <int K>

@@ -59,9 +59,10 @@ ONTO_INLINE Pack select(const Mask& chosen, const Pack& a, const Pack& b) {
   return select(chosen, a, b);  // that of packs, which is the more special one
 }
 
-/// Applies a scalar function to each lane of packs, for functions that packs have not.
+/// Applies a scalar function to each lane of packs, for functions that packs have not: in the kernel itself, where that
+/// is arithmetic.
 template <class F, class Pack, class... More>
-Pack each_lane(F f, const Pack& x, const More&... more) {
+ONTO_INLINE Pack each_lane_here(F f, const Pack& x, const More&... more) {
   using value_type = typename Pack::value_type;
   constexpr int width = static_cast<int>(Pack::size);
   constexpr int count = 1 + static_cast<int>(sizeof...(More));
@@ -77,6 +78,11 @@ Pack each_lane(F f, const Pack& x, const More&... more) {
     }
   }
   return Pack::load_unaligned(in[0]);
+}
+/// Of the C library's functions.
+template <class F, class Pack, class... More>
+Pack each_lane(F f, const Pack& x, const More&... more) {
+  return each_lane_here(f, x, more...);
 }
 
 /// The greater of two; NaN where one of them is.

@@ -21,21 +21,42 @@ namespace op {
 /// The lower triangle of matrices, or the upper one, with `K` diagonals more. A generator that has an operand: an
 /// element's place in a matrix of `N` rows and `M` columns is its index.
 template <bool Lower, int K, int N, int M>
-struct triangle : detail::keeps_element<all_elements> {
+struct triangle : detail::keeps_element<all_elements>, detail::integer_packs {
   static constexpr op_kind kind = op_kind::generator;
+  static constexpr bool packs = true;
   static constexpr std::string_view name = Lower ? "Tril" : "Triu";
   static constexpr int cost = 2;
+  static constexpr int width = M > 0 ? M : 1, height = N > 0 ? N : 1;
 
   ONTO_BEGIN_RUNS_ONCE
   static constexpr inferred infer(const extents* operands, int) {
     return {operands[0], operands[0].rank < 2 ? shape_fault::rank : shape_fault::none};
   }
   ONTO_END_RUNS_ONCE
-  template <class T>
-  ONTO_HD static T at(std::int64_t index, T x) {
-    constexpr std::int64_t columns = M > 0 ? M : 1, rows = N > 0 ? N : 1;
-    const std::int64_t column = index % columns, row = index / columns % rows;
-    return (Lower ? column - row <= K : column - row >= K) ? x : T(0);
+  template <class T, class Index>
+  ONTO_HD ONTO_INLINE static T at(Index index, const T& x) {
+    const std::int64_t first = detail::first_element(index), column = first % width, row = first / width % height;
+    if constexpr (math::is_pack<T>) {
+      constexpr int lanes = static_cast<int>(T::size);
+      bool inside[lanes];
+      const auto begin = static_cast<int>(column), line = static_cast<int>(row);
+      for (int k = 0; k < lanes; ++k) {  // at most one row ends within the pack, where they are as long
+        const int rows_on = width >= lanes ? static_cast<int>(begin + k >= width) : (begin + k) / width;
+        const int below = line + rows_on;
+        inside[k] = is_inside(begin + k - rows_on * width,
+                              height > lanes ? below - (below >= height ? height : 0) : below % height);
+      }
+      if constexpr (std::is_same_v<typename T::value_type, bool>)
+        return x & T::load_unaligned(inside);
+      else
+        return select(T::mask::load_unaligned(inside), x, T(0));
+    } else {
+      return is_inside(column, row) ? x : T(0);
+    }
+  }
+  template <class Place>
+  ONTO_HD ONTO_INLINE static bool is_inside(Place column, Place row) {
+    return Lower ? column - row <= K : column - row >= K;
   }
   template <int>
   static constexpr auto derivative(auto g, auto, auto) {
@@ -91,11 +112,11 @@ constexpr auto triangle_of(const E& x) {
   } else if constexpr (e[e.rank - 2] != dyn && e[e.rank - 1] != dyn) {
     return make<op::triangle<Lower, K, e[e.rank - 2], e[e.rank - 1]>>(x);
   } else {
-    const auto diagonal = iota_like<-1, std::int64_t>(x) - iota_like<-2, std::int64_t>(x);
+    const auto diagonal = iota_like<-1, int>(x) - iota_like<-2, int>(x);
     if constexpr (Lower)
-      return where(diagonal <= c<std::int64_t{K}>, x, typename E::element_type{});
+      return where(diagonal <= c<K>, x, typename E::element_type{});
     else
-      return where(diagonal >= c<std::int64_t{K}>, x, typename E::element_type{});
+      return where(diagonal >= c<K>, x, typename E::element_type{});
   }
 }
 

@@ -28,14 +28,14 @@ struct abs : detail::packed_elementwise<>, detail::integer_packs {
   }
 };
 
-struct sign : detail::packed_elementwise<numeric_elements, 2> {
+struct sign : detail::packed_elementwise<numeric_elements, 2>, detail::integer_packs {
   static constexpr std::string_view name = "Sign";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x) {
     using math::select;
     const T zero = math::splat<T>(0);
-    if constexpr (std::is_unsigned_v<T>) {
-      return static_cast<T>(x > zero);
+    if constexpr (std::is_unsigned_v<math::lane_of<T>>) {
+      return select(x > zero, math::splat<T>(1), zero);
     } else {
       return select(x > zero, math::splat<T>(1), select(x < zero, math::splat<T>(-1), select(x == zero, zero, x)));
     }

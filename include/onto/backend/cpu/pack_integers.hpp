@@ -72,6 +72,16 @@ struct pack_integers {
     return low_bits(a.data * b.data);
   }
   ONTO_INLINE pack_integers operator-() const { return low_bits(-data); }
+  friend ONTO_INLINE pack_integers operator&(const pack_integers& a, const pack_integers& b) {
+    return pack_integers(bits(a.data & b.data));
+  }
+  friend ONTO_INLINE pack_integers operator|(const pack_integers& a, const pack_integers& b) {
+    return pack_integers(bits(a.data | b.data));
+  }
+  friend ONTO_INLINE pack_integers operator^(const pack_integers& a, const pack_integers& b) {
+    return pack_integers(bits(a.data ^ b.data));
+  }
+  ONTO_INLINE pack_integers operator~() const { return low_bits(~data); }
   friend ONTO_INLINE pack_integers abs(const pack_integers& x) {
     if constexpr (has_sign)
       return select(x < pack_integers(T{0}), -x, x);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/pack_angles.hpp>
+#include <onto/backend/cpu/pack_columns.hpp>
 #include <onto/backend/cpu/pack_integers.hpp>
 #include <onto/backend/cpu/pack_log.hpp>
 #include <onto/core/config.hpp>
@@ -106,6 +107,28 @@ struct pack_index {
     pack_bits<double, Bytes> numbers;
     std::memcpy(&numbers.data, counting_numbers, sizeof numbers.data);
     return (numbers << (doubled ? 1 : 0)) + numbers.spread(static_cast<std::uint64_t>(first + begin));
+  }
+  /// The numbers themselves, as floats, doubles or integers.
+  template <class Pack>
+  ONTO_INLINE Pack numbers() const {
+    using number = typename Pack::value_type;
+    constexpr int lanes = static_cast<int>(Pack::size);
+    if constexpr (sizeof(typename Pack::bits::word) == 4) {
+      using words = pack_bits<float, Bytes>;
+      words counted;
+      std::memcpy(&counted.data, columns_in_order<lanes, 0>.of, sizeof counted.data);
+      counted = counted + words::spread(static_cast<std::uint32_t>(first));
+      if constexpr (std::is_integral_v<number>) {
+        return Pack::low_bits(counted.data);
+      } else if (first <= 0x7fffffff - lanes) {
+        Pack r;
+        conversions<Bytes>::to_floats(r.data, counted.data);
+        return r;
+      }
+    }
+    number all[lanes];
+    for (int k = 0; k < lanes; ++k) all[k] = static_cast<number>(first + k);
+    return Pack::load_unaligned(all);
   }
   ONTO_INLINE pack<T, Bytes> uniform(std::int64_t seed) const {
     using philox = philox_lanes<Bytes>;
