@@ -38,6 +38,7 @@ struct pack_line {
   bool integers;   // on those of integers too
   bool by_lanes;   // on those of integers lane by lane
   bool dear;       // much dearer without packs
+  bool uniform;    // one number for all elements
   bool generates;  // from the element's index
   int arguments;   // registers
   int argument[4];
@@ -52,12 +53,12 @@ constexpr bool is_dear() {
 }
 template <element Type, int Slot, int Register>
 constexpr pack_line pack_line_of(instruction<store_result, Type, Slot, Register>) {
-  return {element_bit(Type), true, false, true, true, false, false, false, 1, {Register}};
+  return {element_bit(Type), true, false, true, true, false, false, false, false, 1, {Register}};
 }
 template <class Op, element Type, int... Arguments>
 constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
   if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar>)
-    return {element_bit(Type), true, false, true, true, false, false, false, 0, {}};
+    return {element_bit(Type), true, false, true, true, false, false, false, false, 0, {}};
   else
     return {element_bit(Type),
             false,
@@ -66,6 +67,7 @@ constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
             __is_base_of(integer_packs, Op),
             __is_base_of(integer_lanes, Op),
             is_dear<Op>(),
+            uniform_operation<Op>,
             Op::kind == op_kind::generator,
             static_cast<int>(sizeof...(Arguments)),
             {Arguments...}};
@@ -83,8 +85,9 @@ struct pack_form {
   constexpr bool possible() const { return plain || mixed; }
 };
 
-/// Of a program whose last instruction is the result. An int64 is nothing but the seed of a generator, or what that is
-/// computed from, which is one for all elements.
+/// Of a program whose last instruction is the result. What makes one number, and what goes by lanes, are on packs where
+/// something dear is. An int64 is nothing but the seed of a generator, or what that is computed from, which is one for
+/// all elements.
 constexpr pack_form find_pack_form(const pack_line* lines, int count) {
   constexpr element_set float32 = element_bit(element::float32), float64 = element_bit(element::float64);
   constexpr element_set boolean = element_bit(element::boolean), seed = element_bit(element::int64);
@@ -102,7 +105,8 @@ constexpr pack_form find_pack_form(const pack_line* lines, int count) {
   for (int k = 0; k < count; ++k) {
     const pack_line& x = lines[k];
     const bool of_seeds = x.type == seed && !x.generates && !x.moves;
-    if (!x.packs || (x.type & (floats | boolean | integers | (x.moves || of_seeds ? seed : element_set{0}))) == 0)
+    if (!x.packs || (x.uniform && !gains) ||
+        (x.type & (floats | boolean | integers | (x.moves || of_seeds ? seed : element_set{0}))) == 0)
       return f;
     element_set types = x.type;
     for (int j = 0; j < x.arguments; ++j) {
