@@ -176,7 +176,8 @@ template <class Op, class Shape>
 struct extents_not_known : mistake {
   static constexpr bool ok = sizeof(Op) > 99;
   static_assert(ok == true,
-                "[onto.shape] a tensor made of nothing needs its extents in the type; beside x write zeros_like(x)");
+                "[onto.shape] a tensor made of nothing needs its extents in the type; beside x write zeros_like(x), "
+                "iota_like(x), random_normal_like(x, seed)");
 };
 
 /// Writes a generator, unless an extent is `dyn`.

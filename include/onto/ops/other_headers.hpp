@@ -7,7 +7,6 @@
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/arguments.hpp>
 #include <onto/ops/data_word.hpp>
-#include <onto/ops/window_words.hpp>
 
 #include <string>
 #include <string_view>

@@ -249,7 +249,7 @@ TEST_CASE("the page for NumPy's users: linear algebra", "[golden]") {
   page p;
   ROW("x @ w", "`np.matmul` too; dimensions before the last two broadcast", matmul(x, w));
   ROW("x @ v", "`np.matvec`, `np.vecmat`", matmul(x, v));
-  ROW("np.dot(v, v)", "`np.inner`, `np.vdot`, `np.vecdot`", dot(v, v));
+  ROW("np.dot(v, v)", "`np.inner`, `np.vdot`; of rows, `np.vecdot`, `sum<-1>(x * y)`", dot(v, v));
   ROW("np.outer(v, v)", "", outer(v, v));
   ROW("np.trace(s)", "", sum(where(eye<bool, 3>(), s, 0)));
   ROW("np.diagonal(s)", "`np.diag`", sum<1>(where(eye<bool, 3>(), s, 0)));
