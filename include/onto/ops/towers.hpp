@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/device/world.hpp>
+#include <onto/expr/data.hpp>
 #include <onto/expr/scope.hpp>
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/arithmetic.hpp>
@@ -78,11 +79,7 @@ struct tower_is_no_expression : mistake {
 
 /// Several expressions, as `gradients` gives them.
 template <class Result>
-inline constexpr bool is_several = false;
-template <expression... E>
-inline constexpr bool is_several<std::tuple<E...>> = sizeof...(E) > 0;
-template <class Result>
-concept several = is_several<Result>;
+concept several = is_tuple_of_expressions<Result>;
 
 /// `(f(), returns_nothing{})` is what `f()` returns, and where that is void, a `returns_nothing`.
 struct returns_nothing {
