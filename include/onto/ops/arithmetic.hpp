@@ -94,6 +94,9 @@ struct mod : detail::packed_elementwise<numeric_elements, 8>, detail::integer_la
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
     const auto remainder = [](auto x, auto y) { return math::mod(x, y); };
     if constexpr (math::is_pack<T> && std::is_integral_v<math::lane_of<T>>) {
+      using number = math::lane_of<T>;
+      const number n = b.first();
+      if (n > 0 && (n & (n - 1)) == 0 && all(b == T(n))) return a & T(static_cast<number>(n - 1));
       return math::each_lane_here(remainder, a, b);
     } else if constexpr (math::is_pack<T>) {
       return math::each_lane(remainder, a, b);

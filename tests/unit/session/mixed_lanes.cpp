@@ -54,6 +54,9 @@ void check_integers(session& sess) {
     CHECK_BESIDE(a / b);
     CHECK_BESIDE(a % b);
     CHECK_BESIDE(a % c<3>);
+    CHECK_BESIDE(a % c<1>);
+    CHECK_BESIDE(a % c<64>);
+    CHECK_BESIDE(a % 8);
     CHECK_BESIDE(pow(a, b));
     CHECK_BESIDE(sign(a));
     CHECK_BESIDE(where((a & c<1>) == c<0>, a, b));

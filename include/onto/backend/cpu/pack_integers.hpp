@@ -39,6 +39,8 @@ struct pack_integers {
   }
   ONTO_INLINE void store_unaligned(T* to) const { ops::template store<sizeof(T), has_sign>(to, data); }
 
+  ONTO_INLINE T first() const { return static_cast<T>(data[0]); }
+
   friend ONTO_INLINE mask operator==(const pack_integers& a, const pack_integers& b) {
     mask m;
     ops::equal(m.data, a.data, b.data);
@@ -166,7 +168,7 @@ ONTO_INLINE auto convert(const pack_integers<T, Bytes>& x) {
   else if constexpr (std::is_same_v<To, float>)
     return x.floats();
   else if constexpr (std::is_same_v<To, std::int64_t>)  // of a seed, which is one for all elements
-    return static_cast<std::int64_t>(static_cast<T>(x.data[0]));
+    return static_cast<std::int64_t>(x.first());
   else
     return pack_integers<To, Bytes>::low_bits(x.data);
 }
