@@ -246,17 +246,21 @@ constexpr ill_formed leaf_of(X&&) {
 template <class X>
 concept data_alone = data<X> && !is_number_tensor<X>;
 
-/// A string beside data, which are to be texts.
+/// A string beside a tensor: one of texts is compared with it, element by element.
 template <class X, class S>
-concept text_beside_data = data<X> && !std::is_convertible_v<const X&, text> && !data<S> && text_like<S>;
+concept text_beside_tensor = is_tensor<X> && !std::is_convertible_v<const X&, text> && !data<S> && text_like<S>;
+template <class X, class S>
+concept text_beside_texts = text_beside_tensor<X, S> && std::is_same_v<typename X::element_type, text>;
+template <class L, class R>
+concept text_beside_numbers = (text_beside_tensor<L, R> && !text_beside_texts<L, R>) ||
+                              (text_beside_tensor<R, L> && !text_beside_texts<R, L>);
 
 /// One of two is data, and the other may stand beside it. A result that is one number is data beside others alone.
 template <class L, class R>
-concept either_is_data =
-    !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
-    (text_beside_data<L, R> || text_beside_data<R, L> || (data<L> && (data_alone<R> || expression<R>)) ||
-     (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) || (data<R> && expression<L>) ||
-     (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
+concept either_is_data = !(__is_base_of(expression_base, L) && __is_base_of(expression_base, R)) &&
+                         ((data<L> && (data_alone<R> || expression<R>)) ||
+                          (data_alone<L> && (data<R> || scalar_value<R> || number_in_type<R>)) ||
+                          (data<R> && expression<L>) || (data_alone<R> && (scalar_value<L> || number_in_type<L>)));
 
 /// The same of other data, of which it is said that it may not.
 template <class L, class R>

@@ -32,16 +32,16 @@ struct instruction {
 /// What an instruction asks of packs, as a value.
 struct pack_line {
   element_set type;
-  bool moves;  // loads or stores
-  bool made;   // a number in the program
-  bool packs;
-  bool integers;   // on those of integers too
-  bool by_lanes;   // on those of integers lane by lane
-  bool dear;       // much dearer without packs
-  bool uniform;    // one number for all elements
-  bool generates;  // from the element's index
-  int arguments;   // registers
-  int argument[4];
+  bool moves = false;  // loads or stores
+  bool made = false;   // a number in the program
+  bool packs = false;
+  bool integers = false;   // on those of integers too
+  bool by_lanes = false;   // on those of integers lane by lane
+  bool dear = false;       // much dearer without packs
+  bool uniform = false;    // one number for all elements
+  bool generates = false;  // from the element's index
+  int arguments = 0;       // registers
+  int argument[4]{};
 };
 /// Whether an operation, exp and its like, takes several times as long on one element alone.
 template <class Op>
@@ -53,24 +53,28 @@ constexpr bool is_dear() {
 }
 template <element Type, int Slot, int Register>
 constexpr pack_line pack_line_of(instruction<store_result, Type, Slot, Register>) {
-  return {element_bit(Type), true, false, true, true, false, false, false, false, 1, {Register}};
+  return {.type = element_bit(Type),
+          .moves = true,
+          .packs = true,
+          .integers = true,
+          .arguments = 1,
+          .argument = {Register}};
 }
 template <class Op, element Type, int... Arguments>
 constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
   if constexpr (std::is_same_v<Op, load_input> || std::is_same_v<Op, load_scalar>)
-    return {element_bit(Type), true, false, true, true, false, false, false, false, 0, {}};
+    return {.type = element_bit(Type), .moves = true, .packs = true, .integers = true};
   else
-    return {element_bit(Type),
-            false,
-            Op::kind == op_kind::scalar,
-            pack_operation<Op>,
-            __is_base_of(integer_packs, Op),
-            __is_base_of(integer_lanes, Op),
-            is_dear<Op>(),
-            uniform_operation<Op>,
-            Op::kind == op_kind::generator,
-            static_cast<int>(sizeof...(Arguments)),
-            {Arguments...}};
+    return {.type = element_bit(Type),
+            .made = Op::kind == op_kind::scalar,
+            .packs = pack_operation<Op>,
+            .integers = __is_base_of(integer_packs, Op),
+            .by_lanes = __is_base_of(integer_lanes, Op),
+            .dear = is_dear<Op>(),
+            .uniform = uniform_operation<Op>,
+            .generates = Op::kind == op_kind::generator,
+            .arguments = static_cast<int>(sizeof...(Arguments)),
+            .argument = {Arguments...}};
 }
 
 /// How a program is evaluated on packs of `lane`s, with truth values as masks, if it is at all. `plain`: all that is

@@ -136,6 +136,29 @@ template <expression First, expression... More>
 constexpr auto operator-(const std::tuple<First, More...>&) {
   return typename detail::several_expressions_are_no_operand<std::tuple<First>>::result{};
 }
+// Texts of a tensor are compared with a string.
+template <class X, class S>
+  requires detail::text_beside_texts<std::remove_cvref_t<X>, S>
+constexpr auto operator==(X&& x, const S& s) { return detail::leaf_of(static_cast<X&&>(x)) == s; }
+template <class S, class X>
+  requires detail::text_beside_texts<std::remove_cvref_t<X>, S>
+constexpr auto operator==(const S& s, X&& x) { return s == detail::leaf_of(static_cast<X&&>(x)); }
+template <class X, class S>
+  requires detail::text_beside_texts<std::remove_cvref_t<X>, S>
+constexpr auto operator!=(X&& x, const S& s) { return detail::leaf_of(static_cast<X&&>(x)) != s; }
+template <class S, class X>
+  requires detail::text_beside_texts<std::remove_cvref_t<X>, S>
+constexpr auto operator!=(const S& s, X&& x) { return s != detail::leaf_of(static_cast<X&&>(x)); }
+// Else a tensor and a string have nothing in common, though a number would move a pointer to characters.
+template <class L, class R>
+  requires(detail::text_beside_tensor<L, R> || detail::text_beside_tensor<R, L>)
+constexpr ill_formed operator+(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
+template <class L, class R>
+  requires detail::text_beside_numbers<L, R>
+constexpr ill_formed operator==(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
+template <class L, class R>
+  requires detail::text_beside_numbers<L, R>
+constexpr ill_formed operator!=(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
 ONTO_TAKES_DATA_OF_TWO(mod)
 ONTO_TAKES_DATA_OF_TWO(pow)
 ONTO_TAKES_DATA_OF_TWO(atan2)

@@ -39,12 +39,12 @@ struct triangle : detail::keeps_element<all_elements>, detail::integer_packs {
     if constexpr (math::is_pack<T>) {
       constexpr int lanes = static_cast<int>(T::size);
       bool inside[lanes];
-      const auto begin = static_cast<int>(column), line = static_cast<int>(row);
+      const int begin = static_cast<int>(column), line = static_cast<int>(row), left = width - begin;
       for (int k = 0; k < lanes; ++k) {  // at most one row ends within the pack, where they are as long
-        const int rows_on = width >= lanes ? static_cast<int>(begin + k >= width) : (begin + k) / width;
+        const int rows_on = width >= lanes ? static_cast<int>(k >= left) : (begin + k) / width;
+        const int place = width >= lanes ? (rows_on != 0 ? k - left : begin + k) : (begin + k) % width;
         const int below = line + rows_on;
-        inside[k] = is_inside(begin + k - rows_on * width,
-                              height > lanes ? below - (below >= height ? height : 0) : below % height);
+        inside[k] = is_inside(place, height > lanes ? below - (below >= height ? height : 0) : below % height);
       }
       if constexpr (std::is_same_v<typename T::value_type, bool>)
         return x & T::load_unaligned(inside);

@@ -144,8 +144,8 @@ TEST_CASE("of equal numbers the last update stays, and all are added", "[session
   CHECK(sess.run(scatter_add(column, i, u), column = zero, i = N, u = U) == tensor<float, 2, 1>{{0}, {7}});
 }
 
-static_assert(plan_of(scatter_add(placeholder<"v", float, dyn>, i, 1_c)).kernels ==
-              2);  // nothing is taken for its shape
+// Nothing is taken for the shape of updates.
+static_assert(plan_of(scatter_add(placeholder<"v", float, dyn>, i, 1_c)).kernels == 2);
 
 TEST_CASE("one number is the update of all rows, and weights are counted", "[session]") {
   constexpr auto m = placeholder<"m", float, dyn, 2>;

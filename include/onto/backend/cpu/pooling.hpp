@@ -109,7 +109,7 @@ void cpu_pooling(thread_pool& pool, const kernel_call& call) {
   // Windows of a gradient overlap, so those of an image are the work of one thread.
   const std::int64_t of_image = f.result[0] * l.parts, tasks = back ? f.batch : f.batch * of_image;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
-    small_array<T, 16> room(2 * body_of_line::room_of(f, l.pixels(f)));
+    small_array<T, 16> room(body_of_line::room_of(f, l.pixels(f)));
     if (back) lo *= of_image, hi *= of_image;
     for (; lo < hi; ++lo) {
       const std::int64_t line = lo / l.parts, first = lo % l.parts * l.windows, rest = f.result[1] - first;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
-// Sums and maxima of windows line by line: the lines of a window become one, and in it the pixels side by side are
-// folded, whole vectors of neighboring windows at once. Of wide windows twice as many pixels each time (as in sparse
-// tables), so that one costs its logarithm.
+// Sums and maxima of windows line by line, whole vectors of neighboring windows at once. Each takes its elements row by
+// row, as a GPU does, so that both have the same bits: of equals the first is the greatest. Of wide windows' maxima
+// twice as many pixels each time (as in sparse tables), so that one costs its logarithm.
 #pragma once
 
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/kernel/pooling.hpp>
-#include <onto/ops/arithmetic.hpp>
 
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace onto::detail {
@@ -38,46 +38,63 @@ template <pooling_part Part, class T>
 struct pool_line {
   static constexpr bool adds = Part != pooling_part::max;
   static constexpr T nothing = adds ? T{0} : -std::numeric_limits<T>::infinity();
+  static constexpr std::int64_t wide = 9;  // pixels, from which on twice as many each time are fewer
 
   /// `image`: what is pooled, or `result` the gradient by the result and `image` that by the image, which is added to.
-  /// `room`: twice the elements of the windows' pixels.
+  /// `room`: elements as `room_of` has them.
   template <int Bytes>
   ONTO_INLINE static void run(const pooling_form& f, const windows_of_line& l, T* image, T* result, T* room) {
-    const std::int64_t channels = f.channels, line = f.image[1] * channels, stride = f.stride[1];
+    const std::int64_t channels = f.channels, line = f.image[1] * channels, stride = f.stride[1], width = f.window[1];
     std::int64_t row, height;
     window_range(f, 0, l.y, row, height);
-    const std::int64_t begin = l.first * stride - f.before[1], pixels = (l.count - 1) * stride + f.window[1];
+    const std::int64_t begin = l.first * stride - f.before[1], pixels = (l.count - 1) * stride + width;
     const std::int64_t lo = begin < 0 ? 0 : begin;
     const std::int64_t hi = begin + pixels < f.image[1] ? begin + pixels : f.image[1];
     T* const lines = image + (l.n * f.image[0] + row) * line + lo * channels;
     T* const to = result + ((l.n * f.result[0] + l.y) * f.result[1] + l.first) * channels;
     if constexpr (Part == pooling_part::mean_gradient) {
-      // Each window's share stands where the window ends: then those of the windows with a pixel stand before it.
-      const std::int64_t before = f.window[1] - 1;
-      fill(room, (pixels + before) * channels);
-      take_shares<Bytes>(f, l, height, room + before * channels, stride * channels, to, channels);
-      const T* const sums = fold_pixels<Bytes>(room, pixels + before, f.window[1], channels, room + room_of(f, pixels));
+      // Each window's share stands where the window ends: those of the windows with a pixel stand there and behind.
+      fill(room, (pixels + width - 1) * channels);
+      take_shares<Bytes>(f, l, height, room + (width - 1) * channels, stride * channels, to, channels);
       for (std::int64_t y = 0; y < height; ++y)
-        fold_run<Bytes>(lines + y * line, lines + y * line, sums + (lo - begin) * channels, (hi - lo) * channels);
+        fold_windows<Bytes, true>(lines + y * line, room + (lo - begin) * channels, 0, 1, channels, width,
+                                  (hi - lo) * channels);
     } else {
-      fill(room, (lo - begin) * channels);
-      fold_lines<Bytes>(room + (lo - begin) * channels, lines, line, height, (hi - lo) * channels);
-      fill(room + (hi - begin) * channels, (begin + pixels - hi) * channels);
+      // Lines with what is around the image, where a window has something of it.
+      const std::int64_t length = pixels * channels, made = (pixels - width + 1) * channels;
+      const bool inside = hi - lo == pixels;
+      if (!inside)
+        for (std::int64_t y = 0; y < height; ++y)
+          put_around(room + y * length, lines + y * line, lo - begin, hi - lo, pixels, channels);
+      const T* const from = inside ? lines : room;
+      const std::int64_t apart = inside ? line : length;
+      T* const folded = room + f.window[0] * length;
       if (stride > 1 && channels >= 8) {
         // Vectors of channels, window by window.
         for (std::int64_t x = 0; x < l.count; ++x)
-          fold_lines<Bytes>(to + x * channels, room + x * stride * channels, channels, f.window[1], channels);
+          fold_windows<Bytes, false>(to + x * channels, from + x * stride * channels, apart, height, channels, width,
+                                     channels);
         if constexpr (adds) take_shares<Bytes>(f, l, height, to, channels, to, channels);
-      } else {
-        const T* const all = fold_pixels<Bytes>(room, pixels, f.window[1], channels, room + room_of(f, pixels));
-        take_shares<Bytes>(f, l, height, to, channels, all, stride * channels);
+        return;
       }
+      if (adds || width < wide) {
+        fold_windows<Bytes, false>(folded, from, apart, height, channels, width, made);
+      } else {
+        for (std::int64_t y = 0; y < height; ++y) {
+          T* const work = y == 0 ? folded : folded + length;
+          copy(work, from + y * apart, length);
+          fold_pixels<Bytes>(work, pixels, width, channels);
+          if (y > 0) fold_run<Bytes>(folded, folded, work, made);
+        }
+      }
+      take_shares<Bytes>(f, l, height, to, channels, folded, stride * channels);
     }
   }
 
-  /// The elements of each of the two parts of `room`, for so many pixels of windows.
+  /// The elements of `room` for so many pixels of windows.
   static std::int64_t room_of(const pooling_form& f, std::int64_t pixels) {
-    return (pixels + (Part == pooling_part::mean_gradient ? f.window[1] - 1 : 0)) * f.channels;
+    return Part == pooling_part::mean_gradient ? (pixels + f.window[1] - 1) * f.channels
+                                               : (f.window[0] + 2) * pixels * f.channels;
   }
 
  private:
@@ -115,35 +132,62 @@ struct pool_line {
   static void fill(T* to, std::int64_t count) {
     for (std::int64_t k = 0; k < count; ++k) to[k] = nothing;
   }
-  template <class X>
-  ONTO_INLINE static X fold(const X& a, const X& b) {
+  /// `count` pixels, `before` behind the first of `pixels` ones, the others of which are nothing.
+  static void put_around(T* to, const T* from, std::int64_t before, std::int64_t count, std::int64_t pixels,
+                         std::int64_t channels) {
+    fill(to, before * channels);
+    copy(to + before * channels, from, count * channels);
+    fill(to + (before + count) * channels, (pixels - before - count) * channels);
+  }
+  static void copy(T* to, const T* from, std::int64_t count) {
+    std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(T));
+  }
+  /// Sums, or the greater, of equals and of NaN the first.
+  ONTO_INLINE static T fold(T a, T b) {
     if constexpr (adds)
       return a + b;
     else
-      return op::maximum::apply(a, b);
+      return is_greater(b, a) ? b : a;
   }
-  /// `rows` runs of `count` elements, `apart` from each other, become one; `to` may be the first.
   template <int Bytes>
-  ONTO_INLINE static void fold_lines(T* to, const T* from, std::int64_t apart, std::int64_t rows, std::int64_t count) {
-    using lanes = pack<T, Bytes>;
+  ONTO_INLINE static pack<T, Bytes> fold(const pack<T, Bytes>& a, const pack<T, Bytes>& b) {
+    if constexpr (adds)
+      return a + b;
+    else
+      return select(isnan(b), b, max(b, a));
+  }
+  /// The windows that begin at `count` elements: `rows` lines, `apart` from each other, of `width` pixels each, one
+  /// after the other. `More`: beginning with what is there.
+  template <int Bytes, bool More>
+  ONTO_INLINE static void fold_windows(T* to, const T* from, std::int64_t apart, std::int64_t rows,
+                                       std::int64_t channels, std::int64_t width, std::int64_t count) {
     std::int64_t k = 0;
-    for (; k + lanes::size <= count; k += lanes::size) {
-      lanes all = lanes::load_unaligned(from + k);
-      for (std::int64_t r = 1; r < rows; ++r) all = fold(all, lanes::load_unaligned(from + k + r * apart));
-      all.store_unaligned(to + k);
+    if constexpr (has_packs) {
+      using lanes = pack<T, Bytes>;
+      for (; k + lanes::size <= count; k += lanes::size) {
+        lanes all = More ? lanes::load_unaligned(to + k) : lanes(nothing);
+        for (std::int64_t y = 0; y < rows; ++y) {
+          const T* const line = from + y * apart + k;
+          for (std::int64_t x = 0; x < width; ++x) all = fold(all, lanes::load_unaligned(line + x * channels));
+        }
+        all.store_unaligned(to + k);
+      }
     }
     for (; k < count; ++k) {
-      T all = from[k];
-      for (std::int64_t r = 1; r < rows; ++r) all = fold(all, from[k + r * apart]);
+      T all = More ? to[k] : nothing;
+      for (std::int64_t y = 0; y < rows; ++y)
+        for (std::int64_t x = 0; x < width; ++x) all = fold(all, from[y * apart + x * channels + k]);
       to[k] = all;
     }
   }
   template <int Bytes>
   ONTO_INLINE static void fold_run(T* to, const T* a, const T* b, std::int64_t count) {
-    using lanes = pack<T, Bytes>;
     std::int64_t k = 0;
-    for (; k + lanes::size <= count; k += lanes::size)
-      fold(lanes::load_unaligned(a + k), lanes::load_unaligned(b + k)).store_unaligned(to + k);
+    if constexpr (has_packs) {
+      using lanes = pack<T, Bytes>;
+      for (; k + lanes::size <= count; k += lanes::size)
+        fold(lanes::load_unaligned(a + k), lanes::load_unaligned(b + k)).store_unaligned(to + k);
+    }
     for (; k < count; ++k) to[k] = fold(a[k], b[k]);
   }
   template <class X>
@@ -156,39 +200,22 @@ struct pool_line {
   /// `to` is `from`, or they have nothing in common.
   template <int Bytes>
   ONTO_INLINE static void scale_run(T* to, const T* from, std::int64_t count, T by) {
-    using lanes = pack<T, Bytes>;
     std::int64_t k = 0;
-    for (; k + lanes::size <= count; k += lanes::size)
-      scaled(lanes::load_unaligned(from + k), lanes(by)).store_unaligned(to + k);
+    if constexpr (has_packs) {
+      using lanes = pack<T, Bytes>;
+      for (; k + lanes::size <= count; k += lanes::size)
+        scaled(lanes::load_unaligned(from + k), lanes(by)).store_unaligned(to + k);
+    }
     for (; k < count; ++k) to[k] = scaled(from[k], by);
   }
 
-  /// Each of `pixels` at `x` becomes the fold of it and those behind it, `window` in all, where there are so many:
-  /// there, or in `other`.
+  /// Each of `pixels` becomes the greatest of it and those behind it, `window` in all, where there are so many.
   template <int Bytes>
-  ONTO_INLINE static const T* fold_pixels(T* x, std::int64_t pixels, std::int64_t window, std::int64_t channels,
-                                          T* other) {
-    const std::int64_t made = (pixels - window + 1) * channels;
-    if (window <= 8) {
-      fold_lines<Bytes>(x, x, channels, window, made);
-      return x;
-    }
-    std::int64_t folded = 1, sum_of = 0;  // pixels that one at `x`, and one at `other`, is the fold of
-    for (;;) {
-      if (adds && (window & folded) != 0) {
-        if (sum_of == 0)
-          for (std::int64_t k = 0; k < made; ++k) other[k] = x[k];
-        else
-          fold_run<Bytes>(other, other, x + sum_of * channels, made);
-        sum_of += folded;
-      }
-      if (2 * folded > window) break;
+  ONTO_INLINE static void fold_pixels(T* x, std::int64_t pixels, std::int64_t window, std::int64_t channels) {
+    std::int64_t folded = 1;
+    for (; 2 * folded <= window; folded *= 2)
       fold_run<Bytes>(x, x, x + folded * channels, (pixels - 2 * folded + 1) * channels);
-      folded *= 2;
-    }
-    if (adds) return other;
-    fold_run<Bytes>(x, x, x + (window - folded) * channels, made);
-    return x;
+    fold_run<Bytes>(x, x, x + (window - folded) * channels, (pixels - window + 1) * channels);
   }
 };
 
