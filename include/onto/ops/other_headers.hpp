@@ -158,7 +158,7 @@ struct archives_have_a_header : mistake {
   ONTO_HAS_A_HEADER(class, word, mistake)                       \
   ONTO_TAKES_DATA(class, word)                                  \
   template <int Number, int... Numbers, class E, class... More> \
-    requires detail::of_onto<E>                                 \
+    requires(detail::of_onto<E> || detail::data<E>)             \
   constexpr auto word(const E&, const More&...) { return typename detail::mistake<E, More...>::result{}; }
 // Where the direction stands with the axis.
 template <auto Order, expression E>
