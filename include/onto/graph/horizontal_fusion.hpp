@@ -152,13 +152,14 @@ class horizontal_fuser {
         if (const element e = computed_as(g_[g_.operand(m, k)].type); is_floating(e)) return e;
     return result;
   }
-  /// Whether packs of floats of the type `lane` compute a node, as find_pack_form (kernel/program.hpp) has it for the
-  /// kernel's instructions.
+  /// Whether packs of floats of the type `lane` compute a node, whatever is beside it: find_pack_form
+  /// (kernel/program.hpp), for the kernel's instructions, has it so and knows more.
   ONTO_INLINE constexpr bool goes_on_packs(int m, element lane) const {
     element_set types = element_bit(computed_as(g_[m].type));
     for (int k = 0; k < g_[m].count; ++k) types |= element_bit(computed_as(g_[g_.operand(m, k)].type));
     const element_set integers = lane == element::float32 && g_[m].op->integer_packs ? integers_beside_floats : 0;
-    return g_[m].op->packs && (types & ~(element_bit(lane) | element_bit(element::boolean) | integers)) == 0;
+    return g_[m].op->packs && !g_[m].op->uniform &&
+           (types & ~(element_bit(lane) | element_bit(element::boolean) | integers)) == 0;
   }
 
   constexpr void describe(kernel_group& x, int root) {

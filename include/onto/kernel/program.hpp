@@ -33,7 +33,6 @@ struct instruction {
 struct pack_line {
   element_set type;
   bool moves = false;  // loads or stores
-  bool made = false;   // a number in the program
   bool packs = false;
   bool integers = false;   // on those of integers too
   bool by_lanes = false;   // on those of integers lane by lane
@@ -66,7 +65,6 @@ constexpr pack_line pack_line_of(instruction<Op, Type, Arguments...>) {
     return {.type = element_bit(Type), .moves = true, .packs = true, .integers = true};
   else
     return {.type = element_bit(Type),
-            .made = Op::kind == op_kind::scalar,
             .packs = pack_operation<Op>,
             .integers = __is_base_of(integer_packs, Op),
             .by_lanes = __is_base_of(integer_lanes, Op),

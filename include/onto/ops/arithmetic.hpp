@@ -74,8 +74,8 @@ struct div : detail::packed_elementwise<>, detail::integer_lanes {
   static constexpr std::string_view name = "Div";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
-    if constexpr (math::is_pack<T> && std::is_integral_v<math::lane_of<T>>)
-      return math::each_lane_here([](auto x, auto y) { return math::divide(x, y); }, a, b);
+    if constexpr (std::is_integral_v<math::lane_of<T>>)
+      return math::of_integers([](auto x, auto y) { return math::divide(x, y); }, a, b);
     else
       return math::divide(a, b);
   }

@@ -49,14 +49,14 @@ struct left_shift : detail::packed_elementwise<integer_elements>, detail::intege
   static constexpr std::string_view name = "LeftShift";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x, T by) {
-    if constexpr (math::is_pack<T>) {
-      return math::each_lane_here([](auto a, auto b) { return apply(a, b); }, x, by);
-    } else {
-      using bits = std::make_unsigned_t<T>;
-      constexpr bits width = 8 * sizeof(T);
-      const auto count = static_cast<bits>(by);
-      return count >= width ? T{0} : static_cast<T>(static_cast<bits>(x) << count);
-    }
+    return math::of_integers(
+        [](auto a, auto b) {
+          using number = decltype(a);
+          using bits = std::make_unsigned_t<number>;
+          const auto count = static_cast<bits>(b);
+          return count >= 8 * sizeof(bits) ? number{0} : static_cast<number>(static_cast<bits>(a) << count);
+        },
+        x, by);
   }
 };
 
@@ -64,14 +64,15 @@ struct right_shift : detail::packed_elementwise<integer_elements>, detail::integ
   static constexpr std::string_view name = "RightShift";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T x, T by) {
-    if constexpr (math::is_pack<T>) {
-      return math::each_lane_here([](auto a, auto b) { return apply(a, b); }, x, by);
-    } else {
-      using bits = std::make_unsigned_t<T>;
-      constexpr bits width = 8 * sizeof(T);
-      const auto count = static_cast<bits>(by);
-      return static_cast<T>(x >> (count >= width ? static_cast<bits>(width - 1) : count) >> (count >= width ? 1 : 0));
-    }
+    return math::of_integers(
+        [](auto a, auto b) {
+          using bits = std::make_unsigned_t<decltype(a)>;
+          constexpr bits width = 8 * sizeof(bits);
+          const auto count = static_cast<bits>(b);
+          const auto most = static_cast<bits>(width - 1);
+          return static_cast<decltype(a)>(a >> (count > most ? most : count) >> (count > most ? 1 : 0));
+        },
+        x, by);
   }
 };
 

@@ -149,9 +149,10 @@ constexpr auto operator!=(X&& x, const S& s) { return detail::leaf_of(static_cas
 template <class S, class X>
   requires detail::text_beside_texts<std::remove_cvref_t<X>, S>
 constexpr auto operator!=(const S& s, X&& x) { return s != detail::leaf_of(static_cast<X&&>(x)); }
-// Else a tensor and a string have nothing in common, though a number would move a pointer to characters.
+// A line of output is no sum: to C++ a result that is an integer would move the pointer to the characters.
 template <class L, class R>
-  requires(detail::text_beside_tensor<L, R> || detail::text_beside_tensor<R, L>)
+  requires((detail::is_number_tensor<L> && detail::text_beside_tensor<L, R>) ||
+           (detail::is_number_tensor<R> && detail::text_beside_tensor<R, L>))
 constexpr ill_formed operator+(const L&, const R&) { return typename detail::text_is_no_number<L, R>::result{}; }
 template <class L, class R>
   requires detail::text_beside_numbers<L, R>

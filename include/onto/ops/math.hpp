@@ -79,10 +79,18 @@ ONTO_INLINE Pack each_lane_here(F f, const Pack& x, const More&... more) {
   }
   return Pack::load_unaligned(in[0]);
 }
-/// Of the C library's functions.
+/// The same in a function of its own, for those of the C library.
 template <class F, class Pack, class... More>
 Pack each_lane(F f, const Pack& x, const More&... more) {
   return each_lane_here(f, x, more...);
+}
+/// `f` of integers, or of each lane of packs of them.
+template <class F, class T>
+ONTO_HD ONTO_INLINE T of_integers(F f, const T& a, const T& b) {
+  if constexpr (is_pack<T>)
+    return each_lane_here(f, a, b);
+  else
+    return f(a, b);
 }
 
 /// The greater of two; NaN where one of them is.

@@ -249,9 +249,7 @@ class session {
   template <class E>
     requires(detail::is_no_program<E>)
   auto prepare(const E&) { return detail::report_no_feed<E>(); }
-  auto prepare(const detail::braced_fetches&) {
-    return [](const auto&...) { return tensor<float>(); };
-  }
+  auto prepare(const detail::braced_fetches&) { return detail::prepared_mistake{}; }
   /// Several without `fetches`, or feeds.
   template <class First, class Second, class... More>
   auto prepare(const First&, const Second&, const More&...) {
@@ -259,7 +257,7 @@ class session {
       static_cast<void>(static_cast<typename detail::several_are_fetched<First, Second, More...>::reported*>(nullptr));
     else
       static_cast<void>(static_cast<typename detail::feeds_are_for_the_step<Second>::reported*>(nullptr));
-    return [](const auto&...) { return tensor<float>(); };
+    return detail::prepared_mistake{};
   }
 
   /// Where each operation of `e` runs, and why, without running it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Random numbers on packs: Philox with an element in each lane of 64 bits, and what is made of its words, the same
-// numbers as element by element.
+// The numbers of a pack's elements, and random numbers by them: Philox with an element in each lane of 64 bits, and
+// what is made of its words, the same numbers as element by element.
 #pragma once
 
 #include <onto/backend/cpu/pack_angles.hpp>

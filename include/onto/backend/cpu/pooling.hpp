@@ -124,8 +124,8 @@ void cpu_pooling(thread_pool& pool, const kernel_call& call) {
         run(f, w, const_cast<T*>(a), out.data, room.data());
     }
   };
-  const std::int64_t pixels = f.batch * f.image[0] * f.image[1] * f.channels;
-  split(pool, tasks, 16384 / (pixels / (tasks > 0 ? tasks : 1) + 1) + 1, body);
+  const std::int64_t elements = f.batch * f.image[0] * f.image[1] * f.channels;
+  split(pool, tasks, 16384 / (elements / (tasks > 0 ? tasks : 1) + 1) + 1, body);
   out.leave(pool);
 }
 

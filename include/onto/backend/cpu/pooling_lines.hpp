@@ -54,47 +54,44 @@ struct pool_line {
     T* const to = result + ((l.n * f.result[0] + l.y) * f.result[1] + l.first) * channels;
     if constexpr (Part == pooling_part::mean_gradient) {
       // Each window's share stands where the window ends: those of the windows with a pixel stand there and behind.
-      fill(room, (pixels + width - 1) * channels);
+      fill<Bytes>(room, (pixels + width - 1) * channels);
       take_shares<Bytes>(f, l, height, room + (width - 1) * channels, stride * channels, to, channels);
       for (std::int64_t y = 0; y < height; ++y)
-        fold_windows<Bytes, true>(lines + y * line, room + (lo - begin) * channels, 0, 1, channels, width,
-                                  (hi - lo) * channels);
+        fold_windows<Bytes>(lines + y * line, room + (lo - begin) * channels, 0, 1, channels, width,
+                            (hi - lo) * channels);
     } else {
-      // Lines with what is around the image, where a window has something of it.
       const std::int64_t length = pixels * channels, made = (pixels - width + 1) * channels;
-      const bool inside = hi - lo == pixels;
-      if (!inside)
-        for (std::int64_t y = 0; y < height; ++y)
-          put_around(room + y * length, lines + y * line, lo - begin, hi - lo, pixels, channels);
-      const T* const from = inside ? lines : room;
-      const std::int64_t apart = inside ? line : length;
-      T* const folded = room + f.window[0] * length;
-      if (stride > 1 && channels >= 8) {
-        // Vectors of channels, window by window.
+      // Vectors of channels, window by window; or of all that is side by side, of which the windows' are taken.
+      const bool of_channels = stride > 1 && channels >= 8, twice_as_many = !adds && width >= wide && !of_channels;
+      T* const folded = of_channels ? to : room;
+      T* const around = room + length;  // a line with what is around the image
+      fill<Bytes>(folded, of_channels ? l.count * channels : made);
+      const auto fold_lines = [&](const T* from, std::int64_t rows) {
+        if (!of_channels) return fold_windows<Bytes>(folded, from, line, rows, channels, width, made);
         for (std::int64_t x = 0; x < l.count; ++x)
-          fold_windows<Bytes, false>(to + x * channels, from + x * stride * channels, apart, height, channels, width,
-                                     channels);
-        if constexpr (adds) take_shares<Bytes>(f, l, height, to, channels, to, channels);
-        return;
-      }
-      if (adds || width < wide) {
-        fold_windows<Bytes, false>(folded, from, apart, height, channels, width, made);
+          fold_windows<Bytes>(to + x * channels, from + x * stride * channels, line, rows, channels, width, channels);
+      };
+      if (hi - lo == pixels && !twice_as_many) {
+        fold_lines(lines, height);
       } else {
         for (std::int64_t y = 0; y < height; ++y) {
-          T* const work = y == 0 ? folded : folded + length;
-          copy(work, from + y * apart, length);
-          fold_pixels<Bytes>(work, pixels, width, channels);
-          if (y > 0) fold_run<Bytes>(folded, folded, work, made);
+          put_around<Bytes>(around, lines + y * line, lo - begin, hi - lo, pixels, channels);
+          if (!twice_as_many) {
+            fold_lines(around, 1);
+            continue;
+          }
+          fold_pixels<Bytes>(around, pixels, width, channels);
+          fold_run<Bytes>(folded, folded, around, made);
         }
       }
-      take_shares<Bytes>(f, l, height, to, channels, folded, stride * channels);
+      if (adds || !of_channels)
+        take_shares<Bytes>(f, l, height, to, channels, folded, of_channels ? channels : stride * channels);
     }
   }
 
   /// The elements of `room` for so many pixels of windows.
   static std::int64_t room_of(const pooling_form& f, std::int64_t pixels) {
-    return Part == pooling_part::mean_gradient ? (pixels + f.window[1] - 1) * f.channels
-                                               : (f.window[0] + 2) * pixels * f.channels;
+    return (Part == pooling_part::mean_gradient ? pixels + f.window[1] - 1 : 2 * pixels) * f.channels;
   }
 
  private:
@@ -129,15 +126,22 @@ struct pool_line {
     }
   }
 
-  static void fill(T* to, std::int64_t count) {
-    for (std::int64_t k = 0; k < count; ++k) to[k] = nothing;
+  template <int Bytes>
+  ONTO_INLINE static void fill(T* to, std::int64_t count) {
+    std::int64_t k = 0;
+    if constexpr (has_packs) {
+      using lanes = pack<T, Bytes>;
+      for (; k + lanes::size <= count; k += lanes::size) lanes(nothing).store_unaligned(to + k);
+    }
+    for (; k < count; ++k) to[k] = nothing;
   }
   /// `count` pixels, `before` behind the first of `pixels` ones, the others of which are nothing.
-  static void put_around(T* to, const T* from, std::int64_t before, std::int64_t count, std::int64_t pixels,
-                         std::int64_t channels) {
-    fill(to, before * channels);
+  template <int Bytes>
+  ONTO_INLINE static void put_around(T* to, const T* from, std::int64_t before, std::int64_t count, std::int64_t pixels,
+                                     std::int64_t channels) {
+    fill<Bytes>(to, before * channels);
     copy(to + before * channels, from, count * channels);
-    fill(to + (before + count) * channels, (pixels - before - count) * channels);
+    fill<Bytes>(to + (before + count) * channels, (pixels - before - count) * channels);
   }
   static void copy(T* to, const T* from, std::int64_t count) {
     std::memcpy(static_cast<void*>(to), from, static_cast<std::size_t>(count) * sizeof(T));
@@ -156,16 +160,16 @@ struct pool_line {
     else
       return select(isnan(b), b, max(b, a));
   }
-  /// The windows that begin at `count` elements: `rows` lines, `apart` from each other, of `width` pixels each, one
-  /// after the other. `More`: beginning with what is there.
-  template <int Bytes, bool More>
+  /// Adds to what is there the windows that begin at `count` elements: `rows` lines, `apart` from each other, of
+  /// `width` pixels each, one after the other.
+  template <int Bytes>
   ONTO_INLINE static void fold_windows(T* to, const T* from, std::int64_t apart, std::int64_t rows,
                                        std::int64_t channels, std::int64_t width, std::int64_t count) {
     std::int64_t k = 0;
     if constexpr (has_packs) {
       using lanes = pack<T, Bytes>;
       for (; k + lanes::size <= count; k += lanes::size) {
-        lanes all = More ? lanes::load_unaligned(to + k) : lanes(nothing);
+        lanes all = lanes::load_unaligned(to + k);
         for (std::int64_t y = 0; y < rows; ++y) {
           const T* const line = from + y * apart + k;
           for (std::int64_t x = 0; x < width; ++x) all = fold(all, lanes::load_unaligned(line + x * channels));
@@ -174,7 +178,7 @@ struct pool_line {
       }
     }
     for (; k < count; ++k) {
-      T all = More ? to[k] : nothing;
+      T all = to[k];
       for (std::int64_t y = 0; y < rows; ++y)
         for (std::int64_t x = 0; x < width; ++x) all = fold(all, from[y * apart + x * channels + k]);
       to[k] = all;
