@@ -91,6 +91,13 @@ struct number_is_run {
 };
 
 template <class X>
+struct function_is_run {
+  using reported = void;
+  static constexpr bool ok = sizeof(X*) == 0;
+  static_assert(ok == true, "[onto.run] what runs is an expression, and this is a function; call it: sess.run(loss())");
+};
+
+template <class X>
 struct data_is_run {
   using reported = void;
   static constexpr bool ok = sizeof(X) == 0;
@@ -132,6 +139,8 @@ constexpr auto program_mistake() {
     return std::type_identity<feed_is_run<X>>{};
   else if constexpr (std::is_arithmetic_v<X>)
     return std::type_identity<number_is_run<X>>{};
+  else if constexpr (is_uncalled<X>)
+    return std::type_identity<function_is_run<X>>{};
   else if constexpr (std::is_same_v<X, compared_whole>)
     return std::type_identity<tensors_compared_whole<X>>{};
   else if constexpr (is_tensor<X> || contiguous_elements<X>)

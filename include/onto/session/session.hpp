@@ -248,7 +248,10 @@ class session {
   /// What is no program.
   template <class E>
     requires(detail::is_no_program<E>)
-  auto prepare(const E&) { return detail::report_no_feed<E>(); }
+  auto prepare(const E&) {
+    detail::report_no_feed<E>();
+    return detail::prepared_mistake{};
+  }
   auto prepare(const detail::braced_fetches&) { return detail::prepared_mistake{}; }
   /// Several without `fetches`, or feeds.
   template <class First, class Second, class... More>
