@@ -6,6 +6,7 @@
 #include <onto/ops/data_word.hpp>
 #include <onto/ops/operation_base.hpp>
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/einsum_letters.hpp>
 #include <onto/ops/lettered_product.hpp>
@@ -15,7 +16,6 @@
 #include <onto/ops/reduce.hpp>
 #include <onto/ops/view.hpp>
 
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -203,7 +203,7 @@ constexpr auto multiply_set(const Operands& x) {
       while ((Set >> k & 1) == 0) ++k;
       return k;
     }();
-    return sum_letters<S::value.in[o], S::value.kept[Set]>(std::get<o>(x));
+    return sum_letters<S::value.in[o], S::value.kept[Set]>(item<o>(x));
   } else {
     return multiply_letters<S, letters_of_set<S, first>(), letters_of_set<S, Set ^ first>(), S::value.kept[Set]>(
         multiply_set<S, first>(x), multiply_set<S, Set ^ first>(x));
@@ -224,7 +224,7 @@ constexpr auto einsum_of(const E&... x) {
     return typename operands_and_letters_differ<Text, shape_of_t<E>...>::result{};
   } else {
     constexpr int all = (1 << sizeof...(E)) - 1;
-    return arrange<letters_of_set<S, all>(), S::value.out>(multiply_set<S, all>(std::tuple{x...}));
+    return arrange<letters_of_set<S, all>(), S::value.out>(multiply_set<S, all>(plain(x...)));
   }
 }
 

@@ -91,7 +91,7 @@ constexpr bool is_any_twice() {
 /// The variables among the operations of a loss that it changes with: each once.
 template <class Loss, class... Found>
 constexpr auto pick_trainable(op_list<>, const Found&... found) {
-  return std::tuple<Found...>{found...};
+  return plain(found...);
 }
 template <class Loss, class First, class... More, class... Found>
 constexpr auto pick_trainable(op_list<First, More...>, const Found&... found) {
@@ -132,10 +132,10 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings, const Los
       return make_step(rule, settings, loss, w...);
     } else {
       const auto found = pick_trainable<Loss>(typename Loss::ops{});
-      if constexpr (std::tuple_size_v<std::remove_cvref_t<decltype(found)>> == 0)
+      if constexpr (decltype(found)::size == 0)
         return typename nothing_to_train<Loss>::result{};
       else
-        return std::apply([&](const auto&... v) { return make_step(rule, settings, loss, v...); }, found);
+        return found.unpack([&](const auto&... v) { return make_step(rule, settings, loss, v...); });
     }
   }
 }

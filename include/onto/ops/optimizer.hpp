@@ -3,6 +3,7 @@
 // gradient and what is kept beside the variable, the new values of them.
 #pragma once
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/expr/group.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/assign.hpp>
@@ -11,7 +12,6 @@
 #include <onto/ops/unary.hpp>
 
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 
 namespace onto {
@@ -170,22 +170,22 @@ struct sgd_rule {
 
   template <class T, class Rate, class Step>
   constexpr auto common(const Rate& rate, const Step&) const {
-    return std::tuple{rate_in<T>(rate)};
+    return plain(rate_in<T>(rate));
   }
   template <class Writer, class W, class G, class Rate>
   constexpr auto operator()(const Writer& to, const W& w, const G& gradient, const Rate& rate) const {
     const auto g = decayed(w, gradient, weight_decay);
     if constexpr (is_absent<Momentum>) {
-      return std::tuple{to.subtract(w, rate * g)};
+      return plain(to.subtract(w, rate * g));
     } else {
       const auto m = state_beside<"momentum">(w);
       const auto next = to.set(m, momentum * m + g);
       if constexpr (!is_sure<Nesterov>)
-        return std::tuple{next, to.subtract(w, rate * (factor(nesterov) * g + (nesterov ? momentum : 1.0) * next))};
+        return plain(next, to.subtract(w, rate * (factor(nesterov) * g + (nesterov ? momentum : 1.0) * next)));
       else if constexpr (Nesterov::value)
-        return std::tuple{next, to.subtract(w, rate * (g + momentum * next))};
+        return plain(next, to.subtract(w, rate * (g + momentum * next)));
       else
-        return std::tuple{next, to.subtract(w, rate * next)};
+        return plain(next, to.subtract(w, rate * next));
     }
   }
 };
@@ -203,9 +203,9 @@ struct adam_rule {
     const auto steady = cast<T>(sqrt(1.0_c - pow(beta2, t)));
     const auto pace = cast<T>(rate_in<double>(rate) / (1.0_c - pow(beta1, t)));
     if constexpr (Decoupled && !is_absent<Decay>)
-      return std::tuple{pace, steady, rate_in<T>(rate)};
+      return plain(pace, steady, rate_in<T>(rate));
     else
-      return std::tuple{pace, steady};
+      return plain(pace, steady);
   }
   template <class Count, class W>
   static constexpr auto count(const W& w) {
@@ -226,9 +226,9 @@ struct adam_rule {
     const auto next_v = to.set(v, beta2 * v + one_less(beta2) * (g * g));
     const auto change = pace * next_m / (sqrt(next_v) / steady + epsilon);
     if constexpr (sizeof...(Rate) > 0)
-      return std::tuple{next_m, next_v, to.subtract(w, ((rate * weight_decay * w) + ... + change))};
+      return plain(next_m, next_v, to.subtract(w, ((rate * weight_decay * w) + ... + change)));
     else
-      return std::tuple{next_m, next_v, to.subtract(w, change)};
+      return plain(next_m, next_v, to.subtract(w, change));
   }
 };
 
@@ -242,7 +242,7 @@ struct rmsprop_rule {
 
   template <class T, class Rate, class Step>
   constexpr auto common(const Rate& rate, const Step&) const {
-    return std::tuple{rate_in<T>(rate)};
+    return plain(rate_in<T>(rate));
   }
   template <class Writer, class W, class G, class Rate>
   constexpr auto operator()(const Writer& to, const W& w, const G& gradient, const Rate& rate) const {
@@ -269,11 +269,11 @@ struct rmsprop_rule {
   constexpr auto with_momentum(const Writer& to, const W& w, const Rate& rate, const Change& change,
                                const Kept&... kept) const {
     if constexpr (is_absent<Momentum>) {
-      return std::tuple{kept..., to.subtract(w, rate * change)};
+      return plain(kept..., to.subtract(w, rate * change));
     } else {
       const auto m = state_beside<"momentum">(w);
       const auto next = to.set(m, momentum * m + change);
-      return std::tuple{kept..., next, to.subtract(w, rate * next)};
+      return plain(kept..., next, to.subtract(w, rate * next));
     }
   }
 };
@@ -288,9 +288,9 @@ struct adagrad_rule {
   template <class T, class Rate, class Step>
   constexpr auto common(const Rate& rate, const Step& step) const {
     if constexpr (is_absent<RateDecay>)
-      return std::tuple{rate_in<T>(rate)};
+      return plain(rate_in<T>(rate));
     else
-      return std::tuple{cast<T>(rate_in<double>(rate) / (1.0_c + rate_decay * (cast<double>(step) - 1.0_c)))};
+      return plain(cast<T>(rate_in<double>(rate) / (1.0_c + rate_decay * (cast<double>(step) - 1.0_c))));
   }
   template <class Count, class W>
     requires(!is_absent<RateDecay>)
@@ -300,7 +300,7 @@ struct adagrad_rule {
     const auto g = decayed(w, gradient, weight_decay);
     const auto sum = state_beside<"adagrad_sum">(w, initial_accumulator);
     const auto next = to.set(sum, sum + g * g);
-    return std::tuple{next, to.subtract(w, rate * g / (sqrt(next) + epsilon))};
+    return plain(next, to.subtract(w, rate * g / (sqrt(next) + epsilon)));
   }
 };
 

@@ -91,8 +91,8 @@ template <class A, class B>
 inline constexpr bool are_replicas = (A::facts.type == B::facts.type && A::facts.shape == B::facts.shape);
 
 /// Which mistake there is in the variables of two towers, or void.
-template <class Tower, class... A, class... B>
-constexpr auto replica_mistake(const std::tuple<A...>&, const std::tuple<B...>&) {
+template <class Tower, class ANumbers, class... A, class BNumbers, class... B>
+constexpr auto replica_mistake(const tuple_places<ANumbers, A...>&, const tuple_places<BNumbers, B...>&) {
   if constexpr (sizeof...(A) != sizeof...(B)) {
     return std::type_identity<towers_are_not_alike<Tower>>{};
   } else {
@@ -113,7 +113,7 @@ constexpr auto replica_mistake(const std::tuple<A...>&, const std::tuple<B...>&)
 
 template <class Tower, class Own>
 constexpr auto first_mistake(const Own&) {
-  if constexpr (std::tuple_size_v<Own> == 0)
+  if constexpr (Own::size == 0)
     return std::type_identity<nothing_to_train<Tower>>{};
   else
     return std::type_identity<void>{};
@@ -127,56 +127,52 @@ constexpr auto first_mistake(const Own& own, const Next& next, const More&... mo
 }
 
 /// Not a lambda where it is used, in decltype: clang++ 14 breaks down over one in a precompiled header.
-template <class Tower, class... Variables>
-constexpr auto mistake_of_towers(const std::tuple<Variables...>& towers) {
-  return std::apply([](const auto&... variables) { return first_mistake<Tower>(variables...); }, towers);
+template <class Tower, class Variables>
+constexpr auto mistake_of_towers(const Variables& towers) {
+  return towers.unpack([](const auto&... variables) { return first_mistake<Tower>(variables...); });
 }
 
 /// The sum of the gradients by variable `K` of each tower.
 template <std::size_t K, class... Gradients>
 constexpr auto sum_of_gradients(const Gradients&... towers) {
   if constexpr (sizeof...(Gradients) == 1)
-    return (std::get<K>(towers), ...);
+    return (item<K>(towers), ...);
   else
-    return add_n(earlier(std::get<K>(towers))...);
+    return add_n(earlier(item<K>(towers))...);
 }
 template <std::size_t... K, class... Gradients>
 constexpr auto sums_of_gradients(std::index_sequence<K...>, const Gradients&... towers) {
-  return std::tuple{sum_of_gradients<K>(towers...)...};
+  return plain(sum_of_gradients<K>(towers...)...);
 }
 
-template <class Tower, class Loss, class... W>
-constexpr auto gradients_of_tower(const Loss& part, const std::tuple<W...>& variables) {
-  return std::apply([&](const auto&... w) { return std::tuple{Tower::gradient_by(part, w)...}; }, variables);
+template <class Tower, class Loss, class Variables>
+constexpr auto gradients_of_tower(const Loss& part, const Variables& variables) {
+  return variables.unpack([&](const auto&... w) { return plain(Tower::gradient_by(part, w)...); });
 }
 
-template <int Number, class Rule, class Settings, class Loss, class Sums, class... W>
+template <int Number, class Rule, class Settings, class Loss, class Sums, class Variables>
 constexpr auto step_of_tower(const Rule& rule, const Settings& settings, const Loss& loss, const Sums& sums,
-                             const std::tuple<W...>& variables) {
-  return std::apply(
-      [&](const auto&... w) {
-        return tower_of<Loss>::place(
-            clip_and_finish(rule, settings, writes_in_tower<Number>{}, no_factor{}, loss, sums, sums, w...));
-      },
-      variables);
+                             const Variables& variables) {
+  return variables.unpack([&](const auto&... w) {
+    return tower_of<Loss>::place(
+        clip_and_finish(rule, settings, writes_in_tower<Number>{}, no_factor{}, loss, sums, sums, w...));
+  });
 }
 
 template <std::size_t... T, class Rule, class Settings, class... Loss, class Variables>
 constexpr auto step_of_towers(std::index_sequence<T...>, const Rule& rule, const Settings& settings,
                               const boost::hana::tuple<Loss...>& towers, const Variables& variables) {
   constexpr int count = static_cast<int>(sizeof...(T));
-  const auto gradients = std::make_tuple(gradients_of_tower<tower_of<Loss>>(
-      tower_of<Loss>::template part<count>(boost::hana::at_c<T>(towers)), std::get<T>(variables))...);
-  using first = std::remove_cvref_t<decltype(std::get<0>(variables))>;
-  const auto sums = sums_of_gradients(std::make_index_sequence<std::tuple_size_v<first>>{}, std::get<T>(gradients)...);
-  const auto all = std::apply([](const auto&... g) { return std::tuple_cat(g...); }, gradients);
-  return std::apply(
-      [&](const auto&... g) {
-        return group(mean(towers), g...,
-                     step_of_tower<static_cast<int>(T)>(rule, settings, boost::hana::at_c<T>(towers), sums,
-                                                        std::get<T>(variables))...);
-      },
-      all);
+  const auto gradients = plain(gradients_of_tower<tower_of<Loss>>(
+      tower_of<Loss>::template part<count>(boost::hana::at_c<T>(towers)), item<T>(variables))...);
+  using first = std::remove_cvref_t<decltype(item<0>(variables))>;
+  const auto sums = sums_of_gradients(std::make_index_sequence<first::size>{}, item<T>(gradients)...);
+  const auto all = gradients.unpack([](const auto&... g) { return (g + ...); });
+  return all.unpack([&](const auto&... g) {
+    return group(
+        mean(towers), g...,
+        step_of_tower<static_cast<int>(T)>(rule, settings, boost::hana::at_c<T>(towers), sums, item<T>(variables))...);
+  });
 }
 
 /// A step of all towers.
@@ -194,7 +190,7 @@ constexpr auto minimize_by(const Rule& rule, const Settings& settings,
     return typename nothing_to_derive<typename First::element_type>::result{};
   } else {
     const auto variables =
-        std::make_tuple(pick_trainable<First>(typename First::ops{}), pick_trainable<More>(typename More::ops{})...);
+        plain(pick_trainable<First>(typename First::ops{}), pick_trainable<More>(typename More::ops{})...);
     using mistaken = typename decltype(mistake_of_towers<First>(variables))::type;
     if constexpr (!std::is_void_v<mistaken>)
       return typename mistaken::result{};

@@ -3,11 +3,11 @@
 // count of steps, averages of parameters.
 #pragma once
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/ops/gradient.hpp>
 #include <onto/ops/optimizer.hpp>
 
 #include <limits>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -96,9 +96,9 @@ constexpr auto computed_before(const X& x) {
 template <class X>
 constexpr auto only_expression(const X& x) {
   if constexpr (expression<X>)
-    return std::tuple{x};
+    return plain(x);
   else
-    return std::tuple{};
+    return plain_tuple<>{};
 }
 
 /// What one variable adds to a step: the effects before any update, and the updates.
@@ -115,9 +115,10 @@ constexpr auto updates_of(const Rule& rule, const Writer& to, const More& more, 
                           const Shared&... shared) {
   const auto symbol = symbol_of(w);
   const auto own = rule(to, symbol, g, shared...);
-  const auto next = std::get<std::tuple_size_v<std::remove_const_t<decltype(own)>> - 1>(own);
-  return std::apply([](const auto&... e) { return std::tuple{update<typename variable_in<W>::type, Raw>(e)...}; },
-                    std::tuple_cat(own, more(to, symbol, next)));
+  const auto next = item<decltype(own)::size - 1>(own);
+  return (own + more(to, symbol, next)).unpack([](const auto&... e) {
+    return plain(update<typename variable_in<W>::type, Raw>(e)...);
+  });
 }
 
 template <class Rule, class Rate, class Step, class Writer, class Factor, class More, class G, class W>
@@ -125,13 +126,10 @@ constexpr auto step_of(const Rule& rule, const Rate& rate, const Step& step, con
                        const More& more, const G& raw, const W& w) {
   using T = typename W::element_type;
   const auto common = rule.template common<T>(rate, step);
-  const auto updates = std::apply(
-      [&](const auto&... shared) {
-        return updates_of<G>(rule, to, more, w, factor.template times<T>(earlier(raw)), computed_before(shared)...);
-      },
-      common);
-  const auto first =
-      std::apply([](const auto&... shared) { return std::tuple_cat(only_expression(shared)...); }, common);
+  const auto updates = common.unpack([&](const auto&... shared) {
+    return updates_of<G>(rule, to, more, w, factor.template times<T>(earlier(raw)), computed_before(shared)...);
+  });
+  const auto first = common.unpack([](const auto&... shared) { return (only_expression(shared) + ...); });
   return step_part<std::remove_const_t<decltype(first)>, std::remove_const_t<decltype(updates)>>{first, updates};
 }
 
@@ -174,7 +172,7 @@ constexpr auto clipping_factor(const Most& most, const Factor& factor, const G&.
 struct keeps_no_average {
   template <class Writer, class W, class Next>
   constexpr auto operator()(const Writer&, const W&, const Next&) const {
-    return std::tuple{};
+    return plain_tuple<>{};
   }
 };
 /// or that of a variable's values, which moves by `share` towards its next one.
@@ -185,7 +183,7 @@ struct keeps_average {
   template <class Writer, class W, class Next>
   constexpr auto operator()(const Writer& to, const W& w, const Next& next) const {
     const auto average = name_state(spelled<"average">(), type_box<W>{}, w);
-    return std::tuple{to.subtract(average, rate_in<typename W::element_type>(share) * (average - next))};
+    return plain(to.subtract(average, rate_in<typename W::element_type>(share) * (average - next)));
   }
 };
 
@@ -195,13 +193,14 @@ template <std::size_t... K, class Rule, class Rate, class Step, class Writer, cl
           class... W>
 constexpr auto parts_of(std::index_sequence<K...>, const Rule& rule, const Rate& rate, const Step& step,
                         const Writer& to, const Factor& factor, const More& more, const G& gradients, const W&... w) {
-  return std::make_tuple(step_of(rule, rate, step, to, factor, more, std::get<K>(gradients), w)...);
+  return plain(step_of(rule, rate, step, to, factor, more, item<K>(gradients), w)...);
 }
 
 template <class Loss, class Effects, class Count, class... Part>
 constexpr auto join_parts(const Loss& loss, const Effects& effects, const Count& count, const Part&... part) {
-  return std::apply([&](const auto&... effect) { return group(loss, effect...); },
-                    std::tuple_cat(effects, part.first..., std::tuple{count}, part.updates...));
+  return (effects + (part.first + ...) + plain(count) + (part.updates + ...)).unpack([&](const auto&... effect) {
+    return group(loss, effect...);
+  });
 }
 
 /// Whether a rule goes by a count of its own, beside `W`.
@@ -229,7 +228,7 @@ constexpr auto finish_step(const Rule& rule, const Settings& settings, const Wri
   const auto step = made + c<1>;  // of this step, from 1 on
   const auto count = to.set(made, step);
   const auto with = [&](const auto& before, const auto& parts) {
-    return std::apply([&](const auto&... part) { return join_parts(loss, before, count, part...); }, parts);
+    return parts.unpack([&](const auto&... part) { return join_parts(loss, before, count, part...); });
   };
   constexpr std::index_sequence_for<First, W...> numbers{};
   const auto finish = [&](const auto& before, const auto& own) {
@@ -241,16 +240,15 @@ constexpr auto finish_step(const Rule& rule, const Settings& settings, const Wri
       const auto n = cast<double>(step);
       const auto share = c<1.0> - minimum((c<1.0> + n) / (c<10.0> + n), settings.average);
       using known = std::remove_const_t<decltype(earlier(share))>;
-      return with(std::tuple_cat(before, std::tuple{share}),
-                  parts_of(numbers, rule, settings.rate, own, to, factor, keeps_average<known>{earlier(share)},
-                           gradients, first, w...));
+      return with(before + plain(share), parts_of(numbers, rule, settings.rate, own, to, factor,
+                                                  keeps_average<known>{earlier(share)}, gradients, first, w...));
     }
   };
   using symbol = decltype(symbol_of(first));
   if constexpr (counts_steps<Rule, symbol>) {
     const auto own = Rule::template count<typename step_count<Loss>::type>(symbol{});
     const auto next = own + c<1>;
-    return finish(std::tuple_cat(effects, std::tuple{to.set(own, next)}), next);
+    return finish(effects + plain(to.set(own, next)), next);
   } else {
     return finish(effects, step);
   }
@@ -263,7 +261,7 @@ constexpr auto clip_and_finish(const Rule& rule, const Settings& settings, const
     return finish_step(rule, settings, to, factor, loss, effects, gradients, w...);
   } else {
     const auto clipping =
-        std::apply([&](const auto&... g) { return clipping_factor(settings.most, factor, earlier(g)...); }, gradients);
+        gradients.unpack([&](const auto&... g) { return clipping_factor(settings.most, factor, earlier(g)...); });
     const auto all = [&] {
       if constexpr (std::is_same_v<Factor, no_factor>)
         return clipping;
@@ -271,8 +269,7 @@ constexpr auto clip_and_finish(const Rule& rule, const Settings& settings, const
         return clipping * cast<double>(factor.factor);
     }();
     using known = common_factor<std::remove_const_t<decltype(earlier(all))>>;
-    return finish_step(rule, settings, to, known{earlier(all)}, loss, std::tuple_cat(effects, std::tuple{all}),
-                       gradients, w...);
+    return finish_step(rule, settings, to, known{earlier(all)}, loss, effects + plain(all), gradients, w...);
   }
 }
 
@@ -285,7 +282,7 @@ constexpr auto is_finite(const G& g) {
 template <class Rule, class Settings, class Loss, class... W>
 constexpr auto make_step(const Rule& rule, const Settings& settings, const Loss& loss, const W&... w) {
   if constexpr (std::is_same_v<std::remove_cvref_t<decltype(settings.scaling)>, no_modifier>) {
-    const std::tuple gradients{gradient(loss, w)...};
+    const auto gradients = plain(gradient(loss, w)...);
     return clip_and_finish(rule, settings, writes_always{}, no_factor{}, loss, gradients, gradients, w...);
   } else {
     // *Source* torch.amp.GradScaler.
@@ -294,8 +291,8 @@ constexpr auto make_step(const Rule& rule, const Settings& settings, const Loss&
     using scaled = std::conditional_t<std::is_void_v<Loss>, void, float>;
     const auto scale = variable<"loss_scale", scaled>(fill<scaled>(real(o.initial)));
     const auto good = variable<"loss_scale/good_steps", count>(zeros<count>());
-    const std::tuple gradients{gradient(loss * rate_in<typename Loss::element_type>(scale), w)...};
-    const auto finite = std::apply([](const auto&... g) { return (... && is_finite(earlier(g))); }, gradients);
+    const auto gradients = plain(gradient(loss * rate_in<typename Loss::element_type>(scale), w)...);
+    const auto finite = gradients.unpack([](const auto&... g) { return (... && is_finite(earlier(g))); });
     const auto factor = c<1.0> / cast<double>(scale);
     const auto enough = cast<double>(good) + c<1.0> >= real(o.interval);
     const auto next_scale =
@@ -304,8 +301,7 @@ constexpr auto make_step(const Rule& rule, const Settings& settings, const Loss&
     using writer = writes_where<std::remove_const_t<decltype(earlier(finite))>>;
     using known = common_factor<std::remove_const_t<decltype(earlier(factor))>>;
     return clip_and_finish(rule, settings, writer{earlier(finite)}, known{earlier(factor)}, loss,
-                           std::tuple_cat(gradients, std::tuple{finite, factor, next_scale, next_good}), gradients,
-                           w...);
+                           gradients + plain(finite, factor, next_scale, next_good), gradients, w...);
   }
 }
 

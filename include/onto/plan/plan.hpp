@@ -2,6 +2,7 @@
 // The plan of a program as a constexpr value: kernels, transfers, bytes, memory. `plan_of(e)` can be asserted on.
 #pragma once
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/device/world.hpp>
 #include <onto/expr/not_a_feed.hpp>
 #include <onto/graph/device_routes.hpp>
@@ -310,32 +311,34 @@ constexpr fetch_list<First, More...> fetches(const std::tuple<First, More...>& s
 
 namespace detail {
 /// What an argument of `fetches` adds to the list.
+template <expression... E>
+constexpr auto fetched(const std::tuple<E...>& several) {
+  return std::apply([](const E&... e) { return plain(e...); }, several);
+}
 template <class X>
 constexpr auto fetched(const X& x) {
   if constexpr (expression<X>) {
-    return std::tuple<X>(x);
+    return plain(x);
   } else if constexpr (makes_several<X>) {
-    return x.each();
+    return fetched(x.each());
   } else {
     using wrong = typename decltype(program_mistake<X>())::type;
     static_cast<void>(static_cast<typename wrong::reported*>(nullptr));
-    return std::tuple<ill_formed>();
+    return plain(ill_formed{});
   }
 }
 template <expression... E>
-constexpr const std::tuple<E...>& fetched(const std::tuple<E...>& several) {
-  return several;
-}
-template <expression... E>
-constexpr std::tuple<E...> fetched(const boost::hana::tuple<E...>& several) {
-  return boost::hana::unpack(several, [](const E&... e) { return std::tuple<E...>(e...); });
+constexpr auto fetched(const boost::hana::tuple<E...>& several) {
+  return boost::hana::unpack(several, [](const E&... e) { return plain(e...); });
 }
 }  // namespace detail
 
 /// Those of tuples stand among the others, in their order: `fetches(h, c, gradients(loss, w, b))` are four.
 template <class... X>
   requires(sizeof...(X) > 0 && !(expression<X> && ...))
-constexpr auto fetches(const X&... x) { return fetches(std::tuple_cat(detail::fetched(x)...)); }
+constexpr auto fetches(const X&... x) {
+  return (detail::fetched(x) + ...).unpack([](const auto&... e) { return fetches(e...); });
+}
 
 /// Several to be fetched, each computed on `Device`.
 template <place_type Device, expression... E>

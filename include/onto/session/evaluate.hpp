@@ -76,7 +76,7 @@ template <class E, class... Symbols>
 ONTO_NOINLINE result_of<E> evaluate_bound(const E& e, const feed<Symbols>&... feeds) {
   const state* const states[] = {e.state.get()};
   evaluator<E> here;
-  return std::get<0>(typed_run<E>::run(here, nullptr, states, feeds...));
+  return typed_run<E>::run_one(here, nullptr, states, feeds...);
 }
 template <class Outputs, class E, class... Symbols>
 ONTO_NOINLINE void evaluate_bound_to(std::remove_reference_t<Outputs>& outputs, const E& e,

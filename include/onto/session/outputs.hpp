@@ -126,7 +126,7 @@ struct output_takes_no_result {
 /// Outputs, one for each fetch: pointers to what has a name, copies of views.
 template <class... Out>
 struct output_list {
-  std::tuple<Out...> of;
+  plain_tuple<Out...> of;
 };
 
 template <class Out>
@@ -153,14 +153,10 @@ auto outputs_of(std::remove_reference_t<Outputs>& outputs) {
                 "[onto.run] the output is a temporary, and the result would be lost; give it a name");
   if constexpr (is_tuple<given>)
     return std::apply(
-        [](auto&... each) {
-          return output_list<kept_output<std::remove_reference_t<decltype(each)>>...>{
-              std::tuple<kept_output<std::remove_reference_t<decltype(each)>>...>(each...)};
-        },
+        [](auto&... each) { return output_list<kept_output<std::remove_reference_t<decltype(each)>>...>{{{each}...}}; },
         outputs);
   else
-    return output_list<kept_output<std::remove_reference_t<Outputs>>>{
-        std::tuple<kept_output<std::remove_reference_t<Outputs>>>(outputs)};
+    return output_list<kept_output<std::remove_reference_t<Outputs>>>{{{outputs}}};
 }
 
 inline namespace ONTO_ABI {
@@ -170,54 +166,50 @@ template <class... E>
 struct run_into_outputs {
   using typed = typed_run<E...>;
 
-  template <class Core, class Outputs, class... Symbols>
-  static void run(Core& core, repeated_run* kept, const state* const* states, Outputs& outputs,
+  template <class Core, class... Out, class... Symbols>
+  static void run(Core& core, repeated_run* kept, const state* const* states, const output_list<Out...>& outputs,
                   const feed<Symbols>&... feeds) {
-    using given = decltype(Outputs::of);
-    constexpr bool one_each = std::tuple_size_v<given> == sizeof...(E);
+    constexpr bool one_each = sizeof...(Out) == sizeof...(E);
     static_assert(one_each, "[onto.run] there is one output for each fetch; give several as std::tie(a, b)");
     if constexpr (one_each) {
-      constexpr int misfit = first_misfit<given>(std::make_index_sequence<sizeof...(E)>{});
+      constexpr int misfit = first_misfit<Out...>();
       if constexpr (misfit >= 0) {
         using result = std::tuple_element_t<static_cast<std::size_t>(misfit), typename typed::results>;
-        using out = std::remove_reference_t<std::tuple_element_t<static_cast<std::size_t>(misfit), given>>;
+        using out = std::remove_reference_t<std::tuple_element_t<static_cast<std::size_t>(misfit), std::tuple<Out...>>>;
         static_cast<void>(static_cast<typename output_takes_no_result<result, out>::reported*>(nullptr));
       } else {
-        given_memory<Outputs> given_to{outputs, {}};
-        typed::issue(core, kept, states, &memory<Outputs>, &given_to, true, feeds...);
+        using given = given_memory<output_list<Out...>>;
+        given given_to{outputs, {}};
+        typed::issue(core, kept, states, &memory<given>, &given_to, true, feeds...);
       }
     }
   }
 
  private:
   /// The first output that does not take its result, or -1.
-  template <class Given, std::size_t... K>
-  static constexpr int first_misfit(std::index_sequence<K...>) {
+  template <class... Out>
+  static constexpr int first_misfit() {
     int k = 0;
-    const bool all = ((takes_result<std::tuple_element_t<K, typename typed::results>,
-                                    std::remove_reference_t<std::tuple_element_t<K, Given>>> &&
-                       (++k, true)) &&
-                      ...);
+    const bool all = ((takes_result<result_of<E>, std::remove_reference_t<Out>> && (++k, true)) && ...);
     return all ? -1 : k;
   }
 
   template <class Outputs>
   struct given_memory {
-    Outputs& outputs;
+    const Outputs& outputs;
     former_outputs former;
   };
 
-  template <class Outputs>
+  template <class Given>
   static void* memory(void* context, int fetch, const extents& shape) {
-    auto& given = *static_cast<given_memory<Outputs>*>(context);
+    Given& given = *static_cast<Given*>(context);
     void* found = nullptr;
     [&]<std::size_t... K>(std::index_sequence<K...>) {
-      (void)((static_cast<int>(K) == fetch
-                  ? (found = memory_for(std::get<K>(given.outputs.of), shape, given.former), true)
-                  : false) ||
+      (void)((static_cast<int>(K) == fetch ? (found = memory_for(item<K>(given.outputs.of), shape, given.former), true)
+                                           : false) ||
              ...);
     }
-    (std::make_index_sequence<sizeof...(E)>{});
+    (std::index_sequence_for<E...>{});
     return found;
   }
 };

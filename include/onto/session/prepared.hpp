@@ -2,6 +2,7 @@
 // Programs that are run again and again: prepared once, then repeated, waited for or not.
 #pragma once
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/expr/not_a_feed.hpp>
 #include <onto/session/run_loop.hpp>
 
@@ -133,7 +134,7 @@ class prepared {
     return
         [step = *this, list = detail::outputs_of<Outputs>(outputs)]<class... Symbols>(const feed<Symbols>&... feeds) {
           if constexpr (is_loop_to<Outputs, Symbols...>()) {
-            auto& output = std::get<0>(list.of);
+            auto& output = detail::item<0>(list.of);
             if (step.runs_here() &&
                 detail::run_prepared_loop_to(output, *step.core_->unwatched_kernels, step.expression(), feeds...))
               return;
@@ -159,7 +160,7 @@ class prepared {
  private:
   friend class session;
 
-  prepared(const detail::ref<detail::session_runtime>& core, const E&... e) : core_(core), expressions_(e...) {
+  prepared(const detail::ref<detail::session_runtime>& core, const E&... e) : core_(core), expressions_{{e}...} {
     const detail::state* const states[] = {e.state.get()...};
     if constexpr (typed::graph::well_formed)
       program_ = core->prepare(typed::program(), states);
@@ -184,13 +185,13 @@ class prepared {
       return false;
   }
   bool runs_here() const { return core_->unwatched_kernels && program_->is_of_host; }
-  const auto& expression() const { return std::get<0>(expressions_); }
+  const auto& expression() const { return detail::item<0>(expressions_); }
 
   template <class... Symbols>
   static result_type repeat(detail::session_runtime& core, detail::repeated_run* program,
                             const feed<Symbols>&... feeds) {
     if constexpr (Single)
-      return std::get<0>(typed::run(core, program, nullptr, feeds...));
+      return typed::run_one(core, program, nullptr, feeds...);
     else
       return typed::run(core, program, nullptr, feeds...);
   }
@@ -210,7 +211,7 @@ class prepared {
   };
 
   detail::ref<detail::session_runtime> core_;
-  std::tuple<E...> expressions_;  // they hold the values of constants
+  detail::plain_tuple<E...> expressions_;  // they hold the values of constants
   detail::ref<detail::repeated_run> program_;
 };
 

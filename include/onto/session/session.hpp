@@ -67,7 +67,7 @@ class session {
       return detail::result_of<E>{};
     } else {
       const detail::state* const states[] = {e.state.get()};
-      return std::get<0>(detail::typed_run<E>::run(*core_, nullptr, states, feeds...));
+      return detail::typed_run<E>::run_one(*core_, nullptr, states, feeds...);
     }
   }
 
@@ -106,8 +106,10 @@ class session {
   /// Runs a program with several results. *Returns* a `std::tuple` of tensors.
   template <expression... E, class... Symbols>
   auto run(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
-    return boost::hana::unpack(f.expressions,
-                               [&](const E&... e) { return run_all(std::tuple<const E&...>(e...), feeds...); });
+    return boost::hana::unpack(f.expressions, [&](const E&... e) {
+      const detail::state* const states[] = {e.state.get()...};
+      return detail::typed_run<E...>::run(*core_, nullptr, states, feeds...);
+    });
   }
   /// The same of what makes several: `sess.run(value_and_gradient(loss, w, b))`,
   template <expression... E, class... Symbols>
@@ -317,16 +319,6 @@ class session {
   template <class... E>
   placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
     return core_->report(detail::typed_run<E...>::program(), states);
-  }
-
-  template <class... E, class... Symbols>
-  auto run_all(const std::tuple<const E&...>& fetched, const feed<Symbols>&... feeds) {
-    return std::apply(
-        [&](const E&... e) {
-          const detail::state* const states[] = {e.state.get()...};
-          return detail::typed_run<E...>::run(*core_, nullptr, states, feeds...);
-        },
-        fetched);
   }
 
   template <class Graph, class E, class... Ops>

@@ -2,6 +2,7 @@
 // A run with its types: the tensors that come out, the feeds that must go in, and the call below that knows neither.
 #pragma once
 
+#include <onto/core/plain_tuple.hpp>
 #include <onto/session/kernels.hpp>
 #include <onto/session/session_runtime.hpp>
 #include <onto/tensor/tensor.hpp>
@@ -132,12 +133,16 @@ struct typed_run {
   /// request. `states` are of the fetched expressions.
   template <class Core, class... Symbols>
   static results run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
-    results r((static_cast<void>(sizeof(E)), no_values)...);
-    if constexpr (!graph::well_formed)
-      report_mistake<graph>();
-    else
-      issue(core, kept, states, &allocate_result, &r, false, feeds...);
-    return r;
+    held r{{result_of<E>(no_values)}...};
+    issue(core, kept, states, &allocate_result, &r, false, feeds...);
+    return to_results(r, std::index_sequence_for<E...>{});
+  }
+  /// The first result alone.
+  template <class Core, class... Symbols>
+  static auto run_one(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
+    held r{{result_of<E>(no_values)}...};
+    issue(core, kept, states, &allocate_result, &r, false, feeds...);
+    return static_cast<std::remove_reference_t<decltype(item<0>(r))>&&>(item<0>(r));
   }
 
   /// The same, where results go to memory that `allocate` gives.
@@ -181,14 +186,21 @@ struct typed_run {
   }
 
  private:
+  using held = plain_tuple<result_of<E>...>;
+
+  template <std::size_t... K>
+  static ONTO_INLINE results to_results(held& r, std::index_sequence<K...>) {
+    return results(static_cast<result_of<E>&&>(item<K>(r))...);
+  }
+
   static void* allocate_result(void* context, int fetch, const extents& shape) {
-    return allocate_one(*static_cast<results*>(context), fetch, shape, std::make_index_sequence<sizeof...(E)>{});
+    return allocate_one(*static_cast<held*>(context), fetch, shape, std::index_sequence_for<E...>{});
   }
 
   template <std::size_t... K>
-  static void* allocate_one(results& r, int fetch, const extents& shape, std::index_sequence<K...>) {
+  static void* allocate_one(held& r, int fetch, const extents& shape, std::index_sequence<K...>) {
     void* memory = nullptr;
-    (void)((static_cast<int>(K) == fetch ? (memory = allocate_tensor(std::get<K>(r), shape), true) : false) || ...);
+    (void)((static_cast<int>(K) == fetch ? (memory = allocate_tensor(item<K>(r), shape), true) : false) || ...);
     return memory;
   }
 };
