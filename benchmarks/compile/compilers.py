@@ -99,15 +99,16 @@ class Bench:
         """The cost of compiling a program once."""
         return self.run(self.command(compiler, library, program))[0]
 
-    def counts(self, compiler, library, program):
-        """What a program makes a compiler do, in numbers that are the same every time, as far as the compiler tells.
+    def counts(self, compiler, library, program, optimized=False):
+        """What a program makes a compiler do, in numbers that are the same every time, as far as the compiler tells. Where
+        `optimized`, g++ makes the object file, for which it instantiates a little more.
 
         "instantiations": with g++ the specializations of functions, variables and classes it has registered at the end;
         with clang++ the classes and functions it has instantiated. "functions": those clang++ generates code for
         before it optimizes.
         """
         if compiler == "g++":
-            _, text = self.run(self.command(compiler, library, program, ["-fsyntax-only", "-fmem-report"]))
+            _, text = self.run(self.command(compiler, library, program, ["-fmem-report", *([] if optimized else ["-fsyntax-only"])]))
             found = re.findall(r"(?:decl|type)_specializations: size \d+, (\d+) elements", text)
             return {"instantiations": sum(map(int, found))} if len(found) == 2 else {}
         if compiler == "clang++":

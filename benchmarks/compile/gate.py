@@ -59,10 +59,10 @@ def measured_counts(bench, compiler):
     """The numbers of every counted program: {"instantiations": {"include": n, ...}, ...}."""
     table = {}
     for program in COUNTED:
-        for kind, number in bench.counts(compiler, "onto", program).items():
+        optimized = compiler == "g++" and program in OPTIMIZED
+        for kind, number in bench.counts(compiler, "onto", program, optimized).items():
             table.setdefault(kind, {})[program] = number
-        if compiler == "g++" and program in OPTIMIZED:
-            bench.time(compiler, "onto", program)
+        if optimized:
             table.setdefault("functions", {})[program] = bench.functions_left(compiler, "onto", program)
     return table
 
