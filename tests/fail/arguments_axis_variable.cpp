@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // An axis is a constant. C++ finds no overload for a variable in <>; the line of the first that compilers list says so.
-// LINES: 90
+// LINES: 50
 // FAIL(g++): not usable in a constant expression
 // FAIL(g++): \[onto\.axis\] an axis is a constant: constexpr int k = 1
 // FAIL(clang++): \[onto\.axis\] an axis is a constant: constexpr int k = 1

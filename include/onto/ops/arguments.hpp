@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Words that were given what they take in the wrong place: each is one sentence.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/data.hpp>
 #include <onto/ops/argument_mistakes.hpp>

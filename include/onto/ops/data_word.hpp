@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // What makes a function of expressions take data itself too: a tensor, a vector, an array or a span.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/data.hpp>
 

@@ -2,6 +2,7 @@
 // Numbers and updates written where elements are taken by number: `take<1>(x, 0)`, `take<1>(x, 0_c)`,
 // `take<0>(x, {0, 2})`, `scatter(x, {0, 2}, {1, 2.5})`.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/constant.hpp>
 #include <onto/ops/arguments.hpp>

@@ -2,6 +2,7 @@
 // What makes tensors of no operand, and files of tensors, given what they take in the wrong place: each is one
 // sentence.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>

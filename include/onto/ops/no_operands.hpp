@@ -2,6 +2,7 @@
 // Words called with what none of their forms takes, `relu(0.5)`, `clip(total, 0, 1)`, `matmul(x, f)`: one sentence,
 // where compilers would list each form and why it is not the one.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/shape_check.hpp>
 

@@ -3,6 +3,7 @@
 // operand is expected, casts of a number alone or to what is no element type, and choices of `where` by or between what
 // is none: each is one sentence.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/constant.hpp>
 #include <onto/expr/data.hpp>

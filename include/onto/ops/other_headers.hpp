@@ -2,6 +2,7 @@
 // Words whose header is not included, and which are given what they take in the wrong place where it is: each is one
 // sentence.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/data.hpp>
 #include <onto/expr/shape_check.hpp>

@@ -2,6 +2,7 @@
 // Names that C and other libraries have for what is written otherwise here: each is one sentence. A program's own
 // function of such a name comes first.
 #pragma once
+#pragma GCC system_header  // so that messages leave out how its macros expand
 
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/arguments.hpp>

@@ -169,7 +169,8 @@ TEST_CASE("initialize sets a prepared program's variables again", "[session][pre
 
 TEST_CASE("errors of placement arrive when a program is prepared", "[session][prepared]") {
   session sess{{.simulated_gpus = 1}};
-  const std::string said = words_of<invalid_argument_error>([&] { static_cast<void>(sess.prepare(on<gpu<7>>(x + x))); });
+  const std::string said =
+      words_of<invalid_argument_error>([&] { static_cast<void>(sess.prepare(on<gpu<7>>(x + x))); });
   CHECK(said.find("Could not satisfy explicit device specification '/device:GPU:7'") != std::string::npos);
   CHECK(sess.prepare(on<gpu<0>>(x + x))(x = filled(1)) == filled(2));
 }
