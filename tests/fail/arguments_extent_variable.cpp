@@ -2,8 +2,8 @@
 // Extents in <> are constants; the line of the first overload that compilers list says what has those of the run.
 // LINES: 20
 // FAIL(g++): not usable in a constant expression
-// FAIL(g++): \[onto\.extents\] constants; those that the run knows: zeros_like\(x\)
-// FAIL(clang++): \[onto\.extents\] constants; those that the run knows: zeros_like\(x\)
+// FAIL(g++): \[onto\.shape\] constants; those that the run knows: zeros_like\(x\)
+// FAIL(clang++): \[onto\.shape\] constants; those that the run knows: zeros_like\(x\)
 // FAIL(nvcc): constant
 #include <onto/onto.hpp>
 

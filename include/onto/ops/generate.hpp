@@ -199,20 +199,20 @@ constexpr auto generate_as(shape<Dims...>) {
 
 /// Zeros: `zeros<float, 2, 3>()`. *Mandates*, here and below, extents other than `dyn`.
 template <tensor_element T, int... Dims>
-constexpr auto zeros() {  // [onto.extents] constants; those that the run knows: zeros_like(x)
+constexpr auto zeros() {  // [onto.shape] constants; those that the run knows: zeros_like(x)
   return detail::generate<op::zeros<T, Dims...>>(shape<Dims...>{});
 }
 
 /// Ones: `ones<float, 2, 3>()`.
 template <tensor_element T, int... Dims>
-constexpr auto ones() {  // [onto.extents] constants; those that the run knows: ones_like(x)
+constexpr auto ones() {  // [onto.shape] constants; those that the run knows: ones_like(x)
   return detail::generate<op::ones<T, Dims...>>(shape<Dims...>{});
 }
 
 /// One value everywhere: `fill<float, 2, 3>(0.5f)`.
 /// *Throws* `invalid_argument_error` where an integer does not fit.
 template <tensor_element T, int... Dims, detail::number_argument S>
-constexpr auto fill(const S& value) {  // [onto.extents] constants; those that the run knows: full_like(x, value)
+constexpr auto fill(const S& value) {  // [onto.shape] constants; those that the run knows: full_like(x, value)
   return detail::generate<op::fill<T, Dims...>>(shape<Dims...>{}, detail::lift<scalar_node<T>>(value));
 }
 
@@ -226,7 +226,7 @@ constexpr auto eye() {
 /// 0, 1, 2 to `N - 1`: `iota<float, 4>()`.
 template <tensor_element T, int N>
   requires(!std::same_as<T, bool>)
-constexpr auto iota() {  // [onto.extents] constants; those that the run knows: iota_like(x)
+constexpr auto iota() {  // [onto.shape] constants; those that the run knows: iota_like(x)
   return detail::generate<op::iota<T, N>>(shape<N>{});
 }
 

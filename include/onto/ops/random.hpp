@@ -141,7 +141,7 @@ struct seed_is_an_integer : mistake {
 /// placeholder or is computed gives each run numbers of its own. The same bits on every device. *Mandates* a
 /// floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, detail::seed_value Seed>
-constexpr auto random_uniform(const Seed& seed) {  // [onto.extents] constants; of the run: random_uniform_like(x, 1)
+constexpr auto random_uniform(const Seed& seed) {  // [onto.shape] constants; of the run: random_uniform_like(x, 1)
   using operation = op::random_uniform<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
@@ -154,7 +154,7 @@ constexpr auto random_uniform(const Seed& seed) {  // [onto.extents] constants; 
 /// float in some millions, and a few units of the last place in double: the libraries' log and cos differ. *Mandates* a
 /// floating-point type, and extents other than `dyn`.
 template <tensor_element T, int... Dims, detail::seed_value Seed>
-constexpr auto random_normal(const Seed& seed) {  // [onto.extents] constants; of the run: random_normal_like(x, 1)
+constexpr auto random_normal(const Seed& seed) {  // [onto.shape] constants; of the run: random_normal_like(x, 1)
   using operation = op::random_normal<T, Dims...>;
   if constexpr (is_floating(element_of<T>)) {
     return detail::generate<operation>(shape<Dims...>{}, detail::seed_node(seed));
