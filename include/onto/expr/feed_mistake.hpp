@@ -30,8 +30,8 @@ struct elements_are_of_another_type {
   static constexpr bool ok = sizeof(Data) == 0;
   static_assert(ok == true,
                 "[onto.feed] the data's elements are of another type than the placeholder's, as double beside float; "
-                "declare the placeholder with theirs and convert with cast<T>(x), or feed what holds them, "
-                "std::vector<float>(v.begin(), v.end())");
+                "declare the placeholder with theirs and convert with cast<T>(x), or feed what holds elements of the "
+                "placeholder's type T, std::vector<T>(v.begin(), v.end())");
 };
 template <class Matrix, class Tensor>
 struct matrix_is_not_row_major {

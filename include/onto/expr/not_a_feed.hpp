@@ -86,8 +86,10 @@ template <class X>
 struct number_is_run {
   using reported = void;
   static constexpr bool ok = sizeof(X) > 99;
-  static_assert(ok == true,
-                "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x)");
+  static_assert(
+      ok == true,
+      "[onto.run] what runs is an expression, and this is a number; write exp(x), not std::exp(x), cast<T>(x), not "
+      "T(x), where(c, x, y), not c ? x : y");
 };
 
 template <class X>

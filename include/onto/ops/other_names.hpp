@@ -125,6 +125,34 @@ struct concatenate_has_another_name : mistake {
   static_assert(ok == true, "[onto.operands] concatenate is written concat<0>(x, y)");
 };
 template <class... X>
+struct arange_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok == true,
+                "[onto.operands] arange is written iota<int, 5>(), or 2 + 3 * iota<int, 5>() from 2 in steps of 3; "
+                "iota_like(x) is of an extent that the run knows");
+};
+template <class... X>
+struct percentile_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok == true, "[onto.operands] percentile is written quantile(x, 0.9), with <onto/sort.hpp>");
+};
+template <class... X>
+struct nonzero_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok == true,
+      "[onto.operands] nonzero would have as many elements as the mask has; the first K are "
+      "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>");
+};
+template <class... X>
+struct argwhere_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(
+      ok == true,
+      "[onto.operands] argwhere would have as many elements as the mask has; the first K are "
+      "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>");
+};
+template <class... X>
 struct unsqueeze_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok == true, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
@@ -170,6 +198,10 @@ ONTO_NAME_OF_OTHERS(mm)
 ONTO_NAME_OF_OTHERS(cat)
 ONTO_NAME_OF_OTHERS(concatenate)
 ONTO_NAME_OF_OTHERS(unsqueeze)
+ONTO_NAME_OF_OTHERS(arange)
+ONTO_NAME_OF_OTHERS(percentile)
+ONTO_NAME_OF_OTHERS(nonzero)
+ONTO_NAME_OF_OTHERS(argwhere)
 #undef ONTO_NAME_OF_OTHERS
 
 }  // namespace onto

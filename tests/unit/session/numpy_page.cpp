@@ -240,6 +240,8 @@ TEST_CASE("the page for NumPy's users: by number", "[golden]") {
       bincount<5>(i));
   ROW("np.histogram(x, 4, (-2, 2))[0]", "", histogram<4>(x, -2, 2));
   ROW("np.digitize(v, np.array([-1, 0, 1], np.float32))", "", searchsorted(constant({-1.f, 0.f, 1.f}), v, right_side));
+  ROW("np.flatnonzero(v < 0)", "the first 3, `np.nonzero`, `np.argwhere`; the length where there are fewer",
+      -top_k<3>(where(v < 0, -iota_like<std::int64_t>(v), -extent<0>(v))).values);
   ROW("np.searchsorted(np.array([-1, 0, 1], np.float32), v)", "", searchsorted(constant({-1.f, 0.f, 1.f}), v));
   ROW("np.eye(5)[i]", "", one_hot<5, double>(i));
   golden("numpy/numbers", p.rows);
@@ -251,6 +253,8 @@ TEST_CASE("the page for NumPy's users: linear algebra", "[golden]") {
   ROW("x @ v", "`np.matvec`, `np.vecmat`", matmul(x, v));
   ROW("np.dot(v, v)", "`np.inner`, `np.vdot`; of rows, `np.vecdot`, `sum<-1>(x * y)`", dot(v, v));
   ROW("np.outer(v, v)", "", outer(v, v));
+  ROW("np.cross(s, np.flip(s, 0))", "rows of three",
+      roll<-1, 1>(s) * roll<-2, 1>(flip<0>(s)) - roll<-2, 1>(s) * roll<-1, 1>(flip<0>(s)));
   ROW("np.trace(s)", "", sum(where(eye<bool, 3>(), s, 0)));
   ROW("np.diagonal(s)", "`np.diag`", sum<1>(where(eye<bool, 3>(), s, 0)));
   ROW("np.diagflat(z)", "`np.diag`", where(eye<bool, 4>(), expand_dims<1>(z), 0));
