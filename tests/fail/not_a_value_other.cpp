@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // An expression does not become another one: each has a type of its own.
-// FAIL: \[onto\.run\] .* nor is it one of another type: const auto y = exp\(x\), and if constexpr \(c\)
+// FAIL: \[onto\.run\] .* nor is it one of another type: const auto y = exp\(x\), and if constexpr \(c\), not c
 #include <onto/onto.hpp>
 
 using namespace onto;

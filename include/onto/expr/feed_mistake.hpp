@@ -81,7 +81,7 @@ template <class Data, class Tensor>
 constexpr auto feed_mistake() {
   if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
     return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
-  else if constexpr (text_like<Data>)
+  else if constexpr (text_like<Data> || std::is_same_v<Data, std::initializer_list<const char*>>)
     return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else if constexpr (laid_out<Data> &&
                      requires(const Data& d, const typename Tensor::element_type*& p) { p = d.data(); })

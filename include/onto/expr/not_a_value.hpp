@@ -21,9 +21,9 @@ struct expression_has_no_value_yet {
   static constexpr bool ok = sizeof(To) == 0;
   static_assert(
       ok == true,
-      "[onto.run] an expression has no value before it is run; take that of sess.run(e) or evaluate(e), choose by "
-      "element with where(condition, a, b), and write exp(x), not std::exp(x); nor is it one of another type: const "
-      "auto y = exp(x), and if constexpr (c)");
+      "[onto.run] an expression has no value before it is run; take that of sess.run(e) or evaluate(e), of a "
+      "comparison all(x < y), choose by element with where(condition, a, b), and write exp(x), not std::exp(x); nor is "
+      "it one of another type: const auto y = exp(x), and if constexpr (c), not c ? x : y");
 };
 template <class... Index>
 struct expression_is_not_indexed {
@@ -31,7 +31,7 @@ struct expression_is_not_indexed {
   static constexpr bool ok = (... || (sizeof(Index) == 0));
   static_assert(ok == true,
                 "[onto.run] an expression has no elements before it is run; index the result, or take a part with "
-                "slice<begin, end>(x), and of what a condition chooses where(x > 0, x, 0)");
+                "slice<begin, end>(x) or take<0>(x, number), and of what a condition chooses where(x > 0, x, 0)");
 };
 template <class... Argument>
 struct expression_is_not_called {

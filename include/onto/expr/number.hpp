@@ -202,6 +202,32 @@ constexpr auto operator/(L, R) {
   return static_number<v.bits, v.kind>{};
 }
 
+// Beside a number of C++ they are one of C++: `1.0_c + n`.
+template <number_in_type L, class R>
+  requires std::is_arithmetic_v<R>
+constexpr auto operator+(L, R r) { return L::value + r; }
+template <class L, number_in_type R>
+  requires std::is_arithmetic_v<L>
+constexpr auto operator+(L l, R) { return l + R::value; }
+template <number_in_type L, class R>
+  requires std::is_arithmetic_v<R>
+constexpr auto operator-(L, R r) { return L::value - r; }
+template <class L, number_in_type R>
+  requires std::is_arithmetic_v<L>
+constexpr auto operator-(L l, R) { return l - R::value; }
+template <number_in_type L, class R>
+  requires std::is_arithmetic_v<R>
+constexpr auto operator*(L, R r) { return L::value * r; }
+template <class L, number_in_type R>
+  requires std::is_arithmetic_v<L>
+constexpr auto operator*(L l, R) { return l * R::value; }
+template <number_in_type L, class R>
+  requires(std::is_floating_point_v<R> || (std::is_arithmetic_v<R> && L::kind == number_kind::floating))
+constexpr auto operator/(L, R r) { return L::value / r; }
+template <class L, number_in_type R>
+  requires(std::is_floating_point_v<L> || (std::is_arithmetic_v<L> && R::kind == number_kind::floating))
+constexpr auto operator/(L l, R) { return l / R::value; }
+
 /// An unsigned integer of as many bits.
 template <class T>
 using bits_type = std::conditional_t<

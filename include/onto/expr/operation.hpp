@@ -52,6 +52,7 @@ enum class shape_fault : std::uint8_t {
   updates,    ///< scatter, segment_sum: other extents than the numbers and a row have
   along,      ///< take_along_axis: other extents than the operand's beside the axis
   extent,     ///< reshape, concat: an axis of more than 2^31 - 1 elements
+  examples,   ///< losses: other extents than the scores have
 };
 
 /// The shape of a result, or why there is none.

@@ -66,11 +66,14 @@ struct stray_argument {
   "rows of segment_sum<3>(rows, numbers), and the weights of bincount"
 #define ONTO_SAYS_ALONG "the numbers have the extents of x, but along the axis; rows are taken with take<0>(x, numbers)"
 #define ONTO_SAYS_EXTENT "an axis would have more than 2147483647 elements; leave it as several axes"
+#define ONTO_SAYS_EXAMPLES                                                                                            \
+  "a loss compares each score with a target of its own, and there are more of the one than of the other; give every " \
+  "example its target, or label"
 constexpr std::string_view shape_sentences[] = {
     "the shapes fit",  ONTO_SAYS_BROADCAST, ONTO_SAYS_INNER,  ONTO_SAYS_RANK,   ONTO_SAYS_AXIS,
     ONTO_SAYS_SIZE,    ONTO_SAYS_RANGE,     ONTO_SAYS_CONCAT, ONTO_SAYS_EMPTY,  ONTO_SAYS_BYTES,
     ONTO_SAYS_FEW,     ONTO_SAYS_CHANNELS,  ONTO_SAYS_GROUPS, ONTO_SAYS_WINDOW, ONTO_SAYS_VALUE,
-    ONTO_SAYS_ADDENDS, ONTO_SAYS_UPDATES,   ONTO_SAYS_ALONG,  ONTO_SAYS_EXTENT,
+    ONTO_SAYS_ADDENDS, ONTO_SAYS_UPDATES,   ONTO_SAYS_ALONG,  ONTO_SAYS_EXTENT, ONTO_SAYS_EXAMPLES,
 };
 
 // One struct a mistake: its name and arguments are what the compiler prints.
@@ -173,6 +176,11 @@ struct shape_mistake<shape_fault::extent, Op, Shapes...> : mistake {
   static constexpr bool ok = sizeof...(Shapes) > 99;
   static_assert(ok == true, "[onto.shape] " ONTO_SAYS_EXTENT);
 };
+template <class Op, class... Shapes>
+struct shape_mistake<shape_fault::examples, Op, Shapes...> : mistake {
+  static constexpr bool ok = sizeof...(Shapes) > 99;
+  static_assert(ok == true, "[onto.shape] " ONTO_SAYS_EXAMPLES);
+};
 #undef ONTO_SAYS_BROADCAST
 #undef ONTO_SAYS_INNER
 #undef ONTO_SAYS_RANK
@@ -191,6 +199,7 @@ struct shape_mistake<shape_fault::extent, Op, Shapes...> : mistake {
 #undef ONTO_SAYS_UPDATES
 #undef ONTO_SAYS_ALONG
 #undef ONTO_SAYS_EXTENT
+#undef ONTO_SAYS_EXAMPLES
 template <class Op, class... Elements>
 struct element_types_differ : mistake {
   static constexpr bool ok = sizeof...(Elements) > 99;

@@ -202,9 +202,9 @@ struct placeholder_node : detail::stateless_expression {
     return {};
   }
 
-  /// A list of another nesting than the placeholder's rank.
+  /// A list of another nesting than the placeholder's rank, or of texts beside numbers.
   template <class V>
-    requires(sizeof...(Dims) != 1 && std::is_arithmetic_v<V>)
+    requires((sizeof...(Dims) != 1 && std::is_arithmetic_v<V>) || (std::is_same_v<V, const char*> && !is_text(type)))
   feed<placeholder_node>
   operator=(std::initializer_list<V> list) const { return refuse(list); }
   template <class V>

@@ -18,7 +18,47 @@ namespace onto {
 /// What becomes of the losses of single examples: their mean, their sum, or they stay as they are.
 enum class reduction : unsigned char { mean, sum, none };
 
+namespace op {
+
+/// `Op` of operands of which none is stretched but numbers: a loss compares each score with a target of its own.
+template <class Op>
+struct each_with_its_own : Op {
+  using of_any_shape = Op;  // kernels are those of `Op`
+
+  ONTO_BEGIN_RUNS_ONCE
+  static constexpr inferred infer(const extents* operands, int count) {
+    for (int n = 1; n < count; ++n)
+      for (int k = 0; k < operands[n].rank; ++k)
+        if (operands[n][k] != dyn && operands[0][k] != dyn && operands[n][k] != operands[0][k])
+          return {operands[0], shape_fault::examples};
+    return Op::infer(operands, count);
+  }
+  ONTO_END_RUNS_ONCE
+};
+
+}  // namespace op
+
 namespace detail {
+
+/// Whether two operands have the same axes, and none that the types say to be stretched.
+template <class X, class Y>
+constexpr bool are_of_equal_extents() {
+  if constexpr (expression<X> && expression<Y> && !any_ill_formed<X, Y>) {
+    constexpr extents x = X::facts.shape, y = Y::facts.shape;
+    bool same = x.rank == y.rank;
+    for (int k = 0; same && k < x.rank; ++k) same = (x[k] == 1) == (y[k] == 1);
+    return same;
+  }
+  return false;
+}
+/// `Op` of what a loss compares, the scores and what they should be, and of more, which are numbers.
+template <class Op, class X, class Y, class... More>
+constexpr auto compare_each(const X& x, const Y& y, const More&... more) {
+  if constexpr (are_of_equal_extents<X, Y>())
+    return make<op::each_with_its_own<Op>>(x, y, more...);
+  else
+    return make<Op>(x, y, more...);
+}
 
 template <onto::reduction R, class E>
 constexpr auto reduce_losses(const E& each) {
@@ -99,12 +139,15 @@ constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels)
     return ill_formed{};
   } else if constexpr (is_floating(Labels::facts.type) && Labels::facts.shape.rank == Scores::facts.shape.rank &&
                        detail::labels_fit<Scores, Labels>()) {
-    return detail::reduce_losses<R>(-sum<-1>(labels * log_softmax(scores)));
+    return detail::reduce_losses<R>(-sum<-1>(detail::compare_each<op::mul>(labels, log_softmax(scores))));
   } else if constexpr (!is_floating(Labels::facts.type) && Labels::facts.type != element::boolean &&
                        Labels::facts.shape.rank + 1 == Scores::facts.shape.rank &&
                        detail::labels_fit<Scores, Labels>()) {
-    return detail::reduce_losses<R>(-sum<-1>(where(detail::is_class(scores, labels), log_softmax(scores),
-                                                   detail::number_of<0, detail::number_kind::integer>::value)));
+    const auto logs = log_softmax(scores);
+    const auto zero = detail::lift<std::remove_const_t<decltype(logs)>>(
+        detail::number_of<0, detail::number_kind::integer>::value, op::where::name);
+    return detail::reduce_losses<R>(
+        -sum<-1>(detail::compare_each<op::where>(detail::is_class(scores, labels), logs, zero)));
   } else {
     return typename detail::labels_do_not_fit<detail::shape_of_t<Scores>, detail::shape_of_t<Labels>>::result{};
   }
@@ -114,13 +157,15 @@ constexpr auto softmax_cross_entropy(const Scores& scores, const Labels& labels)
 template <reduction R = reduction::mean, class Scores, class Targets,
           detail::only_if<(expression<Scores> && expression<Targets>)> = 0>
 constexpr auto sigmoid_cross_entropy(const Scores& scores, const Targets& targets) {
-  return detail::losses_of<R>(scores, targets, [](const auto& s, const auto& t) { return softplus(s) - s * t; });
+  return detail::losses_of<R>(
+      scores, targets, [](const auto& s, const auto& t) { return softplus(s) - detail::compare_each<op::mul>(s, t); });
 }
 
 /// The mean of `(x - y)^2`.
 template <reduction R = reduction::mean, class X, class Y, detail::only_if<detail::operands<X, Y>> = 0>
 constexpr auto mean_squared_error(const X& x, const Y& y) {
-  return detail::losses_of<R>(x, y, [](const auto& a, const auto& b) { return square(a - b); });
+  return detail::losses_of<R>(x, y,
+                              [](const auto& a, const auto& b) { return square(detail::compare_each<op::sub>(a, b)); });
 }
 
 /// Huber's loss of `d = x - y`: `d^2 / 2` where `abs(d)` is at most `delta`, `delta * (abs(d) - delta / 2)` beyond.
@@ -129,7 +174,7 @@ template <reduction R = reduction::mean, class X, class Y,
           detail::only_if<detail::operands<X, Y>> = 0>
 constexpr auto huber(const X& x, const Y& y, const Delta& delta = {}) {
   return detail::losses_of<R>(x, y, [&delta](const auto& a, const auto& b) {
-    const auto distance = abs(a - b);
+    const auto distance = abs(detail::compare_each<op::sub>(a, b));
     const auto part = minimum(distance, delta);
     return part * (distance - 0.5_c * part);  // no choice, whose gradient would be two
   });

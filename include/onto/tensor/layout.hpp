@@ -50,6 +50,20 @@ namespace onto::detail {
 /// axes. A deleted function, and no assertion: whether a tensor can be called so stays a question that has an answer.
 struct an_element_has_one_index_for_each_axis;
 
+template <class Tensor>
+struct several_elements_are_no_condition {
+  using reported = void;
+  static constexpr bool ok = sizeof(Tensor) == 0;
+  static_assert(ok == true,
+                "[onto.tensor] several elements are no condition; reduce them in the program, evaluate(all(x < y)) or "
+                "any(x < y), or compare tensors as a whole: t == u");
+};
+template <class Tensor>
+bool no_truth_value() {
+  static_cast<void>(static_cast<typename several_elements_are_no_condition<Tensor>::reported*>(nullptr));
+  return false;
+}
+
 /// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
 constexpr bool may_agree(const extents& from, const extents& to) {
   if (from.rank != to.rank) return false;

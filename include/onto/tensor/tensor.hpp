@@ -297,6 +297,10 @@ class tensor {
     requires(sizeof...(Dims) != 1)
   detail::an_element_has_one_index_for_each_axis operator[](Index) const = delete;
 
+  template <std::same_as<bool> Truth>
+    requires(sizeof...(Dims) > 0)
+  explicit operator Truth() const { return detail::no_truth_value<tensor>(); }
+
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))

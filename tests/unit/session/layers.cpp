@@ -80,6 +80,41 @@ TEST_CASE("losses are reduced as is asked for", "[training]") {
   CHECK(some(3) == 0);
 }
 
+TEST_CASE("each score has a target of its own: what has one element is not stretched", "[training]") {
+  constexpr auto scores = placeholder<"rows", float, dyn, 3>;
+  constexpr auto classes = placeholder<"classes", int, dyn>;
+  constexpr auto shares = placeholder<"shares", float, dyn, 3>;
+  constexpr auto a = placeholder<"a", float, dyn>;
+  constexpr auto b = placeholder<"b", float, dyn>;
+  const tensor<float, dyn, 3> rows{{1, 2, 3}, {2, 3, 4}, {0, 0, 1}}, one{{1, 0, 0}};
+  const std::vector<int> label{1}, labels{0, 1, 2};
+  const std::vector<float> numbers{1, 2, 3}, number{1};
+  session s;
+  const auto refused = [](const auto& run) {
+    std::string said;
+    try {
+      run();
+    } catch (const invalid_argument_error& e) {
+      said = e.what();
+    }
+    return said.find("a loss compares each score with a target of its own") != std::string::npos;
+  };
+  CHECK(refused([&] { s.run(softmax_cross_entropy(scores, classes), scores = rows, classes = label); }));
+  CHECK(refused([&] { s.run(softmax_cross_entropy(scores, shares), scores = rows, shares = one); }));
+  CHECK(refused([&] { s.run(mean_squared_error(a, b), a = numbers, b = number); }));
+  CHECK(refused([&] { s.run(huber(a, b), a = number, b = numbers); }));
+  CHECK(refused([&] { s.run(sigmoid_cross_entropy(a, b), a = numbers, b = number); }));
+  CHECK(refused([&] { s.run(gradient(mean_squared_error(a, b), a), a = numbers, b = number); }));
+
+  // Numbers, and axes that the types say to be 1, are for all examples.
+  CHECK(s.run(softmax_cross_entropy<reduction::none>(scores, classes), scores = rows, classes = labels).size() == 3);
+  CHECK(float(s.run(mean_squared_error(a, 1.f), a = numbers)) == Approx(5.f / 3));
+  constexpr auto column = placeholder<"column", float, dyn, 1>;
+  CHECK(s.run(mean_squared_error<reduction::none>(scores, column), scores = rows,
+              column = tensor<float, dyn, 1>{{1}, {2}, {3}})
+            .size() == 9);
+}
+
 TEST_CASE("a class with no chance costs nothing where it is not asked for", "[training]") {
   auto masked = scores;
   masked(0, 2) = -INFINITY;
