@@ -26,7 +26,9 @@ static_assert((1_c - 0.25_c).value == 0.75 && (2_c * 3_c).value == 6 && (1.0_c /
 static_assert(1.0_c + 4 == 5.0 && 4 - 0.5_c == 3.5 && 2_c * 3 == 6 && 1.0_c / 4 == 0.25 && 1 / 4.0_c == 0.25);
 static_assert(std::is_same_v<decltype(2_c * 1.5f), float>);
 template <class L, class R>
-concept divides = requires(L l, R r) { l / r; };
+concept divides = requires(L l, R r) {
+  l / r;
+};
 static_assert(divides<decltype(1.0_c), int> && !divides<decltype(1_c), int>);
 static_assert((-0.5_c).value == -0.5 && (-3_c).value == -3 && std::is_same_v<decltype(c<-3>), decltype(-3_c) const>);
 

@@ -269,11 +269,14 @@ class row_sums {
   template <int Lanes>
   void add_elements(state* states, const T* updates, std::int64_t first, std::int64_t last) const {
     for_each_line<Outside>(u_, first, last, [&](const auto& line, std::int64_t count) {
-      const auto here = line;  // which no sum that is written can change
+      // What no sum that is written can change.
+      const auto here = line;
+      state* const to = states;
+      const T* const from = updates;
       const auto add = [&](std::int64_t k, int lane) {
         const std::int64_t row = here.row(k);
         if (static_cast<std::uint64_t>(row) < static_cast<std::uint64_t>(here.rows))
-          Rule::add(states[row * Lanes + lane], updates[here.update(k)]);
+          Rule::add(to[row * Lanes + lane], from[here.update(k)]);
       };
       std::int64_t k = 0;
       for (; Lanes == 4 && k + 4 <= count; k += 4) {
