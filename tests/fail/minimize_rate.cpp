@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // A learning rate is one number.
-// FAIL: \[onto\.optimizer\] a learning rate is one floating-point number
+// FAIL: \[onto\.optimizer\] a learning rate, or what a norm is clipped to, is one floating-point number
 #include <onto/onto.hpp>
 
 using namespace onto;

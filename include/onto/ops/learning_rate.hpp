@@ -69,7 +69,8 @@ template <class Shape>
 struct rate_is_not_one_number : mistake {
   static constexpr bool ok = sizeof(Shape) > 99;
   static_assert(ok == true,
-                "[onto.optimizer] a learning rate is one floating-point number; give an expression of rank 0");
+                "[onto.optimizer] a learning rate, or what a norm is clipped to, is one floating-point number; give an "
+                "expression of rank 0");
 };
 
 }  // namespace detail

@@ -180,12 +180,12 @@ constexpr auto minimize_by(const Rule&, const Settings&) {
 
 }  // namespace detail
 
-/// Among what `minimize` is told: the gradients of all variables, as one long vector, are at most so long.
-template <class Most>
-  requires(detail::scalar_value<Most> || detail::number_in_type<Most>)
+/// Among what `minimize` is told: the gradients of all variables, as one long vector, are at most so long: a number, or
+/// an expression of one.
+template <detail::operand Most>
 constexpr auto clip_by_global_norm(const Most& most) {
-  detail::expect_no_constant(most);
-  return detail::most_norm<Most>{most};
+  const auto number = learning_rate(most).rate;  // one, as a rate is
+  return detail::most_norm<std::remove_const_t<decltype(number)>>{number};
 }
 
 /// The same of gradients that are at hand: a tuple of them, each times `min(1, most / norm)`.

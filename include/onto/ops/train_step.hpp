@@ -165,7 +165,7 @@ struct step_settings {
 template <class Most, class Factor, class... G>
 constexpr auto clipping_factor(const Most& most, const Factor& factor, const G&... g) {
   const auto squares = (... + cast<double>(sum(square(factor.template times<typename G::element_type>(g)))));
-  return minimum(most / (sqrt(squares) + c<1e-6>), c<1.0>);
+  return minimum(rate_in<double>(most) / (sqrt(squares) + c<1e-6>), c<1.0>);
 }
 
 /// No average is kept,

@@ -35,6 +35,14 @@ struct model {
   static constexpr auto loss() { return mean(sigmoid_cross_entropy(matmul(inputs(), weights()) + bias(), labels())); }
 };
 
+/// The same loss, written with operators, which stretch labels of one element.
+struct stretching : model<dyn, false> {
+  static constexpr auto loss() {
+    const auto scores = matmul(inputs(), weights()) + bias();
+    return mean(softplus(scores) - scores * labels());
+  }
+};
+
 // The product with its bias, the loss; the gradient of the scores, its sum; each parameter, with one the step's count.
 // Where only the run knows whether the labels are stretched, one sum more.
 template <int Rows, bool Vector>
@@ -99,7 +107,8 @@ void check_models(const MakeSession& make_session, const Place& place) {
   with(model<rows, true>{}, xs, row, parity);
   with(model<dyn, false>{}, open, open_column, parity);
   with(model<dyn, true>{}, open, open_row, parity);
-  with(model<dyn, false>{}, open, one, [](int) { return 1.; });  // one label for all: the run finds out
+  with(stretching{}, open, open_column, parity);
+  with(stretching{}, open, one, [](int) { return 1.; });  // one label for all: the run finds out
 }
 
 inline constexpr auto count = variable<"count", std::int64_t>(zeros<std::int64_t>());

@@ -139,6 +139,12 @@ TEST_CASE("a rate may be fed", "[training]") {
 TEST_CASE("gradients are clipped by their common norm", "[training]") {
   check("clip", minimize<sgd{.rate = 0.5, .momentum = 0.9}>(clip_by_global_norm(0.1_c), loss));
   check("clip", minimize(sgd{.rate = 0.5, .momentum = 0.9}, clip_by_global_norm(0.1), loss));
+
+  constexpr auto most = placeholder<"most", double>;
+  constexpr auto step = minimize<sgd{.rate = 0.5, .momentum = 0.9}>(clip_by_global_norm(most), loss);
+  session s;
+  s.initialize(step);
+  follow("clip", s, w1, [&] { return static_cast<double>(s.run(step, x = xs, t = ts, most = 0.1)); });
 }
 
 TEST_CASE("a moving average of the parameters follows them", "[training]") {
