@@ -134,14 +134,20 @@ struct typed_run {
   template <class Core, class... Symbols>
   static results run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
     held r{{result_of<E>(no_values)}...};
-    issue(core, kept, states, &allocate_result, &r, false, feeds...);
+    if constexpr (!graph::well_formed)  // here: one line less of what compilers say
+      report_mistake<graph>();
+    else
+      issue(core, kept, states, &allocate_result, &r, false, feeds...);
     return to_results(r, std::index_sequence_for<E...>{});
   }
   /// The first result alone.
   template <class Core, class... Symbols>
   static auto run_one(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
     held r{{result_of<E>(no_values)}...};
-    issue(core, kept, states, &allocate_result, &r, false, feeds...);
+    if constexpr (!graph::well_formed)  // here: one line less of what compilers say
+      report_mistake<graph>();
+    else
+      issue(core, kept, states, &allocate_result, &r, false, feeds...);
     return static_cast<std::remove_reference_t<decltype(item<0>(r))>&&>(item<0>(r));
   }
 
