@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Names of NumPy's which onto writes otherwise; a function of the program's own comes first.
-// FAIL: \[onto\.operands\] nonzero would have as many elements as the mask has; the first K are -top_k<K>
+// FAIL: \[onto\.operands\] nonzero, or argwhere, would have as many elements as the mask has; the first K are -top_k<K>
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -141,17 +141,11 @@ struct nonzero_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(
       ok == true,
-      "[onto.operands] nonzero would have as many elements as the mask has; the first K are "
+      "[onto.operands] nonzero, or argwhere, would have as many elements as the mask has; the first K are "
       "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>");
 };
 template <class... X>
-struct argwhere_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok == true,
-      "[onto.operands] argwhere would have as many elements as the mask has; the first K are "
-      "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>");
-};
+using argwhere_has_another_name = nonzero_has_another_name<X...>;
 template <class... X>
 struct unsqueeze_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;

@@ -76,7 +76,7 @@ template <class E, class... Symbols>
 ONTO_NOINLINE result_of<E> evaluate_bound(const E& e, const feed<Symbols>&... feeds) {
   const state* const states[] = {e.state.get()};
   evaluator<E> here;
-  return typed_run<E>::run_one(here, nullptr, states, feeds...);
+  return typed_run<E>::template run<true>(here, nullptr, states, feeds...);
 }
 template <class Outputs, class E, class... Symbols>
 ONTO_NOINLINE void evaluate_bound_to(std::remove_reference_t<Outputs>& outputs, const E& e,
@@ -161,7 +161,7 @@ auto evaluate(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
     return detail::without_session<detail::need_of(detail::graph_of<E...>::view),
                                    typename detail::typed_run<E...>::results>([&] {
       detail::evaluator<E...> here;
-      return detail::typed_run<E...>::run(here, nullptr, states, feeds...);
+      return detail::typed_run<E...>::template run<false>(here, nullptr, states, feeds...);
     });
   });
 }

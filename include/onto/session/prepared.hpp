@@ -190,10 +190,7 @@ class prepared {
   template <class... Symbols>
   static result_type repeat(detail::session_runtime& core, detail::repeated_run* program,
                             const feed<Symbols>&... feeds) {
-    if constexpr (Single)
-      return typed::run_one(core, program, nullptr, feeds...);
-    else
-      return typed::run(core, program, nullptr, feeds...);
+    return typed::template run<Single>(core, program, nullptr, feeds...);
   }
 
   // Holds no reference to the program: its queue is empty before the program goes.

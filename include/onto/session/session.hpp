@@ -67,7 +67,7 @@ class session {
       return detail::result_of<E>{};
     } else {
       const detail::state* const states[] = {e.state.get()};
-      return detail::typed_run<E>::run_one(*core_, nullptr, states, feeds...);
+      return detail::typed_run<E>::template run<true>(*core_, nullptr, states, feeds...);
     }
   }
 
@@ -108,7 +108,7 @@ class session {
   auto run(const fetch_list<E...>& f, const feed<Symbols>&... feeds) {
     return boost::hana::unpack(f.expressions, [&](const E&... e) {
       const detail::state* const states[] = {e.state.get()...};
-      return detail::typed_run<E...>::run(*core_, nullptr, states, feeds...);
+      return detail::typed_run<E...>::template run<false>(*core_, nullptr, states, feeds...);
     });
   }
   /// The same of what makes several: `sess.run(value_and_gradient(loss, w, b))`,

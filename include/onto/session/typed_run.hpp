@@ -131,24 +131,18 @@ struct typed_run {
 
   /// Runs the program in a session, prepared where `kept` is not null, or by another `Core`, which is given the
   /// request. `states` are of the fetched expressions.
-  template <class Core, class... Symbols>
-  static results run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
+  /// *Returns* the tuple of results, or the only one where it is `Single`.
+  template <bool Single, class Core, class... Symbols>
+  static auto run(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
     held r{{result_of<E>(no_values)}...};
     if constexpr (!graph::well_formed)  // here: one line less of what compilers say
       report_mistake<graph>();
     else
       issue(core, kept, states, &allocate_result, &r, false, feeds...);
-    return to_results(r, std::index_sequence_for<E...>{});
-  }
-  /// The first result alone.
-  template <class Core, class... Symbols>
-  static auto run_one(Core& core, repeated_run* kept, const state* const* states, const feed<Symbols>&... feeds) {
-    held r{{result_of<E>(no_values)}...};
-    if constexpr (!graph::well_formed)  // here: one line less of what compilers say
-      report_mistake<graph>();
+    if constexpr (Single)
+      return static_cast<std::remove_reference_t<decltype(item<0>(r))>&&>(item<0>(r));
     else
-      issue(core, kept, states, &allocate_result, &r, false, feeds...);
-    return static_cast<std::remove_reference_t<decltype(item<0>(r))>&&>(item<0>(r));
+      return to_results(r, std::index_sequence_for<E...>{});
   }
 
   /// The same, where results go to memory that `allocate` gives.

@@ -69,7 +69,7 @@ void check_products(math_mode math, const products& expected, const fetch_list<E
         CHECK(found.with_relu == expected.with_relu);
         CHECK(found.with_addends == expected.with_addends);
       }
-      (void)typed::run(*core, p.get(), states, feeds...);
+      (void)typed::template run<false>(*core, p.get(), states, feeds...);
     }
   });
 }
