@@ -44,7 +44,7 @@ class machine {
   template <class E, class... Symbols>
   auto run(const E& e, const onto::feed<Symbols>&... feeds) {
     const onto::detail::state* const states[] = {e.state.get()};
-    return std::get<0>(onto::detail::typed_run<E>::run(*core_, nullptr, states, feeds...));
+    return onto::detail::typed_run<E>::template run<true>(*core_, nullptr, states, feeds...);
   }
 
   /// Gives a variable of two axes the values of a buffer. What comes back to the host is one row.
@@ -87,7 +87,7 @@ class kernels {
     const onto::detail::state* const states[] = {e.state.get()};
     try {
       program_ = m.core().prepare(typed::program(), states);
-      (void)typed::run(m.core(), program_.get(), nullptr);
+      (void)typed::template run<true>(m.core(), program_.get(), nullptr);
     } catch (const onto::resource_exhausted_error& error) {
       throw no_room(error.what());
     }
