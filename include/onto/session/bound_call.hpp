@@ -8,7 +8,6 @@
 
 #include <cstdint>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 class device_event;
@@ -60,5 +59,3 @@ struct bound_step {
 };
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -8,7 +8,6 @@
 #include <onto/session/bound_call.hpp>
 #include <onto/session/refined_programs.hpp>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// What a device recorded, and the variables' memory that it was recorded with.
@@ -115,5 +114,3 @@ struct bound_program {
 };
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -53,11 +53,6 @@ ONTO_NOINLINE inline std::int64_t run_kernels(bound_program& b, kernel_context& 
   return kernels;
 }
 
-}  // namespace onto::detail
-
-ONTO_BEGIN_RUNS_ONCE
-namespace onto::detail {
-
 /// A run of what has its leaves, on the CPU of a session. *Throws* as `session::run`.
 inline void run_on_host(bound_program& b, const run_request& r, device& cpu) {
   staged_results results(r, {b.program->graph, b.shapes, b.leaf, b.leaves, b.leaf_count, b.results});
@@ -79,4 +74,3 @@ inline bool run_on_host(prepared_program& p, const run_request& r, device& cpu) 
 }
 
 }  // namespace onto::detail
-ONTO_END_RUNS_ONCE

@@ -6,7 +6,6 @@
 #include <onto/session/run_memory.hpp>
 #include <onto/session/visit_states.hpp>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// The latest first. Whoever has them clears them before their devices go.
@@ -92,4 +91,3 @@ class idle_programs {
 };
 
 }  // namespace onto::detail
-ONTO_END_RUNS_ONCE

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// A program that is one kernel over operands of one shape, all next to each other: its loop, called where the program
-// stands. What the operands are is found while compiling.
+// A program that is one kernel over operands that lie next to each other: its loop, called where the program stands.
+// What the operands are is found while compiling.
 #pragma once
 
 #include <onto/session/feeds.hpp>
 #include <onto/session/inline_states.hpp>
-#include <onto/session/kernels.hpp>
+#include <onto/session/loop_facts.hpp>
 #include <onto/session/one_meaning.hpp>
 #include <onto/session/typed_run.hpp>
 
@@ -14,90 +14,6 @@
 #include <utility>
 
 namespace onto::detail {
-
-/// Whether two shapes may be the same.
-constexpr bool may_equal(const extents& a, const extents& b) {
-  if (a.rank != b.rank) return false;
-  for (int k = 0; k < a.rank; ++k)
-    if (a.dims[k] != b.dims[k] && a.dims[k] != dyn && b.dims[k] != dyn) return false;
-  return true;
-}
-
-/// The node over whose shape a kernel runs: the root, or what it folds.
-constexpr int looped_node(const graph_view& g, int root) {
-  return g[root].kind() == op_kind::reduce ? g.operand(root, 0) : root;
-}
-
-/// Whether a program is one loop over its leaves: a map, or a map of which all values are folded. Nothing is broadcast
-/// as far as types tell, converted when it is loaded, or seen through a view.
-constexpr bool is_one_loop(const graph_view& g, const kernel_partition& p) {
-  if (g.count == 0 || g.fetch_count != 1 || g.count != g.written) return false;  // the last: of a loss alone
-  const int root = g.fetches[0];
-  if (p.kernel_of[root] != root || is_row_kernel(g, p, root)) return false;
-  const bool folds = g[root].kind() == op_kind::reduce;
-  if (folds ? !folds_all(*g[root].op) : !g[root].is_map()) return false;
-  const extents& space = g[looped_node(g, root)].shape;
-  for (int n = 0; n < g.count; ++n) {
-    const graph_node& x = g[n];
-    if (is_half_precision(x.type) || is_text(x.type) || x.made >= 0) return false;
-    if (x.kind() == op_kind::scalar || (folds && n == root)) continue;
-    if (!may_equal(x.shape, space) || (x.kind() == op_kind::generator && !x.shape.is_static())) return false;
-    if (!x.is_leaf() && (!x.is_map() || p.kernel_of[n] != root || p.path_of[n] >= 0 || p.result[n])) return false;
-  }
-  return true;
-}
-
-/// Where a loop finds what it loads: in a feed, or in the state that a visit comes to.
-struct loop_source {
-  int node = -1;
-  int feed = -1;
-};
-
-inline namespace ONTO_ABI {
-
-/// The loop of a program, if it is one.
-template <class E, bool WellFormed = graph_of<E>::well_formed>
-struct one_loop_facts {
-  static constexpr bool possible = false;
-};
-template <class E>
-struct one_loop_facts<E, true> {
-  using typed = graph_of<E>;
-  static constexpr bool values_decide = typed::lowered::sizes.values_decide;
-  static constexpr bool typed_is = is_one_loop(typed::view, fused<typed>::value);
-  static constexpr int root = typed::view.fetches[0];
-  static constexpr int sizes = element_sizes(typed::view);
-
-  static constexpr int count_operations(const graph_view& g) {
-    int operations = 0;
-    for (int n = 0; n < g.count; ++n) operations += g[n].is_leaf() ? 0 : 1;
-    return operations;
-  }
-  /// How the kernel evaluates what may be several nodes: per use, it is right whatever their values are, and where it
-  /// computes nothing again the results are the same.
-  static constexpr evaluation find_how() {
-    if constexpr (typed_is && values_decide)
-      return count_operations(graph_apart<E>::view) == count_operations(typed::view)
-                 ? evaluation::per_use
-                 : evaluations<typed>::value.whole[root];
-    else
-      return evaluation::once;
-  }
-  static constexpr evaluation how = find_how();
-  static constexpr bool apart = how == evaluation::per_use;
-
-  /// The graph whose nodes are the kernel's operands.
-  using graph = typename std::conditional_t<apart, std::type_identity<graph_apart<E>>, std::type_identity<typed>>::type;
-  static constexpr bool find_possible() {
-    if constexpr (apart)
-      return is_one_loop(graph::view, fused<graph>::value);
-    else
-      return typed_is;
-  }
-  static constexpr bool possible = find_possible();
-};
-
-}  // namespace ONTO_ABI
 
 // For the vectors that the file was compiled for.
 inline namespace ONTO_VECTOR_ABI {
@@ -155,6 +71,17 @@ struct one_loop : one_loop_facts<E> {
   static constexpr int inputs = operands.input_count;
   static constexpr int scalars = operands.scalar_count;
 
+  /// Whether an operand is a row, read again for each row of what is mapped.
+  static constexpr bool is_row(int k) { return graph::view[operands.inputs[k]].shape.rank < space.rank; }
+  static constexpr int find_rank_of_rows() {
+    int rank = 0;
+    for (int k = 0; k < inputs; ++k)
+      if (is_row(k)) rank = graph::view[operands.inputs[k]].shape.rank;
+    return rank;
+  }
+  static constexpr int rank_of_rows = find_rank_of_rows();
+  static constexpr bool has_rows = rank_of_rows > 0;
+
   /// Whether all shapes are in the types.
   static constexpr bool find_static() {
     bool all = space.is_static();
@@ -162,6 +89,13 @@ struct one_loop : one_loop_facts<E> {
     return all;
   }
   static constexpr bool is_static = find_static();
+
+  /// The elements of a row of a shape.
+  static constexpr ONTO_INLINE std::int64_t row_size(const extents& of) {
+    std::int64_t n = 1;
+    for (int k = space.rank - rank_of_rows; k < space.rank; ++k) n *= of.dims[k];
+    return n;
+  }
 
   static constexpr bool in_registers() {
     if constexpr (!folds)
@@ -176,7 +110,8 @@ struct one_loop : one_loop_facts<E> {
     return any;
   }
   static constexpr bool has_states = find_states();
-  static constexpr bool supported = operands.same_code && in_registers() && !(is_static && space.size() == 0);
+  static constexpr bool supported = operands.same_code && in_registers() && !(is_static && space.size() == 0) &&
+                                    !(is_static && has_rows && row_size(space) < least_row_in_place);
   /// Whether nothing but missing values keeps it from running.
   static constexpr bool is_certain = is_static && !merges;
 
@@ -195,7 +130,8 @@ struct one_loop : one_loop_facts<E> {
     return f;
   }
 
-  /// Finds the operands. *Returns* whether they are what the loop is for: there, and of one shape.
+  /// Finds the operands. *Returns* whether they are what the loop is for: there, of one shape, and rows of it that are
+  /// not short.
   template <class... Symbols>
   ONTO_INLINE bool gather(const state* fetched, const feed<Symbols>&... feeds) {
     const feed_ref* const list[] = {&feeds..., nullptr};
@@ -209,7 +145,8 @@ struct one_loop : one_loop_facts<E> {
       shape = &space;
       total = space.size();
     }
-    return take_inputs<Symbols...>(list, at, std::make_integer_sequence<int, inputs>{}) &&
+    using all = std::make_integer_sequence<int, inputs>;
+    return take_inputs<false, Symbols...>(list, at, all{}) && take_inputs<true, Symbols...>(list, at, all{}) &&
            take_scalars(at, std::make_integer_sequence<int, scalars>{});
   }
 
@@ -236,9 +173,9 @@ struct one_loop : one_loop_facts<E> {
     for (int k = 0; k < inputs; ++k) {
       const auto from = reinterpret_cast<std::uintptr_t>(in[k]);
       const auto size = static_cast<std::uintptr_t>(size_of(graph::view[operands.inputs[k]].type));
-      const auto n = static_cast<std::uintptr_t>(total);
-      if (begin == from && size == sizeof(value)) continue;  // each element is read before it is written
-      any = any || (begin < from + n * size && from < begin + n * sizeof(value));
+      const auto n = static_cast<std::uintptr_t>(total), read = static_cast<std::uintptr_t>(elements_of(k));
+      if (!is_row(k) && begin == from && size == sizeof(value)) continue;  // each element is read before it is written
+      any = any || (begin < from + read * size && from < begin + n * sizeof(value));
     }
     return any;
   }
@@ -291,17 +228,21 @@ struct one_loop : one_loop_facts<E> {
       return at[parent] && child < at[parent]->child_count ? at[parent]->children[child] : nullptr;
   }
 
-  template <class... Symbols, int... K>
+  /// Those that are rows, or those that are not.
+  template <bool Rows, class... Symbols, int... K>
   ONTO_INLINE bool take_inputs([[maybe_unused]] const feed_ref* const* list, [[maybe_unused]] const state* const* at,
                                std::integer_sequence<int, K...>) {
     bool all = true;
-    ((all = take_input<K, Symbols...>(list, at) && all), ...);
+    ((all = take_input<K, Rows, Symbols...>(list, at) && all), ...);
+    if constexpr (Rows && has_rows && !is_static) all = all && row_size(shape) >= least_row_in_place;
     return all;
   }
-  template <int K, class... Symbols>
+  template <int K, bool Rows, class... Symbols>
   ONTO_INLINE bool take_input([[maybe_unused]] const feed_ref* const* list, [[maybe_unused]] const state* const* at) {
     constexpr int node = operands.inputs[K];
-    if constexpr (graph::view[node].kind() == op_kind::placeholder) {
+    if constexpr (is_row(K) != Rows)
+      return true;
+    else if constexpr (graph::view[node].kind() == op_kind::placeholder) {
       const feed_ref& f = *list[feed_of<Symbols...>(node)];
       in[K] = f.data;
       if constexpr (!is_static) return f.data && takes<K>(f.shape);
@@ -312,22 +253,38 @@ struct one_loop : one_loop_facts<E> {
     }
     return in[K] != nullptr;
   }
-  /// Whether an operand's shape is that of those before it, and of the types.
+  /// The first operand that is no row, whose shape is then that of the loop.
+  static constexpr int find_first_whole() {
+    int k = 0;
+    while (k < inputs && is_row(k)) ++k;
+    return k;
+  }
+  /// Whether an operand's shape, or that of rows, is that of those before it, and of the types.
   template <int K>
   ONTO_INLINE bool takes(const extents& given) {
     constexpr const extents& declared = graph::view[operands.inputs[K]].shape;
+    constexpr int outside = space.rank - declared.rank;
+    constexpr bool is_first = K == find_first_whole();
     bool same = given.rank == declared.rank;
     for (int k = 0; k < declared.rank; ++k) {
       if (declared.dims[k] != dyn) same = same && given.dims[k] == declared.dims[k];
-      if (space.dims[k] != dyn) same = same && given.dims[k] == space.dims[k];
-      if (K > 0) same = same && given.dims[k] == shape.dims[k];
+      if (space.dims[outside + k] != dyn) same = same && given.dims[k] == space.dims[outside + k];
+      if (!is_first) same = same && given.dims[k] == shape.dims[outside + k];
     }
-    if (K > 0) return same;
+    if (!is_first) return same;
     shape = given;
     total = 1;
     for (int k = 0; k < declared.rank; ++k) total *= given.dims[k];  // of what is in memory
     return same;
   }
+
+  ONTO_INLINE std::int64_t elements_of_row() const {
+    if constexpr (is_static)
+      return row_size(space);
+    else
+      return row_size(shape);
+  }
+  ONTO_INLINE std::int64_t elements_of(int k) const { return is_row(k) ? elements_of_row() : total; }
 
   template <int... K>
   ONTO_INLINE bool take_scalars([[maybe_unused]] const state* const* at, std::integer_sequence<int, K...>) {
@@ -344,10 +301,23 @@ struct one_loop : one_loop_facts<E> {
       typename rule::state folded = rule::empty();
       fold_body<program, f, false>::variants::chosen()({in, 1, total, bits, 0, &folded});
       *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
+    } else if constexpr (has_rows) {
+      if (total > 0) run_rows(out);
     } else if constexpr (is_static && space.size() <= 64) {
       if constexpr (space.size() > 0) run_unrolled(out);
     } else if (total > 0) {
       chosen_span<program, packs>()({in, out, 0, total, bits});
+    }
+  }
+  ONTO_INLINE void run_rows(void* out) const {
+    const std::int64_t columns = elements_of_row();
+    const span_function span = chosen_span<program, packs>();
+    const void* row[inputs + 1];
+    for (int k = 0; k < inputs; ++k) row[k] = in[k];
+    for (std::int64_t first = 0; first < total; first += columns) {
+      span({row, static_cast<value*>(out) + first, first, columns, bits});
+      for (int k = 0; k < inputs; ++k)
+        if (!is_row(k)) row[k] = advance(row[k], columns, graph::view[operands.inputs[k]].type);
     }
   }
   ONTO_INLINE void run_unrolled(void* out) const {
@@ -370,6 +340,7 @@ struct one_loop : one_loop_facts<E> {
       views[k].data = const_cast<void*>(in[k]);
       views[k].type = graph::view[operands.inputs[k]].type;
       contiguous_strides(c.space, views[k].stride);
+      for (int d = 0; is_row(k) && d < space.rank - rank_of_rows; ++d) views[k].stride[d] = 0;
     }
     c.inputs = inputs;
     c.in = views;

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <new>
 
-ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
 /// What a run reads and writes in the caller's memory.
@@ -115,5 +114,3 @@ class staged_results {
 };
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -56,6 +56,12 @@ tensor<T, dyn> values(int n, unsigned seed) {
   return t;
 }
 
+/// The elements of a vector, row by row.
+template <class T>
+tensor<T, dyn, dyn> as_rows(int rows, int columns, const tensor<T, dyn>& v) {
+  return tensor<T, dyn, dyn>(tensor_ref<T, dyn, dyn>(v.data(), {rows, columns}));
+}
+
 constexpr auto x = placeholder<"x", float, dyn>;
 constexpr auto y = placeholder<"y", float, dyn>;
 constexpr auto d = placeholder<"d", double, dyn>;
@@ -211,6 +217,80 @@ TEST_CASE("Operands of other shapes are broadcast, or refused", "[evaluate]") {
   check(x + eight, x = one, eight = t);
   check(x + eight, x = tensor<float, dyn>(t), eight = t);
   CHECK_THROWS_AS(evaluate(x + eight, x = a, eight = t), invalid_argument_error);
+}
+
+TEST_CASE("Rows beside what is mapped give a session's bits", "[evaluate]") {
+  constexpr auto m = placeholder<"m", float, dyn, dyn>;
+  constexpr auto other = placeholder<"other", float, dyn, dyn>;
+  constexpr auto images = placeholder<"images", double, dyn, dyn, dyn>;
+  constexpr auto scale = placeholder<"scale", double, dyn>;
+  constexpr auto plane = placeholder<"plane", double, dyn, dyn>;
+  constexpr auto wide = placeholder<"wide", float, 4, 40>;
+  constexpr auto row = placeholder<"row", float, 40>;
+  constexpr auto with_row = relu(m + x);
+  CHECK(is_loop(with_row));
+  CHECK(is_loop(x * y - m));
+  CHECK(is_loop(images * scale));
+  CHECK(is_loop(plane - images));
+  CHECK(is_loop(wide + row));
+  CHECK(!is_loop(images * scale + plane));  // rows of two ranks
+  CHECK(!is_loop(sum(m * x)));
+
+  const auto of = [](int rows, int columns, unsigned seed) {
+    return as_rows(rows, columns, values<float>(rows * columns, seed));
+  };
+  for (const int columns : {1, 3, 15, 16, 17, 40, 63, 64, 100, 511})
+    for (const int rows : {1, 2, 7, 64, 200}) {  // up to many more than one thread's share
+      INFO(rows << " x " << columns);
+      const auto all = of(rows, columns, 3), more = of(rows, columns, 5);
+      const auto a = values<float>(columns, 1), b = values<float>(columns, 2);
+      check(with_row, m = all, x = a);
+      check(x * m + other / (square(y) + 1), m = all, other = more, x = a, y = b);
+      check(abs(x) * y - m, m = all, x = a, y = b);
+      check(all * a + 2.f);
+    }
+  for (const int columns : {5, 32}) {
+    const auto flat = values<double>(12 * columns, 3);
+    const tensor<double, dyn, dyn, dyn> cube(tensor_ref<double, dyn, dyn, dyn>(flat.data(), {3, 4, columns}));
+    check(images * scale, images = cube, scale = values<double>(columns, 4));
+    check(plane - images, images = cube, plane = as_rows(4, columns, values<double>(4 * columns, 4)));
+  }
+  check(wide + row, wide = generic_values<float, 4, 40>(1), row = generic_values<float, 40>(2));
+
+  // Shapes that only the run knows: what is no row for each of the whole is broadcast as ever, or refused.
+  check(with_row, m = of(1, 40, 1), x = values<float>(1, 2));
+  check(with_row, m = of(40, 1, 1), x = values<float>(40, 2));
+  check(m + other, m = of(3, 40, 1), other = of(1, 40, 2));
+  check(m + other + x, m = of(3, 40, 1), other = of(3, 1, 2), x = values<float>(40, 2));
+  check(with_row, m = of(0, 40, 1), x = values<float>(40, 2));
+  check(with_row, m = of(40, 0, 1), x = values<float>(0, 2));
+  CHECK_THROWS_AS(evaluate(with_row, m = of(3, 40, 1), x = values<float>(41, 2)), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate(x + y + m, m = of(3, 40, 1), x = values<float>(40, 2), y = values<float>(20, 2)),
+                  invalid_argument_error);
+
+  // An output may be the whole, whose elements are read before they are written, or lie over a row.
+  auto all = of(6, 100, 3);
+  auto a = values<float>(700, 1);
+  const tensor_ref<float, dyn> head(a.data(), {100});
+  const auto expected = reference_session().run(with_row, m = all, x = head);
+  evaluate_to(tensor_ref<float, dyn, dyn>(a.data(), {6, 100}), with_row, m = all, x = head);
+  CHECK(std::memcmp(a.data(), expected.data(), 600 * sizeof(float)) == 0);
+  a = values<float>(700, 1);
+  const tensor_ref<float, dyn> again(a.data(), {100});
+  evaluate_to(tensor_ref<float, dyn, dyn>(a.data() + 50, {6, 100}), with_row, m = all, x = again);
+  CHECK(std::memcmp(a.data() + 50, expected.data(), 600 * sizeof(float)) == 0);
+  const auto row_of = values<float>(100, 1);
+  evaluate_to(all, with_row, m = all, x = row_of);
+  CHECK(same_bits(all, expected));
+
+  // Prepared, too.
+  const auto step = reference_session().prepare(with_row);
+  const auto u = of(7, 40, 8);
+  const auto v = values<float>(40, 9);
+  CHECK(same_bits(step(m = u, x = v), reference_session().run(with_row, m = u, x = v)));
+  tensor<float, dyn, dyn> out;
+  step.to(out)(m = u, x = v);
+  CHECK(same_bits(out, evaluate(with_row, m = u, x = v)));
 }
 
 TEST_CASE("An output may be read by the program that writes it", "[evaluate]") {

@@ -158,7 +158,7 @@ struct fold_body {
 
     for (std::int64_t r = 0; r < c.rows; ++r) {
       std::int64_t begin = 0, end = c.count;
-      for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]) + r * c.count;
+      for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(pointer_of(c.in, i)) + r * c.count;
       T* out = static_cast<T*>(c.out);
       if (end < fours) {  // copied to where four packs end with the row; spare lanes repeat an element
         begin = fours - end;

@@ -24,8 +24,6 @@ inline bool all_in_place(const kernel_call& call) {
   return true;
 }
 
-inline constexpr int least_row_in_place = 16;  // elements; a call for each row is worth it from there on
-
 /// *Returns* false, having done nothing, where a map's rows cannot be read in place. *Preconditions* it has elements.
 ONTO_NOINLINE inline bool run_rows_in_place(span_function span, const kernel_call& call) {
   const int last = call.space.rank - 1;

@@ -28,9 +28,7 @@ struct map_plan {
   std::int64_t unit;
   std::int64_t step;
 
-  ONTO_BEGIN_RUNS_ONCE
   map_plan(const kernel_call& c, copy_function copies);
-  ONTO_END_RUNS_ONCE
   map_plan(const map_plan&) = delete;
 
   ONTO_INLINE std::int64_t runs_per_unit() const { return (unit + step - 1) / step; }
@@ -41,9 +39,7 @@ struct map_plan {
 class map_stage {
  public:
   /// For runs of at most `most` elements.
-  ONTO_BEGIN_RUNS_ONCE
   map_stage(const map_plan& plan, std::int64_t most);
-  ONTO_END_RUNS_ONCE
 
   /// Elements `[first, first + count)` of operand `i`, next to each other.
   ONTO_NOINLINE const void* read(int i, std::int64_t first, std::int64_t count) {
@@ -117,7 +113,6 @@ class map_stage {
   char* gathered_;
 };
 
-ONTO_BEGIN_RUNS_ONCE
 inline map_plan::map_plan(const kernel_call& c, copy_function copies)
     : call(c), copy(copies), total(c.space.size()), in(c.inputs), unit(total), step(total) {
   std::int64_t inner = total, transposed = 0;
@@ -175,6 +170,5 @@ inline map_stage::map_stage(const map_plan& plan, std::int64_t most)
   for (int i = 0; i < plan.call.inputs; ++i)
     if (plan.in[i].uniform()) gather_operand(i, 0, most);
 }
-ONTO_END_RUNS_ONCE
 
 }  // namespace onto::detail

@@ -76,10 +76,8 @@ class row_iterator {
  public:
   static constexpr std::int64_t most = 1024;  // elements of an operand that are gathered at once
 
-  ONTO_BEGIN_RUNS_ONCE
   row_iterator(const kernel_call& call, const row_space& rows, span_function span, result_store how,
                copy_function copy);
-  ONTO_END_RUNS_ONCE
 
   /// Elements `[lo, hi)`.
   void run(std::int64_t lo, std::int64_t hi) {
@@ -145,7 +143,6 @@ class row_iterator {
     int size;            // of an element, in bytes
   };
 
-  ONTO_BEGIN_RUNS_ONCE
   static std::int64_t held(const row_space& rows) {
     return rows.transposed      ? rows.tile_rows * rows.tile_columns
            : rows.length < most ? (rows.length + 15) / 16 * 16
@@ -156,7 +153,6 @@ class row_iterator {
     for (int i = 0; i < call.inputs; ++i) bytes += size_of(call.in[i].type);
     return bytes * held(rows);
   }
-  ONTO_END_RUNS_ONCE
 
   void go_to(std::int64_t row) {
     std::int64_t at[max_rank];
@@ -229,7 +225,6 @@ inline row_space::row_space(const kernel_call& c) {
   }
 }
 
-ONTO_BEGIN_RUNS_ONCE
 inline row_iterator::row_iterator(const kernel_call& call, const row_space& rows, span_function span, result_store how,
                                   copy_function copy)
     : call_(call),
@@ -256,6 +251,5 @@ inline row_iterator::row_iterator(const kernel_call& call, const row_space& rows
     slot += held_ * o.size;
   }
 }
-ONTO_END_RUNS_ONCE
 
 }  // namespace onto::detail

@@ -27,6 +27,8 @@ struct span_call {
 /// A function that evaluates a program over a run of elements.
 using span_function = void (*)(const span_call&);
 
+inline constexpr int least_row_in_place = 16;  // elements; a call for each row is worth it from there on
+
 template <class Op>
 concept costed = requires {
   Op::cost;
@@ -68,7 +70,7 @@ struct span_body<Program, true> {
     constexpr std::int64_t width = lanes::size;
     pack_source<T, Bytes, inputs, scalars, results> source;
     source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
-    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(c.in[i]);
+    for (int i = 0; i < inputs; ++i) source.in[i] = static_cast<const T*>(pointer_of(c.in, i));
     for (int i = 0; i < results; ++i) source.more[i] = static_cast<T*>(c.more[i]);
     T* out = static_cast<T*>(c.out);
 
@@ -125,7 +127,7 @@ struct span_body<Program, true> {
     constexpr std::int64_t width = Bytes / static_cast<int>(sizeof(T));
     mixed_source<T, Bytes, inputs, scalars, results> source;
     source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
-    for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+    for (int i = 0; i < inputs; ++i) source.in[i] = pointer_of(c.in, i);
     for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
     source.first = c.first;
     result* out = static_cast<result*>(c.out);
@@ -178,7 +180,7 @@ struct span_body<Program, false> {
     // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
     constexpr int block = 64;
     block_source<block, inputs, scalars, results> source;
-    for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
+    for (int i = 0; i < inputs; ++i) source.in[i] = pointer_of(c.in, i);
     for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];
     for (int i = 0; i < results; ++i) source.more[i] = c.more[i];
     source.first = c.first;
