@@ -171,7 +171,6 @@ class checkpoint : value_carrier {
 
   /// The values of one moment: a run that writes several variables is seen whole or not at all.
   void find_values(const std::string& path) {
-    message unset;
     {
       const mutex_lock lock(core_.mutex_);
       for (const variable* v = core_.variables_.first(); v; v = v->next)
@@ -190,12 +189,7 @@ class checkpoint : value_carrier {
           if (filter_.has(v->name, nullptr) && !find_saved(v->name) && !has_original(core_.variables_.first(), v->name))
             add(kept_text(v->name, memory_), v->type, v->shape, v->block);
     }
-    filter_.each([&](const graph_node& n) {
-      if (!find_saved(n.name)) unset << (unset.empty() ? "'" : ", '") << n.name << "'";
-    });
-    if (!unset.empty())
-      fail<failed_precondition_error>(message("[onto.checkpoint] ") << path << ": variable " << unset.text()
-                                                                    << " has no value yet; initialize it first");
+    filter_.expect_values(path, saved_ != nullptr, [&](std::string_view name) { return find_saved(name) != nullptr; });
   }
 
   const saved* find_saved(std::string_view name) const {

@@ -70,6 +70,27 @@ struct variable_filter {
       for (int n = 0; n < graphs[k]->count; ++n)
         if ((*graphs[k])[n].kind() == op_kind::variable) f((*graphs[k])[n]);
   }
+  /// *Throws* `failed_precondition_error` where one of them has no value, or no variable at all has, `any`: a file without
+  /// any would take the place of one that has them.
+  template <class HasValue>
+  void expect_values(const std::string& path, bool any, const HasValue& has_value) const {
+    message unset;
+    bool several = false;
+    each([&](const graph_node& n) {
+      if (has_value(n.name)) return;
+      several = !unset.empty();
+      unset << (several ? ", '" : "'") << n.name << "'";
+    });
+    if (!unset.empty())
+      fail<failed_precondition_error>(message("[onto.checkpoint] ")
+                                      << path << (several ? ": variables " : ": variable ") << unset.text()
+                                      << (several ? " have no value yet; initialize them first"
+                                                  : " has no value yet; initialize it first"));
+    if (!any)
+      fail<failed_precondition_error>(
+          message("[onto.checkpoint] ")
+          << path << ": no variable of the session has a value; initialize them first, or save the session that has them");
+  }
 };
 
 /// *Throws* `invalid_argument_error` where a variable cannot have a value that was restored.

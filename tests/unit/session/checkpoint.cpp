@@ -219,10 +219,14 @@ TEST_CASE("what does not fit is refused, and nothing has changed", "[session][ch
 TEST_CASE("what cannot be saved is said", "[session][checkpoint]") {
   const folder here;
   session sess(machine(0));
-  sess.save(here / "none");
-  CHECK(safetensors_file(here / "none").names().empty());
+  CHECK(words_of<failed_precondition_error>([&] { sess.save(here / "none"); }) ==
+        "[onto.checkpoint] " + (here / "none") +
+            ": no variable of the session has a value; initialize them first, or save the session that has them");
+  CHECK(!fs::exists(here / "none"));
+  CHECK(words_of<failed_precondition_error>([&] { sess.save(here / "m", w); }) ==
+        "[onto.checkpoint] " + (here / "m") + ": variable 'w' has no value yet; initialize it first");
   CHECK(words_of<failed_precondition_error>([&] { sess.save(here / "m", w, step); }) ==
-        "[onto.checkpoint] " + (here / "m") + ": variable 'w', 'step' has no value yet; initialize it first");
+        "[onto.checkpoint] " + (here / "m") + ": variables 'w', 'step' have no value yet; initialize them first");
   fill(sess);
   CHECK(words_of<invalid_argument_error>([&] {
           sess.save(here / "m.npz");
