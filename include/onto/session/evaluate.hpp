@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/not_a_feed.hpp>
+#include <onto/session/graph_of_uses.hpp>
 #include <onto/session/inline_plan.hpp>
 #include <onto/session/run_loop.hpp>
 
@@ -36,15 +37,26 @@ inline namespace ONTO_ABI {
 template <class... E>
 struct evaluator {
   using typed = typed_run<E...>;
+  using uses = graph_of_uses<E...>;
+  using graph = typename uses::type;
 
   static void run(run_request& r) {
-    if constexpr (has_inline_plan<typename typed::graph, typename typed::table>()) {
-      using plan = inline_plan<typename typed::graph, typename typed::table>;
+    if constexpr (has_inline_plan<graph, typename typed::table, typed::graph::well_formed>()) {
+      using plan = inline_plan<graph, typename typed::table>;
       if (run_inline(plan::value, r)) return;
-      if constexpr (plan::value.values_decide) typed::start(host_runtime(), nullptr, r);
+      if constexpr (plan::value.values_decide) start(r);
     } else {
-      typed::start(host_runtime(), nullptr, r);
+      start(r);
     }
+  }
+
+ private:
+  static void start(run_request& r) {
+    if constexpr (uses::apart)
+      r.program = &compiled<graph, typename typed::table>::program;
+    else
+      r.program = &typed::program();
+    host_runtime().run(r);
   }
 };
 

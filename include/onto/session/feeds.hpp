@@ -17,7 +17,8 @@ namespace onto::detail {
 
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_not_fed(const graph_node& placeholder) {
   fail<invalid_argument_error>(message("[onto.feed] placeholder '")
-                               << placeholder.name << "' is not fed; give run a value: " << placeholder.name << " = data");
+                               << placeholder.name << "' is not fed; give run a value: " << placeholder.name
+                               << " = data");
 }
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_fed_other_shape(const graph_node& placeholder,
                                                                        const extents& given) {

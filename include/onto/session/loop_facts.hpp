@@ -2,6 +2,7 @@
 // Which programs are one loop over operands that lie next to each other, all of one shape, or rows for each of it.
 #pragma once
 
+#include <onto/session/graph_of_uses.hpp>
 #include <onto/session/kernels.hpp>
 
 #include <type_traits>
@@ -72,18 +73,11 @@ struct one_loop_facts<E, true> {
   static constexpr int root = typed::view.fetches[0];
   static constexpr int sizes = element_sizes(typed::view);
 
-  static constexpr int count_operations(const graph_view& g) {
-    int operations = 0;
-    for (int n = 0; n < g.count; ++n) operations += g[n].is_leaf() ? 0 : 1;
-    return operations;
-  }
   /// How the kernel evaluates what may be several nodes: per use, it is right whatever their values are, and where it
   /// computes nothing again the results are the same.
   static constexpr evaluation find_how() {
     if constexpr (typed_is && values_decide)
-      return count_operations(graph_apart<E>::view) == count_operations(typed::view)
-                 ? evaluation::per_use
-                 : evaluations<typed>::value.whole[root];
+      return is_as_short_apart<E>() ? evaluation::per_use : evaluations<typed>::value.whole[root];
     else
       return evaluation::once;
   }

@@ -70,8 +70,8 @@ struct variable_filter {
       for (int n = 0; n < graphs[k]->count; ++n)
         if ((*graphs[k])[n].kind() == op_kind::variable) f((*graphs[k])[n]);
   }
-  /// *Throws* `failed_precondition_error` where one of them has no value, or no variable at all has, `any`: a file without
-  /// any would take the place of one that has them.
+  /// *Throws* `failed_precondition_error` where one of them has no value, or no variable at all has, `any`: a file
+  /// without any would take the place of one that has them.
   template <class HasValue>
   void expect_values(const std::string& path, bool any, const HasValue& has_value) const {
     message unset;
@@ -89,7 +89,8 @@ struct variable_filter {
     if (!any)
       fail<failed_precondition_error>(
           message("[onto.checkpoint] ")
-          << path << ": no variable of the session has a value; initialize them first, or save the session that has them");
+          << path
+          << ": no variable of the session has a value; initialize them first, or save the session that has them");
   }
 };
 

@@ -200,9 +200,9 @@ class session {
 
   /// Writes every variable that has a value to a file in safetensors' format, by name; or those under `e...` alone. The
   /// file is there whole, or as it was before. Runs may go on meanwhile: what is written is of one moment between them.
-  /// *Throws* `failed_precondition_error` where a variable under `e...` has no value, or none has; `invalid_argument_error` where
-  /// two have one name, the path ends in ".npz" or ".npy", or no file can be made there; `not_found_error` where the
-  /// folder does not exist; `internal_error` where writing fails.
+  /// *Throws* `failed_precondition_error` where a variable under `e...` has no value, or none has;
+  /// `invalid_argument_error` where two have one name, the path ends in ".npz" or ".npy", or no file can be made there;
+  /// `not_found_error` where the folder does not exist; `internal_error` where writing fails.
   template <expression... E>
   void save(const std::string& path, const E&...) const {
     if constexpr (!(std::same_as<E, ill_formed> || ...)) {

@@ -205,6 +205,38 @@ TEST_CASE("Data in expressions is told apart", "[evaluate]") {
   check(wide * v);
 }
 
+TEST_CASE("Tensors of one type are told apart in programs of several kernels, too", "[evaluate]") {
+  tensor<float, 4, 4> a = generic_values<float, 4, 4>(1);
+  const tensor<float, 4, 4> b = generic_values<float, 4, 4>(2), same = a;
+  CHECK(detail::graph_of_uses<decltype(matmul(a, b))>::apart);
+  CHECK(!detail::graph_of_uses<decltype(matmul(a + b, a + b))>::apart);  // would add twice
+  CHECK(!detail::graph_of_uses<decltype(matmul(p, transpose(q)))>::apart);
+  check(matmul(a, b));
+  check(matmul(b, a));
+  check(matmul(a, a));
+  check(matmul(a, same));
+  check(matmul(a, transpose(a)));
+  check(softmax(matmul(a, b) + b));
+  check(matmul(a + b, a + b));
+  check(matmul(a + b, b + a));
+  const auto product = matmul(a, b);
+  a(0, 0) = -a(0, 0);
+  check(product);
+
+  const auto u = as_rows(3, 5, values<float>(15, 1)), v = as_rows(5, 2, values<float>(10, 2)),
+             w = as_rows(5, 3, values<float>(15, 3));
+  check(matmul(u, v));
+  check(matmul(u, w));
+  check(matmul(u, transpose(u)) + matmul(u, w));
+  check(sum<0>(u * 2.f + as_rows(3, 5, values<float>(15, 4))));
+  CHECK_THROWS_AS(evaluate(matmul(v, v)), invalid_argument_error);
+  const std::vector<float> one{1, 2, 3}, two{4, 5, 6};
+  check(cumsum<0>(x * one + two), x = one);
+  const auto [there, back] = evaluate(fetches(matmul(a, b), matmul(b, a)));
+  CHECK(same_bits(there, evaluate(matmul(a, b))));
+  CHECK(same_bits(back, evaluate(matmul(b, a))));
+}
+
 TEST_CASE("Operands of other shapes are broadcast, or refused", "[evaluate]") {
   const tensor<float, dyn> a{1, 2, 3}, one{2}, two{1, 2};
   check(x + y, x = a, y = one);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSL-1.0
+// The graph by which a program is evaluated without a session. Two tensors of one type may be one object or two, which
+// the expression's type does not say: where each use is an operand of its own, that is right in both cases.
+#pragma once
+
+#include <onto/graph/lowering.hpp>
+
+#include <type_traits>
+
+namespace onto::detail {
+
+constexpr int count_operations(const graph_view& g) {
+  int operations = 0;
+  for (int n = 0; n < g.count; ++n) operations += g[n].is_leaf() ? 0 : 1;
+  return operations;
+}
+
+inline namespace ONTO_ABI {
+
+/// Whether nothing is computed twice where each use of what holds values is a node of its own.
+template <class E>
+constexpr bool is_as_short_apart() {
+  using apart = graph_apart<E>;
+  return apart::view.count > 0 && count_operations(apart::view) == count_operations(graph_of<E>::view);
+}
+
+template <class... E>
+struct graph_of_uses {
+  using type = graph_of<E...>;
+  static constexpr bool apart = false;
+};
+template <class E>
+  requires(graph_of<E>::well_formed&& graph_of<E>::lowered::sizes.values_decide&& is_as_short_apart<E>())
+struct graph_of_uses<E> {
+  using type = graph_apart<E>;
+  static constexpr bool apart = true;
+};
+
+}  // namespace ONTO_ABI
+}  // namespace onto::detail
