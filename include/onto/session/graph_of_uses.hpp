@@ -24,13 +24,24 @@ constexpr bool is_as_short_apart() {
   return apart::view.count > 0 && count_operations(apart::view) == count_operations(graph_of<E>::view);
 }
 
+/// Whether the program is evaluated by such a graph.
+template <class E>
+constexpr bool is_evaluated_apart() {
+  if constexpr (!graph_of<E>::well_formed)
+    return false;
+  else if constexpr (!graph_of<E>::lowered::sizes.values_decide)
+    return false;
+  else
+    return is_as_short_apart<E>();
+}
+
 template <class... E>
 struct graph_of_uses {
   using type = graph_of<E...>;
   static constexpr bool apart = false;
 };
 template <class E>
-  requires(graph_of<E>::well_formed&& graph_of<E>::lowered::sizes.values_decide&& is_as_short_apart<E>())
+  requires(is_evaluated_apart<E>())
 struct graph_of_uses<E> {
   using type = graph_apart<E>;
   static constexpr bool apart = true;
