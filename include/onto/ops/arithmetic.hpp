@@ -92,17 +92,7 @@ struct mod : detail::packed_elementwise<numeric_elements, 8>, detail::integer_la
   static constexpr std::string_view name = "FloorMod";
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
-    const auto remainder = [](auto x, auto y) { return math::mod(x, y); };
-    if constexpr (math::is_pack<T> && std::is_integral_v<math::lane_of<T>>) {
-      using number = math::lane_of<T>;
-      const number n = b.first();
-      if (n > 0 && (n & (n - 1)) == 0 && all(b == T(n))) return a & T(static_cast<number>(n - 1));
-      return math::each_lane_here(remainder, a, b);
-    } else if constexpr (math::is_pack<T>) {
-      return math::each_lane(remainder, a, b);
-    } else {
-      return math::mod(a, b);
-    }
+    return math::mod(a, b);
   }
   template <int K>
   static constexpr auto derivative(auto g, auto, auto a, auto b) {
@@ -115,32 +105,9 @@ struct mod : detail::packed_elementwise<numeric_elements, 8>, detail::integer_la
 
 struct pow : detail::packed_elementwise<numeric_elements, 20>, detail::integer_lanes {
   static constexpr std::string_view name = "Pow";
-  /// The square root, but of -0 and of -infinity what they are to the power of 1/2: 0 and infinity.
-  template <class T>
-  ONTO_INLINE static T root(const T& a) {
-    constexpr auto infinity = std::numeric_limits<typename T::value_type>::infinity();
-    return select(a == T(-infinity), T(infinity), sqrt(a + T(0)));
-  }
   template <class T>
   ONTO_HD ONTO_INLINE static T apply(T a, T b) {
-    if constexpr (math::is_pack<T>) {
-      using number = typename T::value_type;
-      const auto is = [&](double k) { return all(b == T(static_cast<number>(k))); };
-      if (is(2)) return a * a;
-      if constexpr (std::is_floating_point_v<number>) {
-        if (is(3)) return a * a * a;
-        if (is(4)) return (a * a) * (a * a);
-        if (is(-1)) return T(number{1}) / a;
-        if (is(-2)) return T(number{1}) / a / a;
-        if (is(0.5)) return root(a);
-        if (is(-0.5)) return T(number{1}) / root(a);
-        if (is(1.5)) return abs(root(a) * a);
-        if (is(-1.5)) return abs(T(number{1}) / root(a) / a);
-      }
-      return math::each_lane([](auto x, auto y) { return math::pow(x, y); }, a, b);
-    } else {
-      return math::pow(a, b);
-    }
+    return math::pow(a, b);
   }
   template <int K>
   static constexpr auto derivative(auto g, auto y, auto a, auto b) {

@@ -300,6 +300,37 @@ ONTO_HD constexpr T pow(T base, T exponent) {
   return r;
 }
 
+/// The square roots, but of -0 and of -infinity what they are to the power of 1/2: 0 and infinity.
+template <class Pack>
+ONTO_INLINE Pack power_of_half(const Pack& a) {
+  constexpr auto infinity = std::numeric_limits<typename Pack::value_type>::infinity();
+  return select(a == Pack(-infinity), Pack(infinity), sqrt(a + Pack(0)));
+}
+/// Powers of packs: small whole and half exponents by products and roots, where all lanes have the same.
+template <class Pack>
+  requires(is_pack<Pack>)
+ONTO_INLINE Pack pow(const Pack& a, const Pack& b) {
+  using number = typename Pack::value_type;
+  const auto is = [&](double k) { return all(b == Pack(static_cast<number>(k))); };
+  if (is(2)) return a * a;
+  if constexpr (std::is_floating_point_v<number>) {
+    const Pack one(number{1});
+    if (is(3)) return a * a * a;
+    if (is(4)) return (a * a) * (a * a);
+    if (is(-1)) return one / a;
+    if (is(-2)) return one / a / a;
+    if (is(0.5)) return power_of_half(a);
+    if (is(-0.5)) return one / power_of_half(a);
+    if (is(1.5)) return abs(power_of_half(a) * a);
+    if (is(-1.5)) return abs(one / power_of_half(a) / a);
+  }
+  const auto of_one = [](number x, number y) { return math::pow(x, y); };
+  if constexpr (std::is_same_v<number, float> && Pack::size > 4)  // four floats would take half as long again
+    return power(a, b, of_one);                                   // that of packs
+  else
+    return each_lane(of_one, a, b);
+}
+
 /// The remainder with the sign of the divisor. *Returns* for integers 0 where `b` is 0.
 template <class T>
   requires std::is_arithmetic_v<T> ONTO_HD T mod(T a, T b) {
@@ -317,6 +348,21 @@ template <class T>
       return (r < 0) != (b < 0) ? r + b : r;
     }
   }
+template <class Pack>
+  requires(is_pack<Pack>)
+ONTO_INLINE Pack mod(const Pack& a, const Pack& b) {
+  using number = lane_of<Pack>;
+  const auto of_one = [](number x, number y) { return math::mod(x, y); };
+  if constexpr (std::is_integral_v<number>) {
+    const number n = b.first();
+    if (n > 0 && (n & (n - 1)) == 0 && all(b == Pack(n))) return a & Pack(static_cast<number>(n - 1));
+    return each_lane_here(of_one, a, b);
+  } else if constexpr (std::is_same_v<number, float> && Pack::size > 4) {
+    return floor_remainder(a, b, of_one);  // that of packs
+  } else {
+    return each_lane(of_one, a, b);
+  }
+}
 
 /// Converts an element. *Returns* for floating point to integer the value cut off towards zero, the nearest integer
 /// there is where it is outside the range, and 0 for NaN; to bool, whether it is not 0; to a narrower integer, the low

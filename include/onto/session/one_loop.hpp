@@ -72,7 +72,7 @@ struct one_loop : one_loop_facts<E> {
   static constexpr int scalars = operands.scalar_count;
 
   /// Whether an operand is a row, read again for each row of what is mapped.
-  static constexpr bool is_row(int k) { return graph::view[operands.inputs[k]].shape.rank < space.rank; }
+  static constexpr bool is_row(int k) { return space.rank > graph::view[operands.inputs[k]].shape.rank; }
   static constexpr int find_rank_of_rows() {
     int rank = 0;
     for (int k = 0; k < inputs; ++k)
@@ -146,7 +146,8 @@ struct one_loop : one_loop_facts<E> {
       total = space.size();
     }
     using all = std::make_integer_sequence<int, inputs>;
-    return take_inputs<false, Symbols...>(list, at, all{}) && take_inputs<true, Symbols...>(list, at, all{}) &&
+    const bool whole = take_inputs<false, Symbols...>(list, at, all{});
+    return take_inputs<true, Symbols...>(list, at, all{}) && whole &&
            take_scalars(at, std::make_integer_sequence<int, scalars>{});
   }
 

@@ -220,3 +220,99 @@ TEST_CASE("the logarithm of a subnormal double is right", "[ops]") {
     for (int k = 0; k < 8; ++k) CHECK(out[k] == Approx(std::log(in[k])).epsilon(1e-15));
   });
 }
+
+namespace {
+
+template <class Op>
+using of_two_floats = detail::program<detail::instruction<detail::load_input, element::float32, 0>,
+                                      detail::instruction<detail::load_input, element::float32, 1>,
+                                      detail::instruction<Op, element::float32, 0, 1>>;
+
+/// Calls `use(x, y, result)` for pairs of floats: of what is special, of any bits, and of bits and small numbers.
+template <class Op, class Use>
+void each_pair(Use use) {
+  using kernels =
+      detail::vector_variants<detail::span_body<of_two_floats<Op>, detail::has_packs>, void(const detail::span_call&)>;
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[] = {0.0f,     -0.0f,    1.0f,    -1.0f,    2.0f,     -2.0f,     0.5f, -0.5f,       3.0f, -3.0f,
+                           1.0e-45f, 1.2e-38f, 3.4e38f, -3.4e38f, infinity, -infinity, nan,  16777216.0f, 1.5f, -7.25f};
+  constexpr int specials = static_cast<int>(sizeof special / sizeof special[0]), pairs = 30000 * run;
+  float in[2][run], out[run];
+  const void* const operands[] = {in[0], in[1]};
+  std::uint32_t bits[2] = {1, 2};
+  for (int first = 0; first < pairs; first += run) {
+    for (int k = 0; k < run; ++k) {
+      const int n = first + k;
+      for (std::uint32_t& b : bits) b = b * 1664525u + 1013904223u;
+      const std::uint32_t a = bits[0] ^ bits[0] >> 15, b = bits[1] ^ bits[1] >> 13;
+      if (n < specials * specials) {
+        in[0][k] = special[n / specials];
+        in[1][k] = special[n % specials];
+        continue;
+      }
+      std::memcpy(&in[0][k], &a, sizeof a);
+      std::memcpy(&in[1][k], &b, sizeof b);
+      if (n % 3 > 0) in[1][k] = (static_cast<float>(b >> 8) - 8388608.0f) / (n % 3 == 1 ? 65536.0f : 4194304.0f);
+      if (n % 7 > 2) in[0][k] = static_cast<float>(a >> 8) / (n % 7 == 3 ? 16777216.0f : 262144.0f);
+    }
+    kernels::at(vectors)({operands, out, 0, run, nullptr});
+    for (int k = 0; k < run; ++k) use(in[0][k], in[1][k], out[k]);
+  }
+}
+
+std::uint32_t bits_of(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("powers of floats are exact to 0.51 units of the last place, or to what the C library's are", "[ops]") {
+  on_all_vectors([] {
+    double worst = 0;
+    float of = 0, to = 0;
+    int wrong = 0, tried = 0;
+    each_pair<op::pow>([&](float x, float y, float out) {
+      const double wanted = std::pow(static_cast<double>(x), static_cast<double>(y));
+      const auto rounded = static_cast<float>(wanted);
+      if (!std::isfinite(rounded) || rounded == 0 || !(x > 0)) {
+        const bool same = std::isnan(rounded) ? std::isnan(out) : bits_of(out) == bits_of(rounded);
+        // Of a negative base it is what the C library rounds.
+        wrong += same || (x < 0 && std::fabs(out - rounded) <= std::fabs(rounded) * 1.2e-7f) ? 0 : 1;
+        return;
+      }
+      ++tried;
+      const float size = std::fabs(rounded);
+      const double unit =
+          static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - static_cast<double>(size);
+      const double error = std::fabs(static_cast<double>(out) - wanted) / unit;
+      if (error <= worst) return;
+      worst = error;
+      of = x;
+      to = y;
+    });
+    INFO(of << " to the power of " << to << " is " << worst << " ulp off");
+    CHECK(worst <= (vectors > 16 ? 0.51 : 0.9));  // four floats go one by one
+    CHECK(wrong == 0);
+    CHECK(tried > 100000);
+  });
+}
+
+TEST_CASE("remainders of floats are those of fmod with the divisor's sign, to the bit", "[ops]") {
+  on_all_vectors([] {
+    int wrong = 0, tried = 0;
+    float of = 0, by = 0;
+    each_pair<op::mod>([&](float x, float y, float out) {
+      const float wanted = math::mod(x, y);
+      tried += std::isnan(wanted) ? 0 : 1;
+      if (std::isnan(wanted) ? std::isnan(out) : bits_of(out) == bits_of(wanted)) return;
+      ++wrong;
+      of = x;
+      by = y;
+    });
+    INFO(wrong << " are wrong, as " << of << " % " << by);
+    CHECK(wrong == 0);
+    CHECK(tried > 100000);
+  });
+}

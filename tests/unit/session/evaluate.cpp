@@ -356,6 +356,15 @@ TEST_CASE("What was moved from is refused", "[evaluate]") {
   CHECK_THROWS_AS(evaluate(p + q, p = a, q = moved), invalid_argument_error);
   CHECK_THROWS_AS(evaluate(a + moved), failed_precondition_error);
   CHECK_THROWS_AS(evaluate_to(a, p + q, p = b, q = moved), invalid_argument_error);
+  constexpr auto wide = placeholder<"wide", float, 2, 40>;
+  constexpr auto row = placeholder<"row", float, 40>;
+  tensor<float, 2, 40> gone;
+  tensor<float, 40> gone_row;
+  const auto kept = std::move(gone);
+  const auto kept_row = std::move(gone_row);
+  CHECK_THROWS_WITH(evaluate(wide + row, wide = gone, row = kept_row),
+                    Catch::Contains("placeholder 'wide' was fed no"));
+  CHECK_THROWS_WITH(evaluate(wide + row, wide = kept, row = gone_row), Catch::Contains("placeholder 'row' was fed no"));
   evaluate_to(moved, p + q, p = a, q = b);  // takes the shape again
   CHECK(moved.size() == 15);
 }

@@ -5,6 +5,7 @@
 #include <onto/backend/cpu/pack.hpp>
 #include <onto/backend/cpu/pack_angles.hpp>
 #include <onto/backend/cpu/pack_arcs.hpp>
+#include <onto/backend/cpu/pack_by_doubles.hpp>
 #include <onto/backend/cpu/pack_columns.hpp>
 #include <onto/backend/cpu/pack_exp.hpp>
 #include <onto/backend/cpu/pack_integers.hpp>

@@ -24,6 +24,7 @@ struct conversions<32> {
   using W = vector_types<float, 32>::bits;
   using M = mask_type<float, 32>::type;
   using D = mask_type<double, 32>::type;
+  using N = vector_types<double, 32>::numbers;
   using four = char[4];
   using eight = char[8];
   using sixteen = char[16];
@@ -81,6 +82,15 @@ struct conversions<32> {
     asm("vpmovzxbq %1, %0" : "=x"(r) : "m"(*static_cast<const four*>(from)));
     asm("vpcmpgtq %1, %0, %0" : "+x"(r) : "x"(none));
   }
+  /// Floats in memory as doubles, and back.
+  ONTO_WITHIN_32 static inline void widen(N& r, const void* from) {
+    asm("vcvtps2pd %1, %0" : "=x"(r) : "m"(*static_cast<const sixteen*>(from)));
+  }
+  ONTO_WITHIN_32 static inline void narrow(void* to, const N& x) {
+    vector_types<float, 16>::numbers r;
+    asm("vcvtpd2ps %1, %0" : "=x"(r) : "x"(x));
+    std::memcpy(to, &r, sizeof r);
+  }
 };
 
 template <>
@@ -89,6 +99,7 @@ struct conversions<64> {
   using W = vector_types<float, 64>::bits;
   using M = mask_type<float, 64>::type;
   using D = mask_type<double, 64>::type;
+  using N = vector_types<double, 64>::numbers;
   using bytes = vector_types<float, 16>::numbers;
   using eight = char[8];
   using sixteen = char[16];
@@ -141,6 +152,14 @@ struct conversions<64> {
     asm("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(b) : "v"(ones), "Yk"(m));
     std::memcpy(to, &b, 16);
   }
+  ONTO_WITHIN_64 static inline void widen(N& r, const void* from) {
+    asm("vcvtps2pd %1, %0" : "=v"(r) : "m"(*static_cast<const thirty_two*>(from)));
+  }
+  ONTO_WITHIN_64 static inline void narrow(void* to, const N& x) {
+    vector_types<float, 32>::numbers r;
+    asm("vcvtpd2ps %1, %0" : "=v"(r) : "v"(x));
+    std::memcpy(to, &r, sizeof r);
+  }
 };
 #endif
 
@@ -150,6 +169,7 @@ struct conversions<16> {
   using V = vector_types<float, 16>::numbers;
   using W = vector_types<float, 16>::bits;
   using M = mask_type<float, 16>::type;
+  using N = vector_types<double, 16>::numbers;
   typedef std::int32_t signed_words __attribute__((vector_size(16)));
 
   template <int Size, bool Signed>
@@ -186,6 +206,15 @@ struct conversions<16> {
       r = (Mask)(W{b[0], b[1], b[2], b[3]} != W{});
     else
       r = (Mask)(Mask{b[0], b[1]} != Mask{});
+  }
+  static ONTO_INLINE void widen(N& r, const void* from) {
+    float x[2];
+    std::memcpy(x, from, sizeof x);
+    r = N{x[0], x[1]};
+  }
+  static ONTO_INLINE void narrow(void* to, const N& x) {
+    const float narrow[2] = {static_cast<float>(x[0]), static_cast<float>(x[1])};
+    std::memcpy(to, narrow, sizeof narrow);
   }
 };
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+// Functions of two floats in each lane that are computed in doubles: powers and remainders.
+#pragma once
+
+#include <onto/backend/cpu/pack.hpp>
+#include <onto/backend/cpu/pack_exp.hpp>
+#include <onto/backend/cpu/pack_log.hpp>
+#include <onto/core/config.hpp>
+
+#include <limits>
+
+#if ONTO_PACKS
+namespace onto::detail::simd {
+inline namespace ONTO_VECTOR_ABI {
+
+/// `x` to the power of `y`, for a positive `x`; 2 to the power of `y` times its logarithm.
+/// *Source* polynomials by Chebyshev interpolation: of 2 atanh(s) / (s log(2)) by s^2, s at most (sqrt(2) - 1) /
+/// (sqrt(2)
+/// + 1), to 4e-12 of it, and of (2^r - 1) / r for |r| of at most 1/2, to 2e-10.
+struct power_in_doubles {
+  template <int Bytes>
+  static ONTO_INLINE pack<double, Bytes> of(const pack<double, Bytes>& x, const pack<double, Bytes>& y) {
+    using lanes = pack<double, Bytes>;
+    const power_and_fraction<double, Bytes> parts(x);
+    const lanes s = parts.f / (lanes(2.0) + parts.f);
+    const lanes logarithm = fma(s,
+                                polynomial(s * s, 2.8853900817899931572, 0.96179667344322825542, 0.577083567703489245,
+                                           0.41167365840081596267, 0.34071413665191199365),
+                                parts.n);
+    // What is beyond is 0 or infinite as a float, and not yet as a double.
+    const lanes exponent = clamp(-200.0, y * logarithm, 200.0), shift(number_layout<double>::shift);
+    const lanes sum = in_order(exponent + shift);
+    const lanes rest = exponent - in_order(sum - shift);
+    const lanes p = fma(rest,
+                        polynomial(rest, 0.69314718055994530942, 0.24022650922288758071, 0.055504108839096183929,
+                                   0.0096180566785246380754, 0.0013333502386162770741, 0.00015461444698569129083,
+                                   0.000015297323760701074108),
+                        lanes(1.0));
+    return p * power_of_two<double, Bytes>(to_bits(sum) - to_bits(shift));
+  }
+};
+
+/// What is left of `x` by `y`, with the sign of `x`, as `std::fmod` gives it. *Preconditions* a quotient of less than
+/// 2^29, whose product with `y` is then exact.
+struct remainder_in_doubles {
+  template <int Bytes>
+  static ONTO_INLINE pack<double, Bytes> of(const pack<double, Bytes>& x, const pack<double, Bytes>& y) {
+    using lanes = pack<double, Bytes>;
+    const lanes size = abs(x), by = abs(y);
+    const lanes left = in_order(size - in_order(by * floor(in_order(size / by))));
+    // A quotient that was rounded up to a whole number is one too large.
+    return turn_sign(select(left < lanes{}, left + by, left), sign_of(x));
+  }
+};
+
+/// `F` of floats by doubles, half a pack of them at a time.
+template <class F, int Bytes>
+ONTO_INLINE pack<float, Bytes> by_doubles(const pack<float, Bytes>& x, const pack<float, Bytes>& y) {
+  using doubles = pack<double, Bytes>;
+  constexpr int all = pack<float, Bytes>::size, half = doubles::size;
+  float in[2][all], out[all];
+  x.store_unaligned(in[0]);
+  y.store_unaligned(in[1]);
+  for (int k = 0; k < all; k += half) {
+    doubles a, b;
+    conversions<Bytes>::widen(a.data, in[0] + k);
+    conversions<Bytes>::widen(b.data, in[1] + k);
+    conversions<Bytes>::narrow(out + k, F::template of<Bytes>(a, b).data);
+  }
+  return pack<float, Bytes>::load_unaligned(out);
+}
+
+/// What `f` gives in the lanes that are not `plain`.
+template <int Lanes>
+ONTO_COLD ONTO_NOINLINE void one_by_one(float (*f)(float, float), const bool* plain, const float* x, const float* y,
+                                        float* out) {
+  for (int k = 0; k < Lanes; ++k)
+    if (!plain[k]) out[k] = f(x[k], y[k]);
+}
+template <int Bytes>
+ONTO_INLINE pack<float, Bytes> checked(float (*f)(float, float), const pack_mask<float, Bytes>& plain,
+                                       const pack<float, Bytes>& x, const pack<float, Bytes>& y,
+                                       const pack<float, Bytes>& r) {
+  if (all(plain)) return r;
+  using lanes = pack<float, Bytes>;
+  float a[lanes::size], b[lanes::size], out[lanes::size];
+  bool is_plain[lanes::size];
+  x.store_unaligned(a);
+  y.store_unaligned(b);
+  r.store_unaligned(out);
+  plain.store_unaligned(is_plain);
+  one_by_one<lanes::size>(f, is_plain, a, b, out);
+  return lanes::load_unaligned(out);
+}
+
+/// `x` to the power of `y`: to 0.51 units of the last place of a positive number; `f` gives those of others.
+template <int Bytes>
+ONTO_INLINE pack<float, Bytes> power(const pack<float, Bytes>& x, const pack<float, Bytes>& y,
+                                     float (*f)(float, float)) {
+  using lanes = pack<float, Bytes>;
+  const lanes none{}, infinity(std::numeric_limits<float>::infinity());
+  const auto plain = (none < x) & (x < infinity) & (abs(y) < infinity);
+  return checked(f, plain, x, y, select(y == lanes(2.0f), x * x, by_doubles<power_in_doubles>(x, y)));
+}
+
+/// The remainder with the sign of the divisor: that of `f`, to the bit.
+template <int Bytes>
+ONTO_INLINE pack<float, Bytes> floor_remainder(const pack<float, Bytes>& x, const pack<float, Bytes>& y,
+                                               float (*f)(float, float)) {
+  using lanes = pack<float, Bytes>;
+  const lanes none{}, infinity(std::numeric_limits<float>::infinity());
+  const auto plain = (abs(x / y) < lanes(268435456.0f)) & (abs(y) < infinity);
+  const lanes r = by_doubles<remainder_in_doubles>(x, y);
+  const lanes turned = select((r < none) ^ (y < none), r + y, r);
+  return checked(f, plain, x, y, select(r == none, turn_sign(none, sign_of(y)), turned));
+}
+
+}  // namespace ONTO_VECTOR_ABI
+}  // namespace onto::detail::simd
+#endif
