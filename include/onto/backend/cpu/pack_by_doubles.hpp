@@ -100,7 +100,10 @@ ONTO_INLINE pack<float, Bytes> power(const pack<float, Bytes>& x, const pack<flo
   using lanes = pack<float, Bytes>;
   const lanes none{}, infinity(std::numeric_limits<float>::infinity());
   const auto plain = (none < x) & (x < infinity) & (abs(y) < infinity);
-  return checked(f, plain, x, y, select(y == lanes(2.0f), x * x, by_doubles<power_in_doubles>(x, y)));
+  // Zero without a sign, as a picture is full of.
+  const auto zero = (x == none) & (none < turn_sign(lanes(1.0f), sign_of(x))) & (none < y);
+  const lanes r = select(y == lanes(2.0f), x * x, by_doubles<power_in_doubles>(x, y));
+  return checked(f, plain | zero, x, y, select(zero, none, r));
 }
 
 /// The remainder with the sign of the divisor: that of `f`, to the bit.
