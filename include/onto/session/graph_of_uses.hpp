@@ -3,7 +3,8 @@
 // the expression's type does not say: where each use is an operand of its own, that is right in both cases.
 #pragma once
 
-#include <onto/graph/lowering.hpp>
+#include <onto/graph/row_fusion.hpp>
+#include <onto/plan/plan.hpp>
 
 #include <type_traits>
 
@@ -15,6 +16,20 @@ constexpr int count_operations(const graph_view& g) {
   return operations;
 }
 
+struct kernel_counts {
+  int all = 0, rows = 0;
+  bool operator==(const kernel_counts&) const = default;
+};
+constexpr kernel_counts count_kernels(const graph_view& g, const kernel_partition& p) {
+  kernel_counts k;
+  for (int n = 0; n < g.count; ++n) {
+    if (g[n].is_leaf() || p.kernel_of[n] != n) continue;
+    ++k.all;
+    k.rows += is_row_kernel(g, p, n) ? 1 : 0;
+  }
+  return k;
+}
+
 inline namespace ONTO_ABI {
 
 /// Whether nothing is computed twice where each use of what holds values is a node of its own.
@@ -24,15 +39,19 @@ constexpr bool is_as_short_apart() {
   return apart::view.count > 0 && count_operations(apart::view) == count_operations(graph_of<E>::view);
 }
 
-/// Whether the program is evaluated by such a graph.
+/// Whether the program is evaluated by such a graph: it has no more kernels then, where one would have read what is the
+/// same, as `x - mean<1>(x)` does.
 template <class E>
 constexpr bool is_evaluated_apart() {
   if constexpr (!graph_of<E>::well_formed)
     return false;
   else if constexpr (!graph_of<E>::lowered::sizes.values_decide)
     return false;
+  else if constexpr (!is_as_short_apart<E>())
+    return false;
   else
-    return is_as_short_apart<E>();
+    return count_kernels(graph_of<E>::view, fused<graph_of<E>>::value) ==
+           count_kernels(graph_apart<E>::view, fused<graph_apart<E>>::value);
 }
 
 template <class... E>

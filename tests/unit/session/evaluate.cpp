@@ -211,6 +211,7 @@ TEST_CASE("Tensors of one type are told apart in programs of several kernels, to
   CHECK(detail::graph_of_uses<decltype(matmul(a, b))>::apart);
   CHECK(!detail::graph_of_uses<decltype(matmul(a + b, a + b))>::apart);  // would add twice
   CHECK(!detail::graph_of_uses<decltype(matmul(p, transpose(q)))>::apart);
+  CHECK(!detail::graph_of_uses<decltype(a - mean<1>(a, keep_extents))>::apart);  // one kernel, and two of a and b
   check(matmul(a, b));
   check(matmul(b, a));
   check(matmul(a, a));
@@ -219,6 +220,8 @@ TEST_CASE("Tensors of one type are told apart in programs of several kernels, to
   check(softmax(matmul(a, b) + b));
   check(matmul(a + b, a + b));
   check(matmul(a + b, b + a));
+  check(a - mean<1>(a, keep_extents));
+  check(a - mean<1>(b, keep_extents));
   const auto product = matmul(a, b);
   a(0, 0) = -a(0, 0);
   check(product);
