@@ -18,14 +18,17 @@ constexpr int count_operations(const graph_view& g) {
 
 struct kernel_counts {
   int all = 0, rows = 0;
+  bool folds_within = false;  // a kernel folds and goes on with what it has folded
   bool operator==(const kernel_counts&) const = default;
 };
 constexpr kernel_counts count_kernels(const graph_view& g, const kernel_partition& p) {
   kernel_counts k;
   for (int n = 0; n < g.count; ++n) {
-    if (g[n].is_leaf() || p.kernel_of[n] != n) continue;
-    ++k.all;
-    k.rows += is_row_kernel(g, p, n) ? 1 : 0;
+    if (g[n].is_leaf()) continue;
+    const bool is_root = p.kernel_of[n] == n;
+    k.all += is_root ? 1 : 0;
+    k.rows += is_root && is_row_kernel(g, p, n) ? 1 : 0;
+    k.folds_within = k.folds_within || (!is_root && g[n].kind() == op_kind::reduce);
   }
   return k;
 }
@@ -39,8 +42,14 @@ constexpr bool is_as_short_apart() {
   return apart::view.count > 0 && count_operations(apart::view) == count_operations(graph_of<E>::view);
 }
 
+template <class E>
+constexpr bool keeps_its_kernels() {
+  constexpr kernel_counts apart = count_kernels(graph_apart<E>::view, fused<graph_apart<E>>::value);
+  return !apart.folds_within && apart == count_kernels(graph_of<E>::view, fused<graph_of<E>>::value);
+}
 /// Whether the program is evaluated by such a graph: it has no more kernels then, where one would have read what is the
-/// same, as `x - mean<1>(x)` does.
+/// same, as `x - mean<1>(x)` does; and no kernel that a session, which refines its program, would not have, so that
+/// sums are those of a session to the bit.
 template <class E>
 constexpr bool is_evaluated_apart() {
   if constexpr (!graph_of<E>::well_formed)
@@ -50,8 +59,7 @@ constexpr bool is_evaluated_apart() {
   else if constexpr (!is_as_short_apart<E>())
     return false;
   else
-    return count_kernels(graph_of<E>::view, fused<graph_of<E>>::value) ==
-           count_kernels(graph_apart<E>::view, fused<graph_apart<E>>::value);
+    return keeps_its_kernels<E>();
 }
 
 template <class... E>
