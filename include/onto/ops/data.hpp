@@ -291,5 +291,6 @@ ONTO_TAKES_DATA(auto, sigmoid_cross_entropy)
 ONTO_TAKES_DATA(auto, mean_squared_error)
 ONTO_TAKES_DATA(auto, huber)
 ONTO_TAKES_DATA_ALONE(class, pad)
+ONTO_TAKES_DATA_ALONE(int, pad)
 
 }  // namespace onto
