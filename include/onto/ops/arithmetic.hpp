@@ -5,7 +5,6 @@
 #include <onto/ops/math.hpp>
 #include <onto/ops/operation_base.hpp>
 
-#include <limits>
 #include <tuple>
 
 namespace onto {

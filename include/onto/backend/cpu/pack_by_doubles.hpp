@@ -14,9 +14,8 @@ namespace onto::detail::simd {
 inline namespace ONTO_VECTOR_ABI {
 
 /// `x` to the power of `y`, for a positive `x`; 2 to the power of `y` times its logarithm.
-/// *Source* polynomials by Chebyshev interpolation: of 2 atanh(s) / (s log(2)) by s^2, s at most (sqrt(2) - 1) /
-/// (sqrt(2)
-/// + 1), to 4e-12 of it, and of (2^r - 1) / r for |r| of at most 1/2, to 2e-10.
+/// *Source* polynomials by Chebyshev interpolation: of 2 atanh(s) / (s log(2)) by s^2 for |s| of at most 0.172, to
+/// 4e-12 of it, and of (2^r - 1) / r for |r| of at most 1/2, to 2e-10.
 struct power_in_doubles {
   template <int Bytes>
   static ONTO_INLINE pack<double, Bytes> of(const pack<double, Bytes>& x, const pack<double, Bytes>& y) {
@@ -57,11 +56,11 @@ struct remainder_in_doubles {
 template <class F, int Bytes>
 ONTO_INLINE pack<float, Bytes> by_doubles(const pack<float, Bytes>& x, const pack<float, Bytes>& y) {
   using doubles = pack<double, Bytes>;
-  constexpr int all = pack<float, Bytes>::size, half = doubles::size;
-  float in[2][all], out[all];
+  constexpr int whole = pack<float, Bytes>::size, half = doubles::size;
+  float in[2][whole], out[whole];
   x.store_unaligned(in[0]);
   y.store_unaligned(in[1]);
-  for (int k = 0; k < all; k += half) {
+  for (int k = 0; k < whole; k += half) {
     doubles a, b;
     conversions<Bytes>::widen(a.data, in[0] + k);
     conversions<Bytes>::widen(b.data, in[1] + k);
