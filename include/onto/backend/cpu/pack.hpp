@@ -287,6 +287,34 @@ ONTO_INLINE pack<T, Bytes> abs(const pack<T, Bytes>& x) {
   return turn_sign(x, sign_of(x));
 }
 
+template <class F, class T, int Lanes, int Count>
+ONTO_COLD ONTO_NOINLINE void one_by_one(const F& f, const bool (&plain)[Lanes], const T (&in)[Count][Lanes],
+                                        T (&out)[Lanes]) {
+  for (int k = 0; k < Lanes; ++k) {
+    if (plain[k]) continue;
+    if constexpr (Count == 1)
+      out[k] = f(in[0][k]);
+    else
+      out[k] = f(in[0][k], in[1][k]);
+  }
+}
+/// `r`, and in the lanes that are not `plain` what `f`, of the C library, gives of each by itself.
+template <class F, class T, int Bytes, class... More>
+ONTO_INLINE pack<T, Bytes> checked(const F& f, const pack_mask<T, Bytes>& plain, const pack<T, Bytes>& r,
+                                   const pack<T, Bytes>& x, const More&... more) {
+  if (all(plain)) return r;
+  constexpr int lanes = pack<T, Bytes>::size;
+  bool is_plain[lanes];
+  T in[1 + sizeof...(More)][lanes], out[lanes];
+  int row = 0;
+  plain.store_unaligned(is_plain);
+  x.store_unaligned(in[row]);
+  (more.store_unaligned(in[++row]), ...);
+  r.store_unaligned(out);
+  one_by_one(f, is_plain, in, out);
+  return pack<T, Bytes>::load_unaligned(out);
+}
+
 }  // namespace ONTO_VECTOR_ABI
 }  // namespace onto::detail::simd
 #endif

@@ -78,7 +78,7 @@ struct pack_angles {
     if (small(size)) return turn_sign(sine(unturned(size)), sign_of(x));
     const reduced r = reduce(size);
     const lanes y = turn_sign(choose(r.turns, sine(r), cosine(r)), half_turn(r.turns) ^ sign_of(x));
-    return checked([](T v) { return std::sin(v); }, x, size, y);
+    return checked([](T v) { return std::sin(v); }, size <= lanes(terms::limit), y, x);
   }
 
   static ONTO_INLINE lanes cos(const lanes& x) {
@@ -86,7 +86,7 @@ struct pack_angles {
     if (small(size)) return cosine(unturned(size));
     const reduced r = reduce(size);
     const lanes y = turn_sign(choose(r.turns, cosine(r), sine(r)), half_turn(r.turns + bits(word{1})));
-    return checked([](T v) { return std::cos(v); }, x, size, y);
+    return checked([](T v) { return std::cos(v); }, size <= lanes(terms::limit), y, x);
   }
 
   static ONTO_INLINE lanes tan(const lanes& x) {
@@ -98,7 +98,7 @@ struct pack_angles {
     const reduced r = reduce(size);
     const lanes s = sine(r), c = cosine(r);
     const lanes y = turn_sign(choose(r.turns, s, -c) / choose(r.turns, c, s), sign_of(x));
-    return checked([](T v) { return std::tan(v); }, x, size, y);
+    return checked([](T v) { return std::tan(v); }, size <= lanes(terms::limit), y, x);
   }
 
  private:
@@ -143,21 +143,6 @@ struct pack_angles {
     // Of a number with the exponent of 1, as which zeros and signs compare whatever the flags.
     const lanes sign = from_bits((turns << sign_bit) | to_bits(lanes(T{1})));
     return select(sign < lanes{}, odd, even);
-  }
-
-  template <class F>
-  static ONTO_INLINE lanes checked(const F& f, const lanes& x, const lanes& size, const lanes& y) {
-    if (all(size <= lanes(terms::limit))) return y;
-    T in[lanes::size], out[lanes::size];
-    x.store_unaligned(in);
-    y.store_unaligned(out);
-    one_by_one(f, in, out);
-    return lanes::load_unaligned(out);
-  }
-  template <class F>
-  static ONTO_COLD ONTO_NOINLINE void one_by_one(const F& f, const T* in, T* out) {
-    for (int k = 0; k < lanes::size; ++k)
-      if (!(std::fabs(in[k]) <= terms::limit)) out[k] = f(in[k]);
   }
 };
 

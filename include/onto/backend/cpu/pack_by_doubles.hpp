@@ -69,29 +69,6 @@ ONTO_INLINE pack<float, Bytes> by_doubles(const pack<float, Bytes>& x, const pac
   return pack<float, Bytes>::load_unaligned(out);
 }
 
-/// What `f` gives in the lanes that are not `plain`.
-template <int Lanes>
-ONTO_COLD ONTO_NOINLINE void one_by_one(float (*f)(float, float), const bool* plain, const float* x, const float* y,
-                                        float* out) {
-  for (int k = 0; k < Lanes; ++k)
-    if (!plain[k]) out[k] = f(x[k], y[k]);
-}
-template <int Bytes>
-ONTO_INLINE pack<float, Bytes> checked(float (*f)(float, float), const pack_mask<float, Bytes>& plain,
-                                       const pack<float, Bytes>& x, const pack<float, Bytes>& y,
-                                       const pack<float, Bytes>& r) {
-  if (all(plain)) return r;
-  using lanes = pack<float, Bytes>;
-  float a[lanes::size], b[lanes::size], out[lanes::size];
-  bool is_plain[lanes::size];
-  x.store_unaligned(a);
-  y.store_unaligned(b);
-  r.store_unaligned(out);
-  plain.store_unaligned(is_plain);
-  one_by_one<lanes::size>(f, is_plain, a, b, out);
-  return lanes::load_unaligned(out);
-}
-
 /// `x` to the power of `y`: to 0.51 units of the last place of a positive number; `f` gives those of others.
 template <int Bytes>
 ONTO_INLINE pack<float, Bytes> power(const pack<float, Bytes>& x, const pack<float, Bytes>& y,
@@ -102,7 +79,7 @@ ONTO_INLINE pack<float, Bytes> power(const pack<float, Bytes>& x, const pack<flo
   // Zero without a sign, as a picture is full of.
   const auto zero = (x == none) & (none < turn_sign(lanes(1.0f), sign_of(x))) & (none < y);
   const lanes r = select(y == lanes(2.0f), x * x, by_doubles<power_in_doubles>(x, y));
-  return checked(f, plain | zero, x, y, select(zero, none, r));
+  return checked(f, plain | zero, select(zero, none, r), x, y);
 }
 
 /// The remainder with the sign of the divisor: that of `f`, to the bit.
@@ -114,7 +91,7 @@ ONTO_INLINE pack<float, Bytes> floor_remainder(const pack<float, Bytes>& x, cons
   const auto plain = (abs(x / y) < lanes(268435456.0f)) & (abs(y) < infinity);
   const lanes r = by_doubles<remainder_in_doubles>(x, y);
   const lanes turned = select((r < none) ^ (y < none), r + y, r);
-  return checked(f, plain, x, y, select(r == none, turn_sign(none, sign_of(y)), turned));
+  return checked(f, plain, select(r == none, turn_sign(none, sign_of(y)), turned), x, y);
 }
 
 }  // namespace ONTO_VECTOR_ABI
