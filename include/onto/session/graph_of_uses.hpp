@@ -16,13 +16,13 @@ constexpr int count_operations(const graph_view& g) {
   return operations;
 }
 
-struct kernel_counts {
+struct kernel_tally {
   int all = 0, rows = 0;
   bool folds_within = false;  // a kernel folds and goes on with what it has folded
-  bool operator==(const kernel_counts&) const = default;
+  bool operator==(const kernel_tally&) const = default;
 };
-constexpr kernel_counts count_kernels(const graph_view& g, const kernel_partition& p) {
-  kernel_counts k;
+constexpr kernel_tally tally_kernels(const graph_view& g, const kernel_partition& p) {
+  kernel_tally k;
   for (int n = 0; n < g.count; ++n) {
     if (g[n].is_leaf()) continue;
     const bool is_root = p.kernel_of[n] == n;
@@ -44,8 +44,8 @@ constexpr bool is_as_short_apart() {
 
 template <class E>
 constexpr bool keeps_its_kernels() {
-  constexpr kernel_counts apart = count_kernels(graph_apart<E>::view, fused<graph_apart<E>>::value);
-  return !apart.folds_within && apart == count_kernels(graph_of<E>::view, fused<graph_of<E>>::value);
+  constexpr kernel_tally apart = tally_kernels(graph_apart<E>::view, fused<graph_apart<E>>::value);
+  return !apart.folds_within && apart == tally_kernels(graph_of<E>::view, fused<graph_of<E>>::value);
 }
 /// Whether the program is evaluated by such a graph: it has no more kernels then, where one would have read what is the
 /// same, as `x - mean<1>(x)` does; and no kernel that a session, which refines its program, would not have, so that
