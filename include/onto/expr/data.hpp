@@ -37,8 +37,10 @@ struct known_data {
   static const Data& at(const void* object) { return *static_cast<const Data*>(object); }
   static const void* values(const void* object) { return std::data(at(object)); }
   static extents shape(const void* object) {
-    if constexpr (std::is_same_v<Data, tensor<T, Dims...>>) expect_values(at(object));
-    return ref(at(object)).extent_values();
+    if constexpr (std::is_same_v<Data, tensor<T, Dims...>>)
+      return expect_values(at(object)).extent_values();
+    else
+      return ref(at(object)).extent_values();
   }
   static void destroy(const void* object) { at(object).~Data(); }
 

@@ -8,6 +8,7 @@
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
 #include <onto/device/place.hpp>
+#include <onto/expr/state_blocks.hpp>
 #include <onto/shape/extents.hpp>
 
 #include <cstdint>
@@ -101,34 +102,49 @@ ONTO_INLINE extents shape_of(const state& s) { return s.refers_to ? s.refers_to-
 inline void retain(const state* s) {
   if (s) s->references.fetch_add(1, memory_order_relaxed);
 }
-ONTO_NOINLINE inline void release(const state* s) {
-  if (!s || s->references.fetch_sub(1, memory_order_acq_rel) != 1) return;
-  for (int k = 0; k < s->child_count; ++k) release(s->children[k]);
-  release(s->guard);
-  if (s->refers_to && s->refers_to->destroy) s->refers_to->destroy(s->object);
-  s->~state();
-  std::free(const_cast<state*>(s));
+
+/// How far behind a state's beginning its elements are, after the pointers to its children.
+ONTO_INLINE constexpr std::size_t head_of_state(int children) {
+  constexpr std::size_t align = alignof(std::max_align_t);
+  return (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
+}
+ONTO_INLINE constexpr bool fits_state_block(int children, std::int64_t bytes) {
+  return is_state_block(head_of_state(children) + static_cast<std::size_t>(bytes));
 }
 
-/// A state with room for children and elements behind it.
+ONTO_NOINLINE inline void release(const state* s) {
+  if (!s) return;
+  // The only reference is nobody else's to copy, and no instruction that locks is needed to give it up.
+  if (s->references.load(memory_order_acquire) != 1 && s->references.fetch_sub(1, memory_order_acq_rel) != 1) return;
+  for (int k = 0; k < s->child_count; ++k) release(s->children[k]);
+  if (s->guard) release(s->guard);
+  if (s->refers_to && s->refers_to->destroy) s->refers_to->destroy(s->object);
+  const bool is_block = fits_state_block(s->child_count, s->bytes);
+  s->~state();
+  if (is_block)
+    keep_state_block(const_cast<state*>(s));
+  else
+    std::free(const_cast<state*>(s));
+}
+
+/// A state with room for children, whose pointers are to be set, and elements behind it.
 ONTO_NOINLINE inline state* new_state(int children, std::int64_t bytes, bool guarded) {
-  constexpr std::size_t align = 64;
-  const std::size_t head =
-      (sizeof(state) + static_cast<std::size_t>(children) * sizeof(state*) + align - 1) / align * align;
-  const std::size_t size = head + (static_cast<std::size_t>(bytes) + align - 1) / align * align;
-  // Memory that malloc aligns has a list of its own to come from; what holds no elements needs no more.
-  void* memory = bytes > 0 ? std::aligned_alloc(align, size) : std::malloc(size);
+  const bool is_block = fits_state_block(children, bytes);
+  // Few elements may lie anywhere, more are read in cache lines; aligned_alloc takes longer than malloc.
+  const std::size_t align = is_block || bytes == 0 ? alignof(std::max_align_t) : 64;
+  const std::size_t head = (head_of_state(children) + align - 1) / align * align;
+  const std::size_t size = (head + static_cast<std::size_t>(bytes) + align - 1) / align * align;
+  void* memory = is_block ? take_state_block() : bytes > 0 ? std::aligned_alloc(align, size) : std::malloc(size);
   if (!memory) throw std::bad_alloc();
   auto* s = ::new (memory) state;
   s->child_count = children;
   s->children = reinterpret_cast<const state**>(s + 1);
-  for (int k = 0; k < children; ++k) s->children[k] = nullptr;
   s->values = static_cast<char*>(memory) + head;
   s->bytes = bytes;
-  if (guarded) {
-    s->guard = innermost_guard();
-    s->guards = s->guard != nullptr;
-    retain(s->guard);
+  if (const guard_scope* const guard = guarded ? innermost_guard() : nullptr) {
+    s->guard = guard;
+    s->guards = true;
+    retain(guard);
   }
   return s;
 }

@@ -104,8 +104,8 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
 }
 
 /// Finds `relu(alpha * product + beta * c)` above the product `m`, or above a matrix product's elements in another
-/// shape, as that with a vector has them: then `c` is one number. Returns the root, fills `e`. What is assigned to a
-/// variable there is the kernel's result.
+/// shape, as that with a vector has them: then `c` is one number. What is fetched in that shape, or assigned to a
+/// variable there, is the kernel's result. Returns the root, fills `e`.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;
@@ -117,6 +117,7 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
     e.view = top = u;
     u = uses.only_user(top);
   }
+  const bool is_fetched_as_seen = e.view >= 0 && uses.user[e.view] < 0;
   if (u >= 0 && scalar_factor(g, u) >= 0 && same_devices(g, u, m)) {
     e.alpha = g.operand(u, scalar_factor(g, u));
     top = u;
@@ -132,7 +133,7 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
     u = uses.only_user(top);
   }
   if (u >= 0 && match_assignment(g, top, u, e)) top = u;
-  if (top != m && top == e.view) {
+  if (top != m && top == e.view && !is_fetched_as_seen) {  // what reads it sees it so without a kernel
     e.view = -1;
     top = m;
   }

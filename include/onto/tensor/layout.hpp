@@ -43,6 +43,18 @@ struct std::tuple_element<K, onto::shape_array<Rank>> {
   using type = int;
 };
 
+namespace onto::detail {
+
+/// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
+constexpr bool may_agree(const extents& from, const extents& to) {
+  if (from.rank != to.rank) return false;
+  for (int k = 0; k < from.rank; ++k)
+    if (from[k] != dyn && to[k] != dyn && from[k] != to[k]) return false;
+  return true;
+}
+
+}  // namespace onto::detail
+
 ONTO_BEGIN_RUNS_ONCE
 namespace onto::detail {
 
@@ -62,14 +74,6 @@ template <class Tensor>
 bool no_truth_value() {
   static_cast<void>(static_cast<typename several_elements_are_no_condition<Tensor>::reported*>(nullptr));
   return false;
-}
-
-/// True where a tensor of extents `from` may have extents `to`: no axis is known to differ.
-constexpr bool may_agree(const extents& from, const extents& to) {
-  if (from.rank != to.rank) return false;
-  for (int k = 0; k < from.rank; ++k)
-    if (from[k] != dyn && to[k] != dyn && from[k] != to[k]) return false;
-  return true;
 }
 
 /// True where a tensor of extents `from` always has extents `to`, so that a conversion needs no check.

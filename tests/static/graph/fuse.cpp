@@ -172,6 +172,22 @@ static_assert(plan_of(fetches(matmul(x, b), matmul(x, b) + bias)).kernels == 2);
 // A batch of products is one kernel.
 static_assert(plan_of(matmul(batch, b)).kernels == 1);
 
+// So is one with a vector, and one that is fetched in another shape, which it writes.
+static_assert(plan_of(matmul(x, row)).kernels == 1);
+static_assert(plan_of(matmul(batch, row)).kernels == 1);
+static_assert(plan_of(dot(row, row)).kernels == 1);
+static_assert(plan_of(dot(open_row, open_row)).kernels == 1);
+static_assert(plan_of(reshape<8>(matmul(x, b))).kernels == 1);
+static_assert(plan_of(matmul(x, row)).value_count == 1);
+static_assert(plan_of(fetches(matmul(x, row), exp(matmul(x, row)))).kernels == 2);
+
+// What reads the product in another shape reads it where it is.
+static_assert(plan_of(exp(matmul(x, row))).kernels == 2);
+static_assert(plan_of(softmax(reshape<4, 2>(matmul(x, b)))).kernels == 2);
+
+// A product that is fetched as it is, and in another shape, is copied to that.
+static_assert(plan_of(fetches(matmul(x, b), reshape<8>(matmul(x, b)))).kernels == 2);
+
 // Products of integers have no such pattern.
 static_assert(plan_of(matmul(transpose(n), n) + placeholder<"k", std::int32_t, 3, 3>).kernels == 2);
 

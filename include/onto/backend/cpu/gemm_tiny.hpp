@@ -24,16 +24,28 @@ ONTO_INLINE bool multiplies_runs(std::int64_t n, const matrix_view<T>& a, const 
 /// The sum of two runs' products, many sums beside each other.
 template <class T>
 ONTO_INLINE T sum_of_products(const T* x, const T* y, std::int64_t k) {
-  constexpr int width = 16;
+  using lanes = lanes_of<T, 16>;
+  constexpr int width = lanes::width, four = 4 * width;
   T sum = 0;
   std::int64_t p = 0;
-  if (k >= width) {
-    T part[width] = {};
-    for (; p + width <= k; p += width)
-      for (int l = 0; l < width; ++l) part[l] += x[p + l] * y[p + l];
-    for (std::int64_t rest = p; rest < k; ++rest) sum += x[rest] * y[rest];
-    for (int l = 0; l < width; ++l) sum += part[l];
-    return sum;
+  if (k >= four) {
+    typename lanes::type part0{}, part1{}, part2{}, part3{}, u, v;  // an array would be in memory
+    const auto add = [&](typename lanes::type& to, std::int64_t at) {
+      lanes::load(u, x + at);
+      lanes::load(v, y + at);
+      to += u * v;
+    };
+    for (; p + four <= k; p += four) {
+      add(part0, p);
+      add(part1, p + width);
+      add(part2, p + 2 * width);
+      add(part3, p + 3 * width);
+    }
+    for (; p + width <= k; p += width) add(part0, p);
+    part0 += part1;
+    part2 += part3;
+    part0 += part2;
+    for (int l = 0; l < width; ++l) sum += part0[l];
   }
   for (; p < k; ++p) sum += x[p] * y[p];
   return sum;
