@@ -42,9 +42,9 @@ def closures(headers):
 
 
 def included_before(compiler, folder, flags, headers, most=12):
-    """Compiles once what many of the headers include: {header: options to compile it after one that it includes anyway}. So it
-    sees what it would see alone."""
-    options, closure = {}, closures(headers)
+    """Compiles once what many of the headers include: {header: options to compile it after one that it includes anyway}, so that
+    it sees what it would see alone; and {header: another in which it is compiled as if alone}."""
+    options, ready, closure = {}, {}, closures(headers)
     texts = {h: len((INCLUDE / h).read_text()) for h in headers}
     weight = {h: sum(texts.get(i, 40_000) for i in closure[h]) for h in headers}  # one of the library's is about that long
     spared = dict.fromkeys(headers, 0)
@@ -59,8 +59,33 @@ def included_before(compiler, folder, flags, headers, most=12):
             break
         for h in headers:
             if best in closure[h] and best != h and weight[best] > spared[h]:
-                spared[h], options[h] = weight[best], ("-include", str(made))
-    return options
+                spared[h], options[h], ready[h] = weight[best], ("-include", str(made)), best
+    return options, seen_in(headers, ready)
+
+
+def first_included(header):
+    """What a header includes before it says anything else: that sees what it sees alone."""
+    for line in (INCLUDE / header).read_text().splitlines():
+        if found := re.match(r"#include <(onto/[^>]+)>", line):
+            return found[1]
+        if line and not line.startswith(("//", "#pragma once")):
+            return None
+    return None
+
+
+def seen_in(headers, ready):
+    """Of headers that others include first: {header: the one with which it compiles alone}. `ready`: what comes before a header
+    by its options, which must be included by those that are seen in it, too."""
+    closure, found = closures(headers), {}
+    for outer in sorted(headers, key=lambda h: -len(closure[h])):
+        if outer in found:
+            continue
+        before = ready.get(outer)
+        inner = first_included(outer)
+        while inner in closure and (before is None or (before in closure[inner] and before != inner)):
+            found.setdefault(inner, outer)
+            inner = first_included(inner)
+    return found
 
 
 def not_included(headers):
@@ -109,7 +134,7 @@ def main():
     scratch = ROOT / "build" / "headers" / "-".join(wanted)  # two of these may go at once
     scratch.mkdir(parents=True, exist_ok=True)
 
-    ready = {}
+    ready, inside = {}, {}
     for compiler in found:
         if compiler.name == "g++":
             groups = {}
@@ -117,7 +142,8 @@ def main():
                 groups.setdefault(tuple(flags), []).append(name)
             for at, (flags, names) in enumerate(groups.items()):
                 if len(names) > TOGETHER:
-                    ready[flags] = included_before(compiler, scratch / f"ready_{at}", flags, names)
+                    ready[flags], seen = included_before(compiler, scratch / f"ready_{at}", flags, names)
+                    inside |= {(compiler, " ".join((h, *flags))): (compiler, " ".join((outer, *flags))) for h, outer in seen.items()}
 
     def key_of(compiler, name, *flags):
         return memory.key(compiler.version, name, *flags, ((INCLUDE if name.startswith("onto/") else ROOT) / name).read_text())
@@ -163,7 +189,14 @@ def main():
         groups.setdefault((task[0], nvcc and says_half((ROOT / task[1]).read_text())), []).append(task)
     parts = [part for (c, _), group in groups.items() for part in in_parts(group, TOGETHER_BY_NVCC if c.name == "nvcc" else TOGETHER)]
     parallel(lambda part: check_together(*part), list(enumerate(parts)))
-    failures = [f for f in parallel(check, tasks) if f]
+    apart = [t for t in tasks if t not in inside]
+    failed = {t: f for t, f in zip(apart, parallel(check, apart)) if f}
+    # What was not seen to compile in another is compiled alone.
+    for task, outer in inside.items():
+        if outer not in failed:
+            memory.passed(key_of(*task[0:1], *task[1].split()))
+    left = [t for t in inside if inside[t] in failed]
+    failures = [*failed.values(), *(f for f in parallel(check, left) if f)]
     memory.save()
     print("\n".join(failures), end="\n" if failures else "")
     for name in missing:

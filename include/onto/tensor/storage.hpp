@@ -29,18 +29,22 @@ inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::align_val_t storage_alignment{huge_page};  // of large blocks
 
 ONTO_BEGIN_RUNS_ONCE
-ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
+[[noreturn]] ONTO_COLD inline void throw_no_storage(std::size_t bytes) {
+  fail<resource_exhausted_error>(
+      message("[onto.tensor] ")
+      << static_cast<std::int64_t>(bytes)
+      << " bytes of host memory for one tensor, or for a kernel to work with, are not available; use a "
+         "smaller shape");
+}
+ONTO_END_RUNS_ONCE
+
+ONTO_NOINLINE inline void* allocate_storage(std::size_t bytes) {
   if (may_be_spare(bytes))
     if (void* const spare = take_spare(bytes)) return spare;
   const bool large = bytes >= huge_page;
   void* block =
       large ? ::operator new(bytes, storage_alignment, std::nothrow) : ::operator new(bytes + cache_line, std::nothrow);
-  if (!block)
-    fail<resource_exhausted_error>(
-        message("[onto.tensor] ")
-        << static_cast<std::int64_t>(bytes)
-        << " bytes of host memory for one tensor, or for a kernel to work with, are not available; use a "
-           "smaller shape");
+  if (!block) throw_no_storage(bytes);
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   // The first pass over a fresh block is 4.5 times faster with huge pages. It is advice: a kernel that has none says
   // no.
@@ -57,7 +61,6 @@ ONTO_COLD inline void* allocate_storage(std::size_t bytes) {
 #endif
   return aligned;
 }
-ONTO_END_RUNS_ONCE
 
 inline void delete_storage(void* block, std::size_t bytes) noexcept {
   if (bytes >= huge_page)
