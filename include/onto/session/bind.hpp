@@ -174,7 +174,7 @@ class binder {
 
   /// Whether runs copy nothing, wait for nothing, and write nothing that others see.
   void find_plain() {
-    bool plain = b_.devices == 1 && !b_.reads_rows && !b_.absent, by_types = !b_.refined;
+    bool plain = b_.devices == 1 && !b_.reads_rows && !b_.absent, by_types = true;
     for (int n = 0; n < g_.count; ++n) {
       plain = plain && g_[n].kind() != op_kind::variable && !is_text(g_[n].type);
       by_types = by_types && b_.places[n] == g_[n].request;

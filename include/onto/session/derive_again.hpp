@@ -15,7 +15,7 @@ int derive_again(Refinement& r, int visit, int loss, int of) {
   graph_builder b;
   for (int k = 0; k < r.nodes.size; ++k) {
     const refined_node& x = r.nodes[k];
-    graph_node n = x.typed >= 0 ? r.graph()[x.typed] : x.derived;
+    graph_node n = x.typed >= 0 ? r.graph()[x.typed] : *x.derived;
     n.id = r.id_of(k);
     n.request = x.request.where;
     n.first = b.operands.size();
@@ -27,12 +27,13 @@ int derive_again(Refinement& r, int visit, int loss, int of) {
   const int found = reverse_pass(b, visit, *r.graph().visits[visit].derivatives).run(loss, of);
   if (b.overflow) fail<invalid_argument_error>(message("[onto.graph] more than 2048 nodes in one run"));
   for (int k = before; k < b.nodes.size(); ++k) {
+    graph_node* const made = r.memory().copy(&b.nodes[k], 1);
+    made->op = r.memory().copy(made->op, 1);
     refined_node x;
-    x.derived = b.nodes[k];
-    x.derived.op = r.memory().copy(x.derived.op, 1);
-    x.request = r.nodes[x.derived.runs_with].request;
+    x.derived = made;
+    x.request = r.nodes[made->runs_with].request;
     x.first = r.operands.size;
-    for (int j = 0; j < x.derived.count; ++j) r.operands.push_back(r.memory(), b.operands[b.nodes[k].first + j]);
+    for (int j = 0; j < made->count; ++j) r.operands.push_back(r.memory(), b.operands[b.nodes[k].first + j]);
     r.nodes.push_back(r.memory(), x);
   }
   return found;

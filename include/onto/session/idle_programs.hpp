@@ -52,13 +52,19 @@ class idle_programs {
     delete dropped;
   }
 
-  /// Runs a program. *Returns* false, having done nothing, where it is not bound for what is fed.
+  /// Runs a program whose values tell nothing apart. *Returns* false, having done nothing, where it is not bound for
+  /// what is fed.
   bool run_on_host(const run_request& r, const device_list& devices) {
     alignas(16) char first[2048];
     arena memory(first, sizeof first);
     const visit_states states(r.program->graph, r.states, memory);
-    if (!states.one || states.guarded) return false;
-    const plain_run run{r, states.values};
+    return states.one && !states.guarded && run_on_host(r, r.program, states.values, devices);
+  }
+
+  /// The same of what the program comes to, with the values per node of that.
+  bool run_on_host(const run_request& r, const compiled_program* program, const state* const* values,
+                   const device_list& devices) {
+    const plain_run run{r, program, values};
     bound_program* const b = take(&plain_run::fits, &run);
     if (!b) return false;
     try {
@@ -76,10 +82,11 @@ class idle_programs {
  private:
   struct plain_run {
     const run_request& r;
+    const compiled_program* program;
     const state* const* values;
     static bool fits(const void* self, bound_program& b) {
       const plain_run& run = *static_cast<const plain_run*>(self);
-      return b.plain && b.placed_by_types && b.program == run.r.program && take_leaves(b, run.r, run.values);
+      return b.plain && b.placed_by_types && b.program == run.program && take_leaves(b, run.r, run.values);
     }
   };
 

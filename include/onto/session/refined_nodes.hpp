@@ -55,7 +55,7 @@ class refined_nodes {
       for (int k = count - 1; k >= 0; --k) {
         joins_[k] = joins_[k] && is_read[k];
         const bool in_kernel = joins_[k] || (kernel[k] >= 0 && kernel[k] == typed_[k]);
-        const graph_node& n = typed_[k] >= 0 ? compiled_[typed_[k]] : r_.nodes[k].derived;
+        const graph_node& n = typed_[k] >= 0 ? compiled_[typed_[k]] : *r_.nodes[k].derived;
         for (int j = 0; j < n.count; ++j) {
           const int o = operand_[r_.nodes[k].first + j];
           is_read[o] = true;
@@ -71,7 +71,7 @@ class refined_nodes {
   /// Writes node `k`, and before it what joins the kernel of `root` with it. *Returns* where it is.
   int emit(int k, int root) {
     extents shapes[max_operands];
-    graph_node n = typed_[k] >= 0 ? compiled_[typed_[k]] : r_.nodes[k].derived;
+    graph_node n = typed_[k] >= 0 ? compiled_[typed_[k]] : *r_.nodes[k].derived;
     n.id = root_[k] > 0 ? hash_mix(r_.id_of(k), static_cast<std::uint64_t>(root)) : r_.id_of(k);
     n.visit = -1;
     if (typed_[k] < 0) {

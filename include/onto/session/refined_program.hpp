@@ -43,30 +43,10 @@ class refined_program : public counted {
   int told_apart() const { return count_nodes(g_) - count_nodes(typed_.graph); }
 
   /// Whether it is what `nodes` of the program come to.
-  bool is_for(const compiled_program& typed, const refinement& r) const {
-    if (&typed_ != &typed || r.nodes.size != written_ || r.operands.size != operand_count_) return false;
-    for (int k = 0; k < written_; ++k)
-      if (typed_node_[k] != r.nodes[k].typed) return false;
-    for (int k = 0; k < operand_count_; ++k)
-      if (operand_[k] != r.operands[k]) return false;
-    for (int k = 0; k < program_.graph.fetch_count; ++k)
-      if (fetch_[k] != r.fetches[k]) return false;
-    return true;
-  }
+  bool is_for(const compiled_program& typed, const refinement& r) const;
 
   /// What its nodes ask for and hold.
-  program_state state_of(const refinement& r, arena& memory) const {
-    program_state p(count_, r.has_guards(), memory);
-    for (int k = 0; k < written_; ++k)
-      if (at_[k] >= 0) p.set(at_[k], r.nodes[k]);
-    for (int k = 0; k < put_between_.size; ++k)
-      if (put_between_[k].at >= 0) {
-        refined_node like = r.nodes[put_between_[k].reader];
-        like.values = nullptr;
-        p.set(put_between_[k].at, like);
-      }
-    return p;
-  }
+  program_state state_of(const refinement& r, arena& memory) const;
 
  private:
   /// `repeated`: as refined_nodes has it. *Returns* what an element costs in maps that are kernels by themselves and
@@ -320,3 +300,32 @@ class refined_program : public counted {
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE
+
+// What each run asks is optimized.
+namespace onto::detail {
+
+inline bool refined_program::is_for(const compiled_program& typed, const refinement& r) const {
+  if (&typed_ != &typed || r.nodes.size != written_ || r.operands.size != operand_count_) return false;
+  for (int k = 0; k < written_; ++k)
+    if (typed_node_[k] != r.nodes[k].typed) return false;
+  for (int k = 0; k < operand_count_; ++k)
+    if (operand_[k] != r.operands[k]) return false;
+  for (int k = 0; k < program_.graph.fetch_count; ++k)
+    if (fetch_[k] != r.fetches[k]) return false;
+  return true;
+}
+
+inline program_state refined_program::state_of(const refinement& r, arena& memory) const {
+  program_state p(count_, r.has_guards(), memory);
+  for (int k = 0; k < written_; ++k)
+    if (at_[k] >= 0) p.set(at_[k], r.nodes[k]);
+  for (int k = 0; k < put_between_.size; ++k)
+    if (put_between_[k].at >= 0) {
+      refined_node like = r.nodes[put_between_[k].reader];
+      like.values = nullptr;
+      p.set(put_between_[k].at, like);
+    }
+  return p;
+}
+
+}  // namespace onto::detail

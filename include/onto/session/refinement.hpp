@@ -22,6 +22,12 @@ namespace onto::detail {
            "node: keep the expression in a variable and use that, or place it with on<D>(e), which makes two");
 }
 
+}  // namespace onto::detail
+ONTO_END_RUNS_ONCE
+
+// Each run of a program that values decide refines it, so that is optimized.
+namespace onto::detail {
+
 /// What guards and scopes ask for together.
 struct combined_request {
   place where{};
@@ -31,11 +37,11 @@ struct combined_request {
 
 /// A node that values tell from others of its type.
 struct refined_node {
-  int typed = -1;                 // the node of the compiled graph, or -1: a derivation made it
-  graph_node derived{};           // then it is this
-  const state* values = nullptr;  // of a constant or scalar
-  int first = 0;                  // of its operands
-  int next = -1;                  // another of the same type
+  int typed = -1;                       // the node of the compiled graph, or -1: a derivation made it
+  const graph_node* derived = nullptr;  // then it is this
+  const state* values = nullptr;        // of a constant or scalar
+  int first = 0;                        // of its operands
+  int next = -1;                        // another of the same type
   combined_request request;       // where a guard was alive
 };
 
@@ -67,7 +73,7 @@ class refinement {
   /// The id of node `k`. Copies of one node may differ in extents: each has its own.
   std::uint64_t id_of(int k) const {
     const refined_node& x = nodes[k];
-    if (x.typed < 0) return x.derived.id;
+    if (x.typed < 0) return x.derived->id;
     return x.next < 0 ? g_[x.typed].id : hash_mix(g_[x.typed].id, static_cast<std::uint64_t>(k));
   }
 
@@ -108,6 +114,7 @@ class refinement {
     named_ = m_.make<int>(g_.visit_count);
     first_ = m_.make<int>(g_.written);
     fetches = m_.make<int>(g_.fetch_count);
+    nodes.reserve(m_, g_.written);
     for (int v = 0; v < g_.visit_count; ++v) first_child_[v] = next_child_[v] = named_[v] = -1;
     for (int n = 0; n < g_.written; ++n) first_[n] = -1;
     for (int v = g_.visit_count - 1; v >= 0; --v) {
@@ -140,12 +147,12 @@ class refinement {
   /// Finds for what was derived the node of the compiled graph that is the same operation over the same nodes, in the
   /// same place: the gradients of two towers may differ in nothing else. Under a guard places are others; then one that
   /// is free.
-  void match_derived() {
+  ONTO_COLD ONTO_NOINLINE void match_derived() {
     auto* const taken = m_.make<bool>(g_.written);
     for (int k = 0; k < nodes.size; ++k) {
       refined_node& x = nodes[k];
       for (int n = 0; n < g_.written && x.typed < 0; ++n)
-        if (g_[n].request == x.derived.request && !taken[n] && derives(n, x)) x.typed = n;
+        if (g_[n].request == x.derived->request && !taken[n] && derives(n, x)) x.typed = n;
       for (int n = 0; n < g_.written && x.typed < 0 && guard_; ++n)
         if (!taken[n] && derives(n, x)) x.typed = n;
       if (x.typed >= 0) taken[x.typed] = true;
@@ -154,14 +161,14 @@ class refinement {
   bool derives(int n, const refined_node& x) const {
     const graph_node& y = g_[n];
     bool same =
-        y.runs_with >= 0 && y.op->hash == x.derived.op->hash && y.type == x.derived.type && y.count == x.derived.count;
+        y.runs_with >= 0 && y.op->hash == x.derived->op->hash && y.type == x.derived->type && y.count == x.derived->count;
     for (int j = 0; j < y.count && same; ++j) same = nodes.items[operands.items[x.first + j]].typed == g_.operand(n, j);
     return same;
   }
 
   /// The node that a visit comes to with this state, inside these scopes. As deep as the expression is, which the
   /// compiler limits.
-  int visit(int v, const state* s, const scope_link* around) {
+  ONTO_NOINLINE int visit(int v, const state* s, const scope_link* around) {
     const int d = g_.visits[v].same_as >= 0 ? g_.visits[v].same_as : v;
     for (const meeting* m = met_[d]; m; m = m->next)
       if (m->values == s && m->around == around) return m->node;
@@ -189,7 +196,7 @@ class refinement {
     return found;
   }
 
-  const scope_link* inside(const scope_link* around, int visit, const state* s) {
+  ONTO_COLD ONTO_NOINLINE const scope_link* inside(const scope_link* around, int visit, const state* s) {
     const scope_step step{s ? s->guard : nullptr, g_.visits[visit].scope};
     for (const scope_link* l = links_; l; l = l->next)
       if (l->outer == around && l->step.guard == step.guard && l->step.where == step.where) return l;
@@ -199,7 +206,7 @@ class refinement {
   }
 
   /// What is asked for by the scopes around a node and its own guard.
-  combined_request request_of(int node, const state* s, const scope_link* around) {
+  ONTO_NOINLINE combined_request request_of(int node, const state* s, const scope_link* around) {
     combined_request all;
     all.where = g_[node].request;
     if (!guard_) return all;
@@ -222,7 +229,7 @@ class refinement {
     return all;
   }
 
-  int add(int& first, int typed, const state* s, int first_operand, const combined_request& r) {
+  ONTO_NOINLINE int add(int& first, int typed, const state* s, int first_operand, const combined_request& r) {
     refined_node n;
     n.typed = typed;
     n.values = s;
@@ -232,7 +239,7 @@ class refinement {
     return first = nodes.push_back(m_, n);
   }
 
-  int leaf(int node, const state* s, const scope_link* around) {
+  ONTO_NOINLINE int leaf(int node, const state* s, const scope_link* around) {
     const combined_request r = request_of(node, s, around);
     for (int k = first_[node]; k >= 0; k = nodes[k].next)
       if (g_[node].is_symbol() || (same_values(nodes[k].values, s) && nodes[k].request.text == r.text)) {
@@ -250,7 +257,7 @@ class refinement {
     return !a || !b || equal_states(a, b, m_);
   }
 
-  int operation(int visit_of_it, int node, const state* s, const scope_link* around) {
+  ONTO_NOINLINE int operation(int visit_of_it, int node, const state* s, const scope_link* around) {
     const int count = g_[node].count;
     int* const of = m_.make<int>(count);
     for (int c = first_child_[visit_of_it]; c >= 0; c = next_child_[c])
@@ -280,5 +287,3 @@ class refinement {
 };
 
 }  // namespace onto::detail
-
-ONTO_END_RUNS_ONCE

@@ -5,7 +5,7 @@
 
 #include <onto/session/refinement.hpp>
 
-ONTO_BEGIN_RUNS_ONCE
+// Each run that values decide passes through, so optimized.
 namespace onto::detail {
 
 /// Per node: the request, and the state of a constant or scalar.
@@ -50,6 +50,11 @@ inline program_state typed_state(const graph_view& g, const refinement& r, arena
   }
   return p;
 }
+
+}  // namespace onto::detail
+
+ONTO_BEGIN_RUNS_ONCE
+namespace onto::detail {
 
 /// `/device:GPU:0`, the name of a place as a request; `/job:worker/task:1/device:GPU:0`.
 ONTO_COLD ONTO_NOINLINE inline message& operator<<(message& m, const place& p) {

@@ -17,13 +17,14 @@ struct arena_list {
   int size = 0;
   int capacity = 0;
 
+  void reserve(arena& memory, int count) {
+    T* const more = memory.make<T>(count);
+    for (int k = 0; k < size; ++k) more[k] = items[k];
+    items = more;
+    capacity = count;
+  }
   int push_back(arena& memory, const T& item) {
-    if (size == capacity) {
-      capacity = capacity ? 2 * capacity : 16;
-      T* const more = memory.make<T>(capacity);
-      for (int k = 0; k < size; ++k) more[k] = items[k];
-      items = more;
-    }
+    if (size == capacity) reserve(memory, capacity ? 2 * capacity : 16);
     items[size] = item;
     return size++;
   }
