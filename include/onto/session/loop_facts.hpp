@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Which programs are one loop over operands that lie next to each other, all of one shape, or rows for each of it.
+// Which programs are one loop over operands that lie next to each other, all of one shape, or rows for each of it, or
+// one value for all.
 #pragma once
 
 #include <onto/session/graph_of_uses.hpp>
@@ -33,8 +34,8 @@ constexpr bool may_be_row(const extents& a, const extents& space) {
 }
 
 /// Whether a program is one loop over its leaves: a map, or a map of which all values are folded. As far as types tell
-/// nothing is converted when it is loaded, or seen through a view, and nothing is broadcast but rows of one rank
-/// beside what is mapped.
+/// nothing is converted when it is loaded, or seen through a view, and nothing is broadcast but values of rank 0 and
+/// rows of one rank beside what is mapped.
 constexpr bool is_one_loop(const graph_view& g, const kernel_partition& p) {
   if (g.count == 0 || g.fetch_count != 1 || g.count != g.written) return false;  // the last: of a loss alone
   const int root = g.fetches[0];
@@ -48,9 +49,11 @@ constexpr bool is_one_loop(const graph_view& g, const kernel_partition& p) {
     if (is_half_precision(x.type) || is_text(x.type) || x.made >= 0) return false;
     if (x.kind() == op_kind::scalar || (folds && n == root)) continue;
     if (!may_equal(x.shape, space)) {
-      if (folds || !may_be_row(x.shape, space) || x.kind() == op_kind::generator) return false;
-      if (rank_of_rows > 0 && x.shape.rank != rank_of_rows) return false;
-      rank_of_rows = x.shape.rank;
+      if (folds || x.kind() == op_kind::generator) return false;
+      if (x.shape.rank > 0) {
+        if (!may_be_row(x.shape, space) || (rank_of_rows > 0 && x.shape.rank != rank_of_rows)) return false;
+        rank_of_rows = x.shape.rank;
+      }
     }
     if (x.kind() == op_kind::generator && !x.shape.is_static()) return false;
     if (!x.is_leaf() && (!x.is_map() || p.kernel_of[n] != root || p.path_of[n] >= 0 || p.result[n])) return false;

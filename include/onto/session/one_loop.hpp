@@ -3,6 +3,7 @@
 // What the operands are is found while compiling.
 #pragma once
 
+#include <onto/backend/cpu/repeat_value.hpp>
 #include <onto/session/feeds.hpp>
 #include <onto/session/inline_states.hpp>
 #include <onto/session/loop_facts.hpp>
@@ -71,12 +72,20 @@ struct one_loop : one_loop_facts<E> {
   static constexpr int inputs = operands.input_count;
   static constexpr int scalars = operands.scalar_count;
 
-  /// Whether an operand is a row, read again for each row of what is mapped.
-  static constexpr bool is_row(int k) { return space.rank > graph::view[operands.inputs[k]].shape.rank; }
+  static constexpr int rank_of(int k) { return graph::view[operands.inputs[k]].shape.rank; }
+  /// Whether an operand is one value, for each element of what is mapped.
+  static constexpr bool is_value(int k) { return rank_of(k) == 0 && space.rank > 0; }
+  /// Whether it is a row, read again for each row of what is mapped.
+  static constexpr bool is_row(int k) { return rank_of(k) > 0 && space.rank > rank_of(k); }
+  static constexpr int values = [] {
+    int count = 0;
+    for (int k = 0; k < inputs; ++k) count += is_value(k) ? 1 : 0;
+    return count;
+  }();
   static constexpr int find_rank_of_rows() {
     int rank = 0;
     for (int k = 0; k < inputs; ++k)
-      if (is_row(k)) rank = graph::view[operands.inputs[k]].shape.rank;
+      if (is_row(k)) rank = rank_of(k);
     return rank;
   }
   static constexpr int rank_of_rows = find_rank_of_rows();
@@ -97,6 +106,11 @@ struct one_loop : one_loop_facts<E> {
     return n;
   }
 
+  /// Whether rows of so many elements are mapped in place.
+  static constexpr ONTO_INLINE bool is_row_size(std::int64_t n) {
+    return n >= least_row_in_place && (values == 0 || n <= value_repeats);
+  }
+
   static constexpr bool in_registers() {
     if constexpr (!folds)
       return true;
@@ -111,7 +125,7 @@ struct one_loop : one_loop_facts<E> {
   }
   static constexpr bool has_states = find_states();
   static constexpr bool supported = operands.same_code && in_registers() && !(is_static && space.size() == 0) &&
-                                    !(is_static && has_rows && row_size(space) < least_row_in_place);
+                                    !(is_static && has_rows && !is_row_size(row_size(space)));
   /// Whether nothing but missing values keeps it from running.
   static constexpr bool is_certain = is_static && !merges;
 
@@ -130,8 +144,8 @@ struct one_loop : one_loop_facts<E> {
     return f;
   }
 
-  /// Finds the operands. *Returns* whether they are what the loop is for: there, of one shape, and rows of it that are
-  /// not short.
+  /// Finds the operands. *Returns* whether they are what the loop is for: there, of one shape, or one value, or rows of
+  /// it that are not short.
   template <class... Symbols>
   ONTO_INLINE bool gather(const state* fetched, const feed<Symbols>&... feeds) {
     const feed_ref* const list[] = {&feeds..., nullptr};
@@ -175,7 +189,8 @@ struct one_loop : one_loop_facts<E> {
       const auto from = reinterpret_cast<std::uintptr_t>(in[k]);
       const auto size = static_cast<std::uintptr_t>(size_of(graph::view[operands.inputs[k]].type));
       const auto n = static_cast<std::uintptr_t>(total), read = static_cast<std::uintptr_t>(elements_of(k));
-      if (!is_row(k) && begin == from && size == sizeof(value)) continue;  // each element is read before it is written
+      if (is_value(k)) continue;  // read before anything is written
+      if (!is_row(k) && begin == from && size == sizeof(value)) continue;  // so is each element
       any = any || (begin < from + read * size && from < begin + n * sizeof(value));
     }
     return any;
@@ -235,7 +250,7 @@ struct one_loop : one_loop_facts<E> {
                                std::integer_sequence<int, K...>) {
     bool all = true;
     ((all = take_input<K, Rows, Symbols...>(list, at) && all), ...);
-    if constexpr (Rows && has_rows && !is_static) all = all && row_size(shape) >= least_row_in_place;
+    if constexpr (Rows && has_rows && !is_static) all = all && is_row_size(row_size(shape));
     return all;
   }
   template <int K, bool Rows, class... Symbols>
@@ -257,14 +272,14 @@ struct one_loop : one_loop_facts<E> {
   /// The first operand that is no row, whose shape is then that of the loop.
   static constexpr int find_first_whole() {
     int k = 0;
-    while (k < inputs && is_row(k)) ++k;
+    while (k < inputs && (is_row(k) || is_value(k))) ++k;
     return k;
   }
   /// Whether an operand's shape, or that of rows, is that of those before it, and of the types.
   template <int K>
   ONTO_INLINE bool takes(const extents& given) {
     constexpr const extents& declared = graph::view[operands.inputs[K]].shape;
-    constexpr int outside = space.rank - declared.rank;
+    constexpr int outside = space.rank - declared.rank;  // of a value all
     constexpr bool is_first = K == find_first_whole();
     bool same = given.rank == declared.rank;
     for (int k = 0; k < declared.rank; ++k) {
@@ -302,31 +317,54 @@ struct one_loop : one_loop_facts<E> {
       typename rule::state folded = rule::empty();
       fold_body<program, f, false>::variants::chosen()({in, 1, total, bits, 0, &folded});
       *static_cast<typename rule::result*>(out) = rule::finish(folded, total);
-    } else if constexpr (has_rows) {
-      if (total > 0) run_rows(out);
-    } else if constexpr (is_static && space.size() <= 64) {
-      if constexpr (space.size() > 0) run_unrolled(out);
-    } else if (total > 0) {
-      chosen_span<program, packs>()({in, out, 0, total, bits});
+    } else if constexpr (is_static && space.size() == 0) {
+      return;
+    } else if constexpr (values > 0) {
+      repeated_value room[values];
+      const void* at[inputs + 1];
+      const std::int64_t most = piece_size();
+      for (int k = 0, n = 0; k < inputs; ++k)
+        at[k] = is_value(k) ? repeat_value(room[n++], in[k], size_of(graph::view[operands.inputs[k]].type),
+                                           most < total ? most : total)
+                            : in[k];
+      map_from(at, out);
+    } else {
+      map_from(in, out);
     }
   }
-  ONTO_INLINE void run_rows(void* out) const {
-    const std::int64_t columns = elements_of_row();
+  ONTO_INLINE void map_from(const void* const* from, void* out) const {
+    if constexpr (!has_rows && is_static && space.size() <= 64)
+      run_unrolled(from, out);
+    else if constexpr (has_rows || values > 0)
+      run_in_pieces(from, out);
+    else if (total > 0)
+      chosen_span<program, packs>()({from, out, 0, total, bits});
+  }
+  /// What is mapped at once where not everything is: a row.
+  ONTO_INLINE std::int64_t piece_size() const {
+    if constexpr (has_rows)
+      return elements_of_row();
+    else
+      return value_repeats;
+  }
+  ONTO_INLINE void run_in_pieces(const void* const* from, void* out) const {
+    const std::int64_t size = piece_size();
     const span_function span = chosen_span<program, packs>();
-    const void* row[inputs + 1];
-    for (int k = 0; k < inputs; ++k) row[k] = in[k];
-    for (std::int64_t first = 0; first < total; first += columns) {
-      span({row, static_cast<value*>(out) + first, first, columns, bits});
+    const void* at[inputs + 1];
+    for (int k = 0; k < inputs; ++k) at[k] = from[k];
+    for (std::int64_t first = 0; first < total; first += size) {
+      const std::int64_t count = has_rows || size < total - first ? size : total - first;
+      span({at, static_cast<value*>(out) + first, first, count, bits});
       for (int k = 0; k < inputs; ++k)
-        if (!is_row(k)) row[k] = advance(row[k], columns, graph::view[operands.inputs[k]].type);
+        if (!is_row(k) && !is_value(k)) at[k] = advance(at[k], count, graph::view[operands.inputs[k]].type);
     }
   }
-  ONTO_INLINE void run_unrolled(void* out) const {
+  ONTO_INLINE void run_unrolled(const void* const* from, void* out) const {
     using body = short_span_body<program, packs, space.size()>;
     if constexpr (vector_sets == vector_bytes)
-      body::template run<vector_bytes>(in, out, bits);
+      body::template run<vector_bytes>(from, out, bits);
     else
-      body::variants::chosen()(in, out, bits);
+      body::variants::chosen()(from, out, bits);
   }
 
   /// The kernel as a session calls it.
@@ -341,7 +379,7 @@ struct one_loop : one_loop_facts<E> {
       views[k].data = const_cast<void*>(in[k]);
       views[k].type = graph::view[operands.inputs[k]].type;
       contiguous_strides(c.space, views[k].stride);
-      for (int d = 0; is_row(k) && d < space.rank - rank_of_rows; ++d) views[k].stride[d] = 0;
+      for (int d = 0; d < space.rank - rank_of(k); ++d) views[k].stride[d] = 0;
     }
     c.inputs = inputs;
     c.in = views;

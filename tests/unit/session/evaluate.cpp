@@ -332,6 +332,65 @@ TEST_CASE("Rows beside what is mapped give a session's bits", "[evaluate]") {
   CHECK(same_bits(out, evaluate(with_row, m = u, x = v)));
 }
 
+TEST_CASE("One value beside what is mapped gives a session's bits", "[evaluate]") {
+  constexpr auto rate = placeholder<"rate", float>;
+  constexpr auto second = placeholder<"second", double>;
+  constexpr auto count = placeholder<"count", std::int32_t>;
+  constexpr auto flag = placeholder<"flag", bool>;
+  constexpr auto m = placeholder<"m", float, dyn, dyn>;
+  constexpr auto bytes = placeholder<"bytes", std::uint8_t, dyn>;
+  constexpr auto byte = placeholder<"byte", std::uint8_t>;
+  CHECK(is_loop(x + rate * (y - x)));
+  CHECK(is_loop(d * second));
+  CHECK(is_loop(where(x > rate, x, 0)));
+  CHECK(is_loop(relu(m * rate + x)));
+  CHECK(is_loop(p * rate));
+  CHECK(!is_loop(sum(x * rate)));
+  CHECK(!is_loop(x * sum(x)));  // what is computed is no operand
+
+  for (const int size : {0, 1, 2, 7, 16, 33, 511, 512, 513, 1024, 1300, 40000}) {
+    CAPTURE(size);
+    const auto a = values<float>(size, 1), b = values<float>(size, 2);
+    const auto c = values<double>(size, 3);
+    const auto k = values<std::int32_t>(size, 4);
+    check(x + rate * (y - x), x = a, y = b, rate = 0.3f);
+    check(d * second - second, d = c, second = -1.75);
+    check(where(x > rate, x, rate) + where(flag, x, y), x = a, y = b, rate = -0.25f, flag = true);
+    check(n * count + 2, n = k, count = 1 << 30);
+    check(exp(x * rate) * tanh(rate), x = a, rate = 0.1f);
+    check(cast<double>(x) * second, x = a, second = 0.1);
+    check(a * b + a * evaluate(sum(b)));  // a result of rank 0 is data
+    tensor<std::uint8_t, dyn> small({size});
+    for (int i = 0; i < size; ++i) small(i) = static_cast<std::uint8_t>(7 * i);
+    check(bytes + byte, bytes = small, byte = 250);
+  }
+  for (const int columns : {3, 15, 16, 40, 512, 513}) {
+    CAPTURE(columns);
+    const auto of_rows = as_rows(7, columns, values<float>(7 * columns, 5));
+    check(relu(m * rate + x), m = of_rows, x = values<float>(columns, 6), rate = 1.5f);
+    check(m * rate, m = of_rows, rate = 1.5f);
+  }
+  check(p * rate + q, p = generic_values<float, 3, 5>(1), q = generic_values<float, 3, 5>(2), rate = 2.5f);
+  const auto wide = generic_values<float, 30, 50>(3);
+  check(wide * rate - wide, rate = 0.7f);
+  check(x * evaluate(max(x), x = values<float>(9, 1)), x = values<float>(9, 1));
+
+  // The value may lie in what is written.
+  auto written = values<float>(700, 7);
+  const auto expected = evaluate(x * rate + 1, x = written, rate = written(650));
+  evaluate_to(written, x * rate + 1, x = written, rate = tensor_ref<float>(written.data() + 650, extents{}));
+  CHECK(same_bits(written, expected));
+
+  session sess;
+  auto step = sess.prepare(x + rate * (y - x));
+  const auto a = values<float>(600, 8), b = values<float>(600, 9);
+  const auto moved = step(x = a, y = b, rate = 0.5f);
+  CHECK(same_bits(moved, evaluate(x + 0.5f * (y - x), x = a, y = b)));
+  auto out = a;
+  step.to(out)(x = out, y = b, rate = 0.5f);
+  CHECK(same_bits(out, moved));
+}
+
 TEST_CASE("An output may be read by the program that writes it", "[evaluate]") {
   tensor<float, 3, 5> a = generic_values<float, 3, 5>(1);
   const tensor<float, 3, 5> b = generic_values<float, 3, 5>(2);
