@@ -114,8 +114,7 @@ class session_core final : public session_runtime {
       alignas(16) char first[4096];
       arena memory(first, sizeof first);
       const meaning m = refined_.resolve(*r.program, r.states, memory);
-      if (unwatched_kernels && m.refined && !m.state.text &&
-          idle_.run_on_host(r, m.program, m.state.values, devices_))
+      if (unwatched_kernels && m.refined && !m.state.text && idle_.run_on_host(r, m.program, m.state.values, devices_))
         return;
       run_leaves leaves(m.program->graph, memory);
       run_resolved(r, m, leaves, nullptr);

@@ -189,7 +189,7 @@ struct one_loop : one_loop_facts<E> {
       const auto from = reinterpret_cast<std::uintptr_t>(in[k]);
       const auto size = static_cast<std::uintptr_t>(size_of(graph::view[operands.inputs[k]].type));
       const auto n = static_cast<std::uintptr_t>(total), read = static_cast<std::uintptr_t>(elements_of(k));
-      if (is_value(k)) continue;  // read before anything is written
+      if (is_value(k)) continue;                                           // read before anything is written
       if (!is_row(k) && begin == from && size == sizeof(value)) continue;  // so is each element
       any = any || (begin < from + read * size && from < begin + n * sizeof(value));
     }

@@ -42,7 +42,7 @@ struct refined_node {
   const state* values = nullptr;        // of a constant or scalar
   int first = 0;                        // of its operands
   int next = -1;                        // another of the same type
-  combined_request request;       // where a guard was alive
+  combined_request request;             // where a guard was alive
 };
 
 /// The states of fetched expressions, met along a graph's visits.
@@ -160,8 +160,8 @@ class refinement {
   }
   bool derives(int n, const refined_node& x) const {
     const graph_node& y = g_[n];
-    bool same =
-        y.runs_with >= 0 && y.op->hash == x.derived->op->hash && y.type == x.derived->type && y.count == x.derived->count;
+    bool same = y.runs_with >= 0 && y.op->hash == x.derived->op->hash && y.type == x.derived->type &&
+                y.count == x.derived->count;
     for (int j = 0; j < y.count && same; ++j) same = nodes.items[operands.items[x.first + j]].typed == g_.operand(n, j);
     return same;
   }

@@ -51,7 +51,7 @@ class staged_results {
   ~staged_results() {
     while (first_) {
       staged* next = first_->next;
-      std::free(first_);
+      std::free(first_->block);
       first_ = next;
     }
   }
@@ -77,6 +77,7 @@ class staged_results {
     void* target;
     std::int64_t bytes;
     bool are_texts;
+    void* block;  // where this is, or null: in the room for small ones
   };
 
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
@@ -102,15 +103,25 @@ class staged_results {
       is_read = !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
     }
     if (!is_read) return;
-    void* const memory = std::aligned_alloc(64, (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64);
-    if (!memory) throw std::bad_alloc();
-    first_ = ::new (memory) staged{first_, out, bytes, are_texts};
+    const std::size_t size = (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+    void* memory = room_ + used_;
+    void* block = nullptr;
+    if (size <= sizeof room_ - used_) {
+      used_ += size;
+    } else {  // aligned_alloc takes 0.1 us longer than malloc
+      block = std::malloc(size + 63);
+      if (!block) throw std::bad_alloc();
+      memory = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(block) + 63) / 64 * 64);
+    }
+    first_ = ::new (memory) staged{first_, out, bytes, are_texts, block};
     b_.results[fetch].data = first_ + 1;
   }
 
   host_memory b_;
   const graph_view& g_;
   staged* first_ = nullptr;
+  std::size_t used_ = 0;
+  alignas(64) unsigned char room_[2048];  // small results that lie in what is read, as a state's that is fed
 };
 
 }  // namespace onto::detail

@@ -51,6 +51,39 @@ ONTO_INLINE T sum_of_products(const T* x, const T* y, std::int64_t k) {
   return sum;
 }
 
+/// The same of four pairs of short runs, side by side.
+template <class T>
+struct four_sums {
+  T a = 0, b = 0, c = 0, d = 0;
+
+  ONTO_INLINE four_sums(const T* x, std::int64_t x_apart, const T* y, std::int64_t y_apart, std::int64_t k) {
+    const T *const x1 = x + x_apart, *const x2 = x1 + x_apart, *const x3 = x2 + x_apart;
+    const T *const y1 = y + y_apart, *const y2 = y1 + y_apart, *const y3 = y2 + y_apart;
+    for (std::int64_t p = 0; p < k; ++p) {
+      a += x[p] * y[p];
+      b += x1[p] * y1[p];
+      c += x2[p] * y2[p];
+      d += x3[p] * y3[p];
+    }
+  }
+};
+
+/// Writes result (i, j), whose products have this sum.
+template <class T>
+ONTO_INLINE void put_tiny(const gemm_target<T>& to, std::int64_t i, std::int64_t j, T sum) {
+  sum *= to.alpha;
+  if (to.addend.data != nullptr) sum += to.beta * to.addend.data[i * to.addend.row + j * to.addend.column];
+  to.data[i * to.row + j] = to.relu ? relu_of(sum) : sum;
+}
+template <class T>
+ONTO_INLINE void put_tiny(const gemm_target<T>& to, std::int64_t i, std::int64_t j, int down, int right,
+                          const four_sums<T>& s) {
+  put_tiny(to, i, j, s.a);
+  put_tiny(to, i + down, j + right, s.b);
+  put_tiny(to, i + 2 * down, j + 2 * right, s.c);
+  put_tiny(to, i + 3 * down, j + 3 * right, s.d);
+}
+
 /// A line of results and what it is made of: runs that lie `apart`, each times a number of those that lie `step` apart.
 template <class T>
 struct tiny_line {
@@ -63,29 +96,28 @@ struct tiny_line {
   std::int64_t step;
 };
 
-/// Makes `Count` vectors of a line from place `j` on. a's elements, which are the runs or the numbers, take alpha.
-template <int Count, bool RunsAreOfA, class T>
+/// Makes `Count` vectors of a line from place `j` on.
+template <int Count, class T>
 ONTO_INLINE void make_tiny_tile(const gemm_target<T>& to, const tiny_line<T>& l, std::int64_t k, std::int64_t j) {
   using lanes = lanes_of<T, 16>;
   typename lanes::type sum[Count] = {}, run;
+  const T *from = l.runs + j, *number = l.numbers;
+  for (std::int64_t p = 0; p < k; ++p, from += l.apart, number += l.step) {
+    const T x = *number;
+    for (int c = 0; c < Count; ++c) {
+      lanes::load(run, from + c * lanes::width);
+      sum[c] += x * run;
+    }
+  }
+  for (int c = 0; c < Count; ++c) sum[c] = to.alpha * sum[c];
   if (l.addend != nullptr && l.addend_step == 1) {
     for (int c = 0; c < Count; ++c) {
       lanes::load(run, l.addend + j + c * lanes::width);
-      sum[c] = to.beta * run;
+      sum[c] += to.beta * run;
     }
   } else if (l.addend != nullptr) {
-    T more[Count * lanes::width];
-    for (int e = 0; e < Count * lanes::width; ++e) more[e] = to.beta * l.addend[(j + e) * l.addend_step];
-    std::memcpy(sum, more, sizeof sum);
-  }
-  const T *from = l.runs + j, *number = l.numbers;
-  for (std::int64_t p = 0; p < k; ++p, from += l.apart, number += l.step) {
-    const T x = RunsAreOfA ? *number : to.alpha * *number;
-    for (int c = 0; c < Count; ++c) {
-      lanes::load(run, from + c * lanes::width);
-      if constexpr (RunsAreOfA) run = to.alpha * run;
-      sum[c] += x * run;
-    }
+    for (int e = 0; e < Count * lanes::width; ++e)
+      sum[e / lanes::width][e % lanes::width] += to.beta * l.addend[(j + e) * l.addend_step];
   }
   std::memcpy(static_cast<void*>(l.to + j), sum, sizeof sum);
   if (!to.relu) return;
@@ -93,13 +125,13 @@ ONTO_INLINE void make_tiny_tile(const gemm_target<T>& to, const tiny_line<T>& l,
 }
 
 /// Makes whole vectors of a line of `count` results. *Returns* how many results these are.
-template <bool RunsAreOfA, class T>
+template <class T>
 ONTO_INLINE std::int64_t make_tiny_line(const gemm_target<T>& to, const tiny_line<T>& l, std::int64_t count,
                                         std::int64_t k) {
   constexpr std::int64_t width = lanes_of<T, 16>::width;
   std::int64_t j = 0;
-  for (; j + 2 * width <= count; j += 2 * width) make_tiny_tile<2, RunsAreOfA>(to, l, k, j);
-  for (; j + width <= count; j += width) make_tiny_tile<1, RunsAreOfA>(to, l, k, j);
+  for (; j + 2 * width <= count; j += 2 * width) make_tiny_tile<2>(to, l, k, j);
+  for (; j + width <= count; j += width) make_tiny_tile<1>(to, l, k, j);
   return j;
 }
 
@@ -108,27 +140,34 @@ template <class T>
 void gemm_tiny(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
                const gemm_target<T>& to) {
   const matrix_view<T>& more = to.addend;
-  const bool runs = multiplies_runs(n, a, b);
-  const auto make_one = [&](std::int64_t i, std::int64_t j) {
-    T v = more.data == nullptr ? T{0} : to.beta * more.data[i * more.row + j * more.column];
-    const T *x = a.data + i * a.row, *y = b.data + j * b.column;
-    if (runs) {
-      v += to.alpha * sum_of_products(x, y, k);
-    } else {
-      for (std::int64_t p = 0; p < k; ++p) v += to.alpha * x[p * a.column] * y[p * b.row];
+  const bool runs = multiplies_runs(n, a, b), column = !runs && n == 1 && a.row == 1 && to.row == 1;
+  // A column is a line, too, of a's columns.
+  std::int64_t i =
+      column ? make_tiny_line<T>(to, {to.data, more.data, more.row, a.data, a.column, b.data, b.row}, m, k) : 0;
+  const bool short_runs = runs && k < 16;
+  for (; short_runs && n == 1 && i + 4 <= m; i += 4)
+    put_tiny(to, i, 0, 1, 0, four_sums<T>(a.data + i * a.row, a.row, b.data, 0, k));
+  tiny_line<T> l{nullptr, nullptr, more.column, b.data, b.row, nullptr, a.column};
+  for (; i < m; ++i) {
+    const T* const x = a.data + i * a.row;
+    std::int64_t j = 0;
+    if (short_runs) {
+      for (; j + 4 <= n; j += 4) put_tiny(to, i, j, 0, 1, four_sums<T>(x, 0, b.data + j * b.column, b.column, k));
+    } else if (!runs && !column && b.column == 1) {
+      l.to = to.data + i * to.row;
+      l.addend = more.data == nullptr ? nullptr : more.data + i * more.row;
+      l.numbers = x;
+      j = make_tiny_line(to, l, n, k);
     }
-    to.data[i * to.row + j] = to.relu ? relu_of(v) : v;
-  };
-  if (!runs && n == 1 && a.row == 1 && to.row == 1) {
-    std::int64_t i = make_tiny_line<true, T>(to, {to.data, more.data, more.row, a.data, a.column, b.data, b.row}, m, k);
-    for (; i < m; ++i) make_one(i, 0);
-    return;
-  }
-  tiny_line<T> l{to.data, more.data, more.column, b.data, b.row, a.data, a.column};
-  for (std::int64_t i = 0; i < m; ++i, l.to += to.row, l.numbers += a.row) {
-    std::int64_t j = !runs && b.column == 1 ? make_tiny_line<false>(to, l, n, k) : 0;
-    for (; j < n; ++j) make_one(i, j);
-    if (l.addend != nullptr) l.addend += more.row;
+    for (; j < n; ++j) {
+      const T* const y = b.data + j * b.column;
+      T sum = 0;
+      if (runs)
+        sum = sum_of_products(x, y, k);
+      else
+        for (std::int64_t p = 0; p < k; ++p) sum += x[p * a.column] * y[p * b.row];
+      put_tiny(to, i, j, sum);
+    }
   }
 }
 
