@@ -197,6 +197,8 @@ class tensor {
   template <class... Value>
     requires(sizeof...(Dims) == 0 && sizeof...(Value) > 1 && (detail::is_number<Value> && ...))
   explicit tensor(Value...) = delete;  // [onto.tensor] without extents it is one value: tensor<float, 2> t{1, 2}
+  template <class Fraction, std::size_t N> requires std::is_floating_point_v<Fraction>
+  explicit tensor(const Fraction (&)[N]) = delete;  // [onto.tensor] t({2, 3}) is a shape; values are t{1.5, 2.5}
   template <class... X> requires(sizeof...(X) > 1 && (detail::no_value_yet<X> || ...))
   tensor(const X&...) = delete;  // [onto.tensor] it holds values; expressions are run by fetches(a, b), or stack(a, b)
   template <class Other, class Allocator>
@@ -207,11 +209,9 @@ class tensor {
   explicit tensor(const std::vector<T, Allocator>&) = delete;  // [onto.tensor] a vector has no shape: t(v, {2, 3})
   template <detail::position Begin>
   tensor(Begin, Begin) = delete;  // [onto.tensor] values are a vector or a span: t(v), t(std::span(begin, end), {2, 3})
-  template <class P, std::size_t N>
-    requires std::is_pointer_v<P>
+  template <class P, std::size_t N> requires std::is_pointer_v<P>
   tensor(const P&, const detail::any_integer (&)[N]) = delete;  // [onto.tensor] a pointer: tensor_ref<float, dyn>(p, {6})
-  template <class Open>
-    requires detail::checked_by_a_run<Open, T, onto::shape<Dims...>>
+  template <class Open> requires detail::checked_by_a_run<Open, T, onto::shape<Dims...>>
   tensor(const Open&) = delete;  // [onto.tensor] a run compares the extents, in parentheses: tensor<float, 2, 3> t(u)
   tensor(nested_once) requires(sizeof...(Dims) == 1) = delete;  // one axis has one pair of braces: t{1, 2, 3}
   template <class U, int... Other>
