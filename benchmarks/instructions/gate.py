@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 COUNTS = HERE / "counts.json"
 KERNELS = ("map", "exp", "tanh", "gelu", "sum", "argmax", "column sums", "row sums", "row argmax", "softmax", "short rows", "layer norm", "broadcast",
-           "transposed", "matmul", "matmul, bias, relu", "matmul, short rows", "prepared loop", "prepared run", "session run", "indexing", "training step")
+           "transposed", "matmul", "matmul, bias, relu", "matmul, short rows", "prepared loop", "prepared run", "session run", "run told apart", "indexing", "training step")
 # Of these once more, as a program without flags for a machine has them: for vectors that its flags do not have g++ makes other
 # code, and a constant may be written lane by lane.
 PLAIN = ("exp", "sum", "argmax", "softmax", "layer norm")

@@ -94,6 +94,15 @@ int run(std::string_view name, int runs) {
     for (int k = 0; k < runs; ++k) sess.run(tiny * tiny + tiny, tiny = TINY);
     return 0;
   }
+  if (name == "run told apart") {  // numbers that coincide, or do not, are found anew in each run
+    session sess{{.cpu_threads = 1}};
+    for (int k = 0; k < runs; ++k) {
+      const auto slope = 0.5f * tiny;
+      const auto moved = tiny + 2.f * slope;
+      sess.run(fetches(sum(moved * 0.25f + 2.f * slope), moved * 0.5f), tiny = TINY);
+    }
+    return 0;
+  }
   if (name == "training step") {
     session sess{{.cpu_threads = 1}};
     sess.initialize(learn);
