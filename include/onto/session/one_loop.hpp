@@ -189,8 +189,8 @@ struct one_loop : one_loop_facts<E> {
       const auto from = reinterpret_cast<std::uintptr_t>(in[k]);
       const auto size = static_cast<std::uintptr_t>(size_of(graph::view[operands.inputs[k]].type));
       const auto n = static_cast<std::uintptr_t>(total), read = static_cast<std::uintptr_t>(elements_of(k));
-      if (is_value(k)) continue;                                           // read before anything is written
-      if (!is_row(k) && begin == from && size == sizeof(value)) continue;  // so is each element
+      if (is_value(k) && is_short()) continue;  // read before anything is written
+      if (!is_row(k) && !is_value(k) && begin == from && size == sizeof(value)) continue;  // so is each element
       any = any || (begin < from + read * size && from < begin + n * sizeof(value));
     }
     return any;
@@ -300,7 +300,7 @@ struct one_loop : one_loop_facts<E> {
     else
       return row_size(shape);
   }
-  ONTO_INLINE std::int64_t elements_of(int k) const { return is_row(k) ? elements_of_row() : total; }
+  ONTO_INLINE std::int64_t elements_of(int k) const { return is_value(k) ? 1 : is_row(k) ? elements_of_row() : total; }
 
   template <int... K>
   ONTO_INLINE bool take_scalars([[maybe_unused]] const state* const* at, std::integer_sequence<int, K...>) {

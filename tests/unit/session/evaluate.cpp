@@ -376,10 +376,13 @@ TEST_CASE("One value beside what is mapped gives a session's bits", "[evaluate]"
   check(x * evaluate(max(x), x = values<float>(9, 1)), x = values<float>(9, 1));
 
   // The value may lie in what is written.
-  auto written = values<float>(700, 7);
-  const auto expected = evaluate(x * rate + 1, x = written, rate = written(650));
-  evaluate_to(written, x * rate + 1, x = written, rate = tensor_ref<float>(written.data() + 650, extents{}));
-  CHECK(same_bits(written, expected));
+  for (const int size : {700, 300000})
+    for (const int at : {0, size / 2, size - 1}) {
+      auto written = values<float>(size, 7);
+      const auto expected = evaluate(x * rate + 1, x = written, rate = written(at));
+      evaluate_to(written, x * rate + 1, x = written, rate = tensor_ref<float>(written.data() + at, extents{}));
+      CHECK(same_bits(written, expected));
+    }
 
   session sess;
   auto step = sess.prepare(x + rate * (y - x));
