@@ -48,9 +48,14 @@ template <class... X>
 struct prepared_is_called {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok == true,
-      "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), step.async(x = data)");
+  static_assert(ok == true,
+                "[onto.run] a prepared program is called: step(x = data), step.to(out)(x = data), of two results "
+                "step.to(std::tie(u, v))(x = data); step.async(x = data)");
+};
+/// What is called where that was said, so that nothing else is.
+struct called_in_vain {
+  template <class... X>
+  void operator()(const X&...) const {}
 };
 
 template <class R>

@@ -143,8 +143,9 @@ class prepared {
         };
   }
   template <class Outputs, class First, class... More>
-  void to(Outputs&&, const First&, const More&...) const {
+  detail::called_in_vain to(Outputs&&, const First&, const More&...) const {
     static_cast<void>(static_cast<typename detail::prepared_is_called<First, More...>::reported*>(nullptr));
+    return {};
   }
 
   /// Starts a run and returns at once. Runs of one prepared program are done in order. What is fed must live until the
