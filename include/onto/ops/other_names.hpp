@@ -147,6 +147,19 @@ struct nonzero_has_another_name : mistake {
 template <class... X>
 using argwhere_has_another_name = nonzero_has_another_name<X...>;
 template <class... X>
+struct inv_has_another_name : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok == true,
+                "[onto.operands] inv, solve, det and cholesky are another library's, Eigen's or LAPACK's: compute it "
+                "there and feed it; a 2 x 2 inverse is stack(stack(d, -b), stack(-c, a)) / (a * d - b * c)");
+};
+template <class... X>
+using solve_has_another_name = inv_has_another_name<X...>;
+template <class... X>
+using det_has_another_name = inv_has_another_name<X...>;
+template <class... X>
+using cholesky_has_another_name = inv_has_another_name<X...>;
+template <class... X>
 struct unsqueeze_has_another_name : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok == true, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
@@ -196,6 +209,10 @@ ONTO_NAME_OF_OTHERS(arange)
 ONTO_NAME_OF_OTHERS(percentile)
 ONTO_NAME_OF_OTHERS(nonzero)
 ONTO_NAME_OF_OTHERS(argwhere)
+ONTO_NAME_OF_OTHERS(inv)
+ONTO_NAME_OF_OTHERS(solve)
+ONTO_NAME_OF_OTHERS(det)
+ONTO_NAME_OF_OTHERS(cholesky)
 #undef ONTO_NAME_OF_OTHERS
 
 }  // namespace onto
