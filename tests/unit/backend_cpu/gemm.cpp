@@ -122,18 +122,12 @@ bool tiny_is_in_order(std::int64_t m, std::int64_t n, std::int64_t k, rng& r) {
   const int addend = pick(r, 0, 2);
   if (addend == 1) to.addend = more;
   if (addend == 2) to.addend = {tiny.data(), row, 1};
-  const bool runs = onto::detail::multiplies_runs(n, a, b);
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
-      T v = addend == 0 ? T{0} : to.beta * to.addend.data[i * to.addend.row + j * to.addend.column], sum = 0;
-      for (std::int64_t p = 0; p < k; ++p) {
-        const T left = a.data[i * a.row + p * a.column], right = b.data[p * b.row + j * b.column];
-        if (runs)
-          sum += left * right;
-        else
-          v += to.alpha * left * right;
-      }
-      if (runs) v += to.alpha * sum;
+      T v = 0;
+      for (std::int64_t p = 0; p < k; ++p) v += a.data[i * a.row + p * a.column] * b.data[p * b.row + j * b.column];
+      v *= to.alpha;
+      if (addend != 0) v += to.beta * to.addend.data[i * to.addend.row + j * to.addend.column];
       expected[static_cast<std::size_t>(i * row + j)] = to.relu ? onto::detail::relu_of(v) : v;
     }
   onto::detail::gemm_tiny(m, n, k, a, b, to);
@@ -151,6 +145,16 @@ TEST_CASE("a tiny product is bit for bit the sums in their order") {
     REQUIRE(tiny_is_in_order<double>(m, n, k, r));
     REQUIRE(tiny_is_in_order<std::uint32_t>(m, n, k, r));
     REQUIRE(tiny_is_in_order<std::uint64_t>(m, n, k, r));
+  }
+}
+
+TEST_CASE("a factor of a tiny product is one of its sum") {
+  const std::vector<float> x(4, 1e20f), y(4, 1e-30f);
+  for (const bool turned : {false, true}) {
+    std::vector<float> made(4);
+    const matrix_view<float> b = turned ? matrix_view<float>{y.data(), 1, 2} : matrix_view<float>{y.data(), 2, 1};
+    onto::detail::gemm_tiny<float>(2, 2, 2, {x.data(), 2, 1}, b, {made.data(), 2, 1e30f, 0, {nullptr, 0, 0}, false});
+    for (const float v : made) CHECK(std::abs(v - 2e20f) < 1e15f);
   }
 }
 

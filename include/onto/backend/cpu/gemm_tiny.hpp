@@ -15,6 +15,9 @@ namespace onto::detail {
 /// Products of at most so many multiplications are tiny.
 inline constexpr std::int64_t tiny_product = 512;
 
+/// And the sums of fewer are made in the order of k.
+inline constexpr std::int64_t long_run = 16;
+
 /// Whether a product is of runs of a's rows and runs of b's columns.
 template <class T>
 ONTO_INLINE bool multiplies_runs(std::int64_t n, const matrix_view<T>& a, const matrix_view<T>& b) {
@@ -28,7 +31,7 @@ ONTO_INLINE T sum_of_products(const T* x, const T* y, std::int64_t k) {
   constexpr int width = lanes::width, four = 4 * width;
   T sum = 0;
   std::int64_t p = 0;
-  if (k >= four) {
+  if (k >= long_run) {
     typename lanes::type part0{}, part1{}, part2{}, part3{}, u, v;  // an array would be in memory
     const auto add = [&](typename lanes::type& to, std::int64_t at) {
       lanes::load(u, x + at);
@@ -144,7 +147,7 @@ void gemm_tiny(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view
   // A column is a line, too, of a's columns.
   std::int64_t i =
       column ? make_tiny_line<T>(to, {to.data, more.data, more.row, a.data, a.column, b.data, b.row}, m, k) : 0;
-  const bool short_runs = runs && k < 16;
+  const bool short_runs = runs && k < long_run;
   for (; short_runs && n == 1 && i + 4 <= m; i += 4)
     put_tiny(to, i, 0, 1, 0, four_sums<T>(a.data + i * a.row, a.row, b.data, 0, k));
   tiny_line<T> l{nullptr, nullptr, more.column, b.data, b.row, nullptr, a.column};
