@@ -194,7 +194,7 @@ def main():
     # What was not seen to compile in another is compiled alone.
     for task, outer in inside.items():
         if outer not in failed:
-            memory.passed(key_of(*task[0:1], *task[1].split()))
+            memory.passed(key_of(task[0], *task[1].split()))
     left = [t for t in inside if inside[t] in failed]
     failures = [*failed.values(), *(f for f in parallel(check, left) if f)]
     memory.save()

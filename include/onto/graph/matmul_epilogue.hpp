@@ -117,7 +117,6 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
     e.view = top = u;
     u = uses.only_user(top);
   }
-  const bool is_fetched_as_seen = e.view >= 0 && uses.user[e.view] < 0;
   if (u >= 0 && scalar_factor(g, u) >= 0 && same_devices(g, u, m)) {
     e.alpha = g.operand(u, scalar_factor(g, u));
     top = u;
@@ -133,7 +132,7 @@ constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, 
     u = uses.only_user(top);
   }
   if (u >= 0 && match_assignment(g, top, u, e)) top = u;
-  if (top != m && top == e.view && !is_fetched_as_seen) {  // what reads it sees it so without a kernel
+  if (top != m && top == e.view && uses.user[top] >= 0) {  // what reads it sees it so without a kernel
     e.view = -1;
     top = m;
   }

@@ -3,7 +3,7 @@
 // What the operands are is found while compiling.
 #pragma once
 
-#include <onto/backend/cpu/repeat_value.hpp>
+#include <onto/backend/cpu/gather.hpp>
 #include <onto/session/feeds.hpp>
 #include <onto/session/inline_states.hpp>
 #include <onto/session/loop_facts.hpp>
@@ -82,6 +82,7 @@ struct one_loop : one_loop_facts<E> {
     for (int k = 0; k < inputs; ++k) count += is_value(k) ? 1 : 0;
     return count;
   }();
+  static constexpr std::int64_t value_repeats = 512;  // times a value is written down: what is mapped beside it at once
   static constexpr int find_rank_of_rows() {
     int rank = 0;
     for (int k = 0; k < inputs; ++k)
@@ -320,13 +321,15 @@ struct one_loop : one_loop_facts<E> {
     } else if constexpr (is_static && space.size() == 0) {
       return;
     } else if constexpr (values > 0) {
-      repeated_value room[values];
+      alignas(64) char room[values][8 * value_repeats];
       const void* at[inputs + 1];
       const std::int64_t most = piece_size();
       for (int k = 0, n = 0; k < inputs; ++k)
-        at[k] = is_value(k) ? repeat_value(room[n++], in[k], size_of(graph::view[operands.inputs[k]].type),
-                                           most < total ? most : total)
-                            : in[k];
+        if (at[k] = in[k]; is_value(k)) {
+          const int size = size_of(graph::view[operands.inputs[k]].type);
+          copy_rows(room[n], size, static_cast<const char*>(in[k]), 0, most < total ? most : total, size);
+          at[k] = room[n++];
+        }
       map_from(at, out);
     } else {
       map_from(in, out);
@@ -341,12 +344,7 @@ struct one_loop : one_loop_facts<E> {
       chosen_span<program, packs>()({from, out, 0, total, bits});
   }
   /// What is mapped at once where not everything is: a row.
-  ONTO_INLINE std::int64_t piece_size() const {
-    if constexpr (has_rows)
-      return elements_of_row();
-    else
-      return value_repeats;
-  }
+  ONTO_INLINE std::int64_t piece_size() const { return has_rows ? elements_of_row() : value_repeats; }
   ONTO_INLINE void run_in_pieces(const void* const* from, void* out) const {
     const std::int64_t size = piece_size();
     const span_function span = chosen_span<program, packs>();

@@ -5,9 +5,9 @@
 
 #include <onto/session/bound_program.hpp>
 #include <onto/session/feeds.hpp>
+#include <onto/tensor/storage.hpp>
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -50,9 +50,9 @@ class staged_results {
   staged_results& operator=(const staged_results&) = delete;
   ~staged_results() {
     while (first_) {
-      staged* next = first_->next;
-      std::free(first_->block);
-      first_ = next;
+      staged* const gone = first_;
+      first_ = gone->next;
+      if (!is_in_room(gone)) release_storage(gone, size_of_staged(gone->bytes));
     }
   }
 
@@ -77,8 +77,11 @@ class staged_results {
     void* target;
     std::int64_t bytes;
     bool are_texts;
-    void* block;  // where this is, or null: in the room for small ones
   };
+  static std::size_t size_of_staged(std::int64_t bytes) {
+    return (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64;
+  }
+  bool is_in_room(const void* s) const { return s >= room_ && s < room_ + sizeof room_; }
 
   std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
 
@@ -103,17 +106,11 @@ class staged_results {
       is_read = !(b_.variable && b_.variable[n]) && overlap(out, bytes, b_.leaf[n].data, bytes_of(n));
     }
     if (!is_read) return;
-    const std::size_t size = (sizeof(staged) + static_cast<std::size_t>(bytes) + 63) / 64 * 64;
-    void* memory = room_ + used_;
-    void* block = nullptr;
-    if (size <= sizeof room_ - used_) {
-      used_ += size;
-    } else {  // aligned_alloc takes 0.1 us longer than malloc
-      block = std::malloc(size + 63);
-      if (!block) throw std::bad_alloc();
-      memory = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(block) + 63) / 64 * 64);
-    }
-    first_ = ::new (memory) staged{first_, out, bytes, are_texts, block};
+    const std::size_t size = size_of_staged(bytes);
+    const bool fits = size <= sizeof room_ - used_;
+    void* const memory = fits ? room_ + used_ : allocate_storage(size);
+    if (fits) used_ += size;
+    first_ = ::new (memory) staged{first_, out, bytes, are_texts};
     b_.results[fetch].data = first_ + 1;
   }
 
