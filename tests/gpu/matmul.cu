@@ -47,6 +47,24 @@ TEMPLATE_TEST_CASE("addends, factors and relu", "[cuda][matmul]", float, double)
     }
 }
 
+TEMPLATE_TEST_CASE("what is added to products with a vector lies along it", "[cuda][matmul]", float, double) {
+  using T = TestType;
+  const double most = sizeof(T) == 4 ? 2e-5 : 1e-13;
+  const extents column = shape_of({48, 1}), row = shape_of({1, 40}), columns = shape_of({3, 48, 1});
+  for (double beta : {1.0, -0.5}) {
+    INFO("beta " << beta);
+    const matmul_form form{beta == 1 ? 1.0 : 2.0, beta, beta != 1};
+    CHECK(product<T>(column, 30, {30, 1}, {1, 0}, {1, 0}, form).error() < most);
+    CHECK(product<T>(column, 30, {30, 1}, {1, 0}, {3, 0}, form).error() < most);
+    CHECK(product<T>(column, 30, {1, 48}, {2, 0}, {0, 0}, form).error() < most);
+    CHECK(product<T>(row, 30, {0, 1}, {40, 1}, {0, 1}, form).error() < most);
+    CHECK(product<T>(row, 30, {0, 1}, {1, 30}, {0, 2}, form).error() < most);
+    CHECK(product<T>(columns, 30, {1440, 30, 1}, {0, 1, 0}, {48, 1, 0}, form).error() < most);
+    CHECK(product<T>(columns, 30, {1440, 30, 1}, {30, 1, 0}, {0, 1, 0}, form).error() < most);
+    CHECK(product<T>(columns, 30, {1440, 30, 1}, {0, 1, 0}, {1, 0, 0}, form).error() < most);
+  }
+}
+
 TEMPLATE_TEST_CASE("NaN passes through a product and its relu", "[cuda][matmul]", float, double) {
   using T = TestType;
   for (double beta : {0.0, 1.0}) {

@@ -302,6 +302,26 @@ def product(p, x, v):
     return (f"matmul({x.name}, permute<{', '.join(map(str, axes))}>({x.name}))", np.matmul(v, v.transpose(axes)), False, [x]) if v.ndim > 1 else None
 
 
+@word(2)
+def affine(p, x, v):
+    """A product with a vector, on either side, and what is added to it there: one for all, one for each, or one number."""
+    if v.ndim < 2:
+        return None
+    left = p.dice.random() < .4
+    others = [k for k in range(v.ndim) if k != v.ndim - (2 if left else 1)]
+    vector, vector_value = f"mean<{', '.join(map(str, others))}>({x.name})", v.mean(axis=tuple(others))
+    product = f"matmul({vector}, {x.name})" if left else f"matmul({x.name}, {vector})"
+    axis = -2 if left else -1
+    added, value = p.dice.choice([
+        (f"mean<{axis}>({x.name})", v.mean(axis=axis)), (f"max<{axis}>({x.name})", v.max(axis=axis)),
+        (f"mean<{', '.join(str(k) for k in range(v.ndim) if k - v.ndim != -3 - axis)}>({x.name})",
+         v.mean(axis=tuple(k for k in range(v.ndim) if k - v.ndim != -3 - axis))), (f"mean({x.name})", v.mean())])
+    made = np.matmul(vector_value, v) if left else np.matmul(v, vector_value)
+    if p.dice.random() < .5:
+        return f"{product} - {added}", made - value, False, [x]
+    return f"{added} + {product}", value + made, False, [x]
+
+
 @word(1)
 def outer(p, x, v):
     y = p.pick(lambda n: n.value.ndim == 1)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/graph/node_uses.hpp>
+#include <onto/graph/reshapes.hpp>
 #include <onto/ops/all.hpp>
 
 ONTO_BEGIN_RUNS_ONCE
@@ -17,11 +18,6 @@ constexpr bool same_devices(const graph_view& g, int a, int b) {
   const element_set q = element_bit(g.kernel_element(b));
   return g[a].request == g[b].request && ((x.kernels.cpu & p) != 0) == ((y.kernels.cpu & q) != 0) &&
          ((x.kernels.gpu & p) != 0) == ((y.kernels.gpu & q) != 0);
-}
-
-/// Whether a node has its operand's elements, in their order, in a shape of its own.
-constexpr bool is_reshape(const graph_view& g, int n) {
-  return g[n].kind() == op_kind::view && view_of(*g[n].op) == view_kind::reshape;
 }
 
 /// What a product does beside multiplying; node indices, or -1.
@@ -75,8 +71,9 @@ constexpr bool match_addend(const graph_view& g, const node_uses& uses, int top,
   const int other = left ? g.operand(u, 1) : g.operand(u, 0);
   const int factor = uses[other] == 1 && same_devices(g, other, e.product) ? scalar_factor(g, other) : -1;
   const int addend = factor < 0 ? other : g.operand(other, 1 - factor);
-  if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[e.product].shape) ||
-      (e.view >= 0 && g[addend].shape.rank > 0))
+  const int whole = e.view >= 0 ? e.view : e.product;
+  if (addend == top || g[addend].kind() == op_kind::scalar || !fits_into(g[addend].shape, g[whole].shape) ||
+      (e.view >= 0 && g[addend].shape.rank > 0 && !keeps_axes(g, e.view)))
     return false;
   if (g[e.product].kind() != op_kind::matmul && is_computed_where_added(g, uses, addend)) return false;
   e.addend = addend;
@@ -104,8 +101,8 @@ constexpr bool match_assignment(const graph_view& g, int top, int u, matmul_epil
 }
 
 /// Finds `relu(alpha * product + beta * c)` above the product `m`, or above a matrix product's elements in another
-/// shape, as that with a vector has them: then `c` is one number. What is fetched in that shape, or assigned to a
-/// variable there, is the kernel's result. Returns the root, fills `e`.
+/// shape, as that with a vector has them: then `c` is one number, or seen in the product's shape by strides. What is
+/// fetched in that shape, or assigned to a variable there, is the kernel's result. Returns the root, fills `e`.
 constexpr int match_epilogue(const graph_view& g, const node_uses& uses, int m, matmul_epilogue& e) {
   e.product = m;
   int top = m;

@@ -126,11 +126,13 @@ class call_binder {
     add_operand(s, c, o, layout_of(g_, units_, b_.shapes, o, held_at(s, o)), b_.shapes[o], space);
   }
 
-  /// Adds a variable whose elements, one after the other, are those of `space`.
-  constexpr void add_in_order(bound_step& s, bound_call& c, int variable, const extents& space) {
-    view_layout l = layout_of(g_, units_, b_.shapes, variable, held_at(s, variable));
-    contiguous_strides(space, l.stride);
-    add_operand(s, c, variable, l, space, nullptr);
+  /// Adds what is added to a product's elements in shape `whole`, seen in the product's own, `space`.
+  constexpr void add_reshaped(bound_step& s, bound_call& c, int o, const extents& whole, const extents& space) {
+    view_layout l = layout_of(g_, units_, b_.shapes, o, held_at(s, o));
+    std::int64_t stride[max_rank]{};
+    broadcast_strides(b_.shapes[o], l.stride, whole, stride);
+    reshape_strides(whole, stride, space, l.stride);
+    add_operand(s, c, o, l, space, nullptr);
   }
 
   /// Adds the operands of a kernel, each seen through its view path, and the space of the call.
@@ -269,10 +271,7 @@ class call_binder {
     if (e.addend >= 0) {
       c.beta_sign = e.sign_addend;
       c.call.form.beta = e.sign_addend;
-      if (e.view >= 0 && b_.shapes[e.addend].rank > 0)
-        add_in_order(s, c, e.addend, b_.shapes[product]);
-      else
-        add_node(s, c, e.addend, &b_.shapes[product]);
+      add_reshaped(s, c, e.addend, b_.shapes[e.view >= 0 ? e.view : product], b_.shapes[product]);
     }
     c.scalars = m_.template make<int>(2);
     c.scalars[0] = e.alpha;

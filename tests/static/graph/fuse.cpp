@@ -181,6 +181,26 @@ static_assert(plan_of(reshape<8>(matmul(x, b))).kernels == 1);
 static_assert(plan_of(matmul(x, row)).value_count == 1);
 static_assert(plan_of(fetches(matmul(x, row), exp(matmul(x, row)))).kernels == 2);
 
+// What is added to it there is in its kernel: of the result's shape, one for all, one number, before or after; relu
+// too, and where only the run knows the extents.
+constexpr auto two = placeholder<"two", float, 2>;
+constexpr auto open_two = placeholder<"open_two", float, dyn>;
+constexpr auto to_row = matmul(x, row);
+static_assert(plan_of(to_row + two).kernels == 1);
+static_assert(plan_of(two - to_row).kernels == 1);
+static_assert(plan_of(relu(0.5_c * to_row + 2_c * two)).kernels == 1);
+static_assert(plan_of(matmul(two, x) - row).kernels == 1);
+static_assert(plan_of(matmul(batch, row) + two).kernels == 1);
+static_assert(plan_of(matmul(batch, row) + placeholder<"five", float, 5, 1>).kernels == 1);
+static_assert(plan_of(matmul(batch, row) + open_two).kernels == 1);
+static_assert(plan_of(matmul(open, open_row) + open_two).kernels == 1);
+static_assert(plan_of(matmul(open_row, transpose(open)) - open_two).kernels == 1);
+static_assert(plan_of(assign_sub(variable<"moved", float, 2>, to_row)).kernels == 2);  // and the result
+static_assert(plan_of(to_row + matmul(x, row + 1_c)).kernels == 3);
+
+// In an order that the product has not, it is added by another.
+static_assert(plan_of(reshape<4, 2>(matmul(x, b)) + placeholder<"tall", float, 4, 2>).kernels == 2);
+
 // What reads the product in another shape reads it where it is.
 static_assert(plan_of(exp(matmul(x, row))).kernels == 2);
 static_assert(plan_of(softmax(reshape<4, 2>(matmul(x, b)))).kernels == 2);
