@@ -12,158 +12,70 @@ namespace onto {
 namespace detail {
 
 // One struct a mistake, as in shape_check.hpp.
-template <class... X>
-struct log2_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] log2 is written log(x) / 0.6931471805599453");
-};
-template <class... X>
-struct log10_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] log10 is written log(x) / 2.302585092994046");
-};
-template <class... X>
-struct exp2_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] exp2 is written pow(2, x)");
-};
-template <class... X>
-struct cbrt_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] cbrt is written sign(x) * pow(abs(x), 1.0 / 3)");
-};
-template <class... X>
-struct trunc_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] trunc is written sign(x) * floor(abs(x))");
-};
-template <class... X>
-struct fabs_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] fabs is written abs(x)");
-};
-template <class... X>
-struct rint_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] rint is written round(x)");
-};
-template <class... X>
-struct fmod_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true,
-                "[onto.operands] fmod is written x % y, which has the sign of y, or where(x < 0, -(abs(x) % abs(y)), "
-                "abs(x) % abs(y))");
-};
-template <class... X>
-struct hypot_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] hypot is written sqrt(x * x + y * y)");
-};
-template <class... X>
-struct copysign_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] copysign is written where((y < 0) | (1 / y < 0), -abs(x), abs(x))");
-};
-template <class... X>
-struct remainder_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] remainder is written x % y, as NumPy's, or x - round(x / y) * y, as C's");
-};
-template <class... X>
-struct fmax_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] fmax is written maximum(x, y)");
-};
-template <class... X>
-struct fmin_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] fmin is written minimum(x, y)");
-};
-template <class... X>
-struct erfc_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] erfc is written 1 - erf(x)");
-};
-template <class... X>
-struct nearbyint_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] nearbyint is written round(x)");
-};
-template <class... X>
-struct asinh_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] asinh is written sign(x) * log1p(abs(x) + x * x / (1 + sqrt(x * x + 1)))");
-};
-template <class... X>
-struct acosh_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] acosh is written log(x + sqrt(x - 1) * sqrt(x + 1))");
-};
-template <class... X>
-struct atanh_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] atanh is written 0.5 * log((1 + x) / (1 - x))");
-};
-template <class... X>
-struct clamp_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] clamp is written clip(x, 0, 1)");
-};
-template <class... X>
-struct mm_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] mm is written matmul(x, y)");
-};
-template <class... X>
-struct cat_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] cat is written concat<0>(x, y)");
-};
-template <class... X>
-struct concatenate_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] concatenate is written concat<0>(x, y)");
-};
-template <class... X>
-struct arange_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true,
-                "[onto.operands] arange is written iota<int, 5>(), or 2 + 3 * iota<int, 5>() from 2 in steps of 3; "
-                "iota_like(x) is of an extent that the run knows");
-};
-template <class... X>
-struct percentile_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] percentile is written quantile(x, 0.9), with <onto/sort.hpp>");
-};
-template <class... X>
-struct nonzero_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(
-      ok == true,
-      "[onto.operands] nonzero, or argwhere, would have as many elements as the mask has; the first K are "
-      "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>");
-};
+#define ONTO_OTHER_NAME(word, sentence)                     \
+  template <class... X>                                     \
+  struct word##_has_another_name : mistake {                \
+    static constexpr bool ok = sizeof...(X) > 99;           \
+    static_assert(ok == true, "[onto.operands] " sentence); \
+  };
+ONTO_OTHER_NAME(log2, "log2 is written log(x) / 0.6931471805599453")
+ONTO_OTHER_NAME(log10, "log10 is written log(x) / 2.302585092994046")
+ONTO_OTHER_NAME(exp2, "exp2 is written pow(2, x)")
+ONTO_OTHER_NAME(cbrt, "cbrt is written sign(x) * pow(abs(x), 1.0 / 3)")
+ONTO_OTHER_NAME(trunc, "trunc is written sign(x) * floor(abs(x))")
+ONTO_OTHER_NAME(fabs, "fabs is written abs(x)")
+ONTO_OTHER_NAME(rint, "rint is written round(x)")
+ONTO_OTHER_NAME(fmod,
+                "fmod is written x % y, which has the sign of y, or where(x < 0, -(abs(x) % abs(y)), abs(x) % abs(y))")
+ONTO_OTHER_NAME(hypot, "hypot is written sqrt(x * x + y * y)")
+ONTO_OTHER_NAME(copysign, "copysign is written where((y < 0) | (1 / y < 0), -abs(x), abs(x))")
+ONTO_OTHER_NAME(remainder, "remainder is written x % y, as NumPy's, or x - round(x / y) * y, as C's")
+ONTO_OTHER_NAME(fmax, "fmax is written maximum(x, y)")
+ONTO_OTHER_NAME(fmin, "fmin is written minimum(x, y)")
+ONTO_OTHER_NAME(erfc, "erfc is written 1 - erf(x)")
+ONTO_OTHER_NAME(nearbyint, "nearbyint is written round(x)")
+ONTO_OTHER_NAME(asinh, "asinh is written sign(x) * log1p(abs(x) + x * x / (1 + sqrt(x * x + 1)))")
+ONTO_OTHER_NAME(acosh, "acosh is written log(x + sqrt(x - 1) * sqrt(x + 1))")
+ONTO_OTHER_NAME(atanh, "atanh is written 0.5 * log((1 + x) / (1 - x))")
+ONTO_OTHER_NAME(clamp, "clamp is written clip(x, 0, 1)")
+ONTO_OTHER_NAME(mm, "mm is written matmul(x, y)")
+ONTO_OTHER_NAME(cat, "cat is written concat<0>(x, y)")
+ONTO_OTHER_NAME(concatenate, "concatenate is written concat<0>(x, y)")
+ONTO_OTHER_NAME(arange,
+                "arange is written iota<int, 5>(), or 2 + 3 * iota<int, 5>() from 2 in steps of 3; iota_like(x) is of "
+                "an extent that the run knows")
+ONTO_OTHER_NAME(percentile, "percentile is written quantile(x, 0.9), with <onto/sort.hpp>")
+ONTO_OTHER_NAME(nonzero,
+                "nonzero, or argwhere, would have as many elements as the mask has; the first K are "
+                "-top_k<K>(where(mask, -iota_like<std::int64_t>(mask), -extent<0>(mask))).values, with <onto/sort.hpp>")
 template <class... X>
 using argwhere_has_another_name = nonzero_has_another_name<X...>;
-template <class... X>
-struct inv_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true,
-                "[onto.operands] inv, solve, det and cholesky are another library's, Eigen's or LAPACK's: compute it "
-                "there and feed it; a 2 x 2 inverse is stack(stack(d, -b), stack(-c, a)) / (a * d - b * c)");
-};
+ONTO_OTHER_NAME(inv,
+                "inv, solve, det and cholesky are another library's, Eigen's or LAPACK's: compute it there and feed "
+                "it; a 2 x 2 inverse is stack(stack(d, -b), stack(-c, a)) / (a * d - b * c)")
 template <class... X>
 using solve_has_another_name = inv_has_another_name<X...>;
 template <class... X>
 using det_has_another_name = inv_has_another_name<X...>;
 template <class... X>
 using cholesky_has_another_name = inv_has_another_name<X...>;
-template <class... X>
-struct unsqueeze_has_another_name : mistake {
-  static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.operands] unsqueeze is written expand_dims<0>(x)");
-};
+ONTO_OTHER_NAME(unsqueeze, "unsqueeze is written expand_dims<0>(x)")
+ONTO_OTHER_NAME(subtract, "subtract is written x - y")
+ONTO_OTHER_NAME(multiply, "multiply is written x * y")
+ONTO_OTHER_NAME(vstack, "vstack is written concat<0>(x, y)")
+ONTO_OTHER_NAME(hstack, "hstack is written concat<1>(x, y)")
+ONTO_OTHER_NAME(flatten, "flatten is written reshape<dyn>(x)")
+ONTO_OTHER_NAME(swapaxes, "swapaxes is written permute<1, 0>(x), which names every axis once, in its new order")
+ONTO_OTHER_NAME(moveaxis, "moveaxis is written permute<1, 0>(x), which names every axis once, in its new order")
+ONTO_OTHER_NAME(count_nonzero, "count_nonzero is written sum(cast<int>(x != 0))")
+ONTO_OTHER_NAME(allclose, "allclose is written all(abs(x - y) <= 1e-8 + 1e-5 * abs(y))")
+ONTO_OTHER_NAME(
+    convolve,
+    "convolve is written conv1d(x, flip<0>(w)), of signals with a batch and channels, with <onto/convolution.hpp>")
+ONTO_OTHER_NAME(reduce_sum, "reduce_sum is written sum<0>(x), or sum(x) of all elements")
+ONTO_OTHER_NAME(reduce_mean, "reduce_mean is written mean<0>(x), or mean(x) of all elements")
+ONTO_OTHER_NAME(value_and_grad, "value_and_grad is written value_and_gradient(loss, w)")
+#undef ONTO_OTHER_NAME
 
 }  // namespace detail
 
@@ -213,6 +125,19 @@ ONTO_NAME_OF_OTHERS(inv)
 ONTO_NAME_OF_OTHERS(solve)
 ONTO_NAME_OF_OTHERS(det)
 ONTO_NAME_OF_OTHERS(cholesky)
+ONTO_NAME_OF_OTHERS(subtract)
+ONTO_NAME_OF_OTHERS(multiply)
+ONTO_NAME_OF_OTHERS(vstack)
+ONTO_NAME_OF_OTHERS(hstack)
+ONTO_NAME_OF_OTHERS(flatten)
+ONTO_NAME_OF_OTHERS(swapaxes)
+ONTO_NAME_OF_OTHERS(moveaxis)
+ONTO_NAME_OF_OTHERS(count_nonzero)
+ONTO_NAME_OF_OTHERS(allclose)
+ONTO_NAME_OF_OTHERS(convolve)
+ONTO_NAME_OF_OTHERS(reduce_sum)
+ONTO_NAME_OF_OTHERS(reduce_mean)
+ONTO_NAME_OF_OTHERS(value_and_grad)
 #undef ONTO_NAME_OF_OTHERS
 
 }  // namespace onto

@@ -186,6 +186,26 @@ TEST_CASE("many small products with one addend, and many short rows", "[threads]
   }
 }
 
+TEST_CASE("many products of few elements, whose matrices lie anywhere, go side by side", "[threads]") {
+  rng r(28);
+  for (int threads : {1, 3}) {
+    thread_pool pool(threads);
+    for (int round = 0; round < 120; ++round) {
+      const extents space = shape_value({pick(r, 7, 70), pick(r, 1, 5), pick(r, 1, 5)});
+      const int k = pick(r, 1, 5);
+      const matmul_form form{static_cast<double>(pick(r, 1, 2)), static_cast<double>(pick(r, 0, 2)),
+                             pick(r, 0, 1) == 0};
+      const auto first = static_cast<memory>(pick(r, 0, 3)), second = static_cast<memory>(pick(r, 0, 3));
+      const shared one = pick(r, 0, 3) == 0 ? shared::yes : shared::no;
+      check_all<float>(pool, space, k, form, first, second, r, one);
+      check_all<double>(pool, space, k, form, first, second, r, one);
+      check_all<std::int32_t>(pool, space, k, form, first, second, r, one);
+      check_all<std::int64_t>(pool, space, k, form, first, second, r, one);
+    }
+    check_all<double>(pool, shape_value({9000, 3, 3}), 3, {1, 1, true}, memory::contiguous, memory::transposed, r);
+  }
+}
+
 TEST_CASE("a product over an inner extent of 0 is the addend") {
   rng r(25);
   thread_pool pool(2);

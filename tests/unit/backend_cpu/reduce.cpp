@@ -332,6 +332,22 @@ TEST_CASE("large reductions agree on several threads, every combination of axes"
   }
 }
 
+TEST_CASE("few short rows are folded into columns, of many groups", "[threads]") {
+  rng r(31);
+  for (int threads : {1, 3}) {
+    thread_pool pool(threads);
+    for (int round = 0; round < 40; ++round) {
+      const extents space = shape_value({pick(r, 1, 4), pick(r, 1, 700), pick(r, 2, 20), pick(r, 1, 16)});
+      const unsigned axes = pick(r, 0, 2) == 0 ? 5 : 4;  // the first one, too
+      const auto a = make_view<float>(space, memory::contiguous, r), b = random_view<float>(space, r);
+      const auto c = make_view<double>(space, memory::contiguous, r), d = random_view<double>(space, r);
+      check<fold::sum>(pool, space, axes, a, b, r);
+      check<fold::mean>(pool, space, axes, c, d, r);
+      if (axes == 4) check<fold::argmax>(pool, space, axes, a, b, r);
+    }
+  }
+}
+
 TEST_CASE("a NaN is what every fold finds, and the first of them is the place") {
   rng r(13);
   thread_pool pool(2);

@@ -138,10 +138,27 @@ ONTO_INLINE std::int64_t make_tiny_line(const gemm_target<T>& to, const tiny_lin
   return j;
 }
 
+/// Makes `N` results of each row, fewer than a vector holds.
+template <int N, class T>
+ONTO_INLINE void make_narrow(std::int64_t m, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
+                             const gemm_target<T>& to) {
+  for (std::int64_t i = 0; i < m; ++i) {
+    const T *x = a.data + i * a.row, *y = b.data;
+    T sum[N]{};
+    for (std::int64_t p = 0; p < k; ++p, x += a.column, y += b.row)
+      for (int j = 0; j < N; ++j) sum[j] += *x * y[j * b.column];
+    for (int j = 0; j < N; ++j) put_tiny(to, i, j, sum[j]);
+  }
+}
+
 /// to = relu(alpha * a(m, k) × b(k, n) + beta * addend), each sum in the order of k but that of two long runs.
 template <class T>
 void gemm_tiny(std::int64_t m, std::int64_t n, std::int64_t k, const matrix_view<T>& a, const matrix_view<T>& b,
                const gemm_target<T>& to) {
+  if (k < long_run) {
+    if (n == 2) return make_narrow<2>(m, k, a, b, to);
+    if (n == 3) return make_narrow<3>(m, k, a, b, to);
+  }
   const matrix_view<T>& more = to.addend;
   const bool runs = multiplies_runs(n, a, b), column = !runs && n == 1 && a.row == 1 && to.row == 1;
   // A column is a line, too, of a's columns.

@@ -101,16 +101,21 @@ enum class result_store;
 template <class Copies>
 void run_map_of_views(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how);
 
-using map_of_views = void (*)(thread_pool& pool, span_function span, const kernel_call& call, int cost,
-                              result_store how);
+/// How a program reads operands that do not lie next to each other.
+struct map_of_views {
+  void (*run)(thread_pool& pool, span_function span, const kernel_call& call, int cost, result_store how);
+  copy_function copy;
+};
+template <class Copies>
+inline constexpr map_of_views views_by{&run_map_of_views<Copies>, &Copies::run};
 
 /// Runs a map whose program `span` evaluates, on packs or not, and costs `cost` operations per element; by `views`
 /// where its operands do not all lie next to each other.
-ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
-                          bool packs);
+ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, const map_of_views& views, const kernel_call& call,
+                          int cost, bool packs);
 
 /// Runs a batch of maps of one program, as one loop over the elements of all. What `run_map` does for each.
-ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, const map_of_views& views,
                                 const kernel_call& batch, int cost, bool packs);
 
 #if ONTO_DEFINITIONS
@@ -135,17 +140,17 @@ ONTO_INLINE result_store store_of(const kernel_call& call, int cost, bool packs)
   return call.space.size() >= 1 << 18 ? store_of_large(call, cost, packs) : result_store::cached;
 }
 
-ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, map_of_views views, const kernel_call& call, int cost,
-                          bool packs) {
+ONTO_RUNTIME void run_map(thread_pool& pool, span_function span, const map_of_views& views, const kernel_call& call,
+                          int cost, bool packs) {
   const std::int64_t total = call.space.size();
   if (total <= 0) return;
   const bool in_place = all_in_place(call);
   if (is_one_piece(total)) {
     if (in_place) return run_in_place(span, call, result_store::cached, 0, total);
-    if (run_rows_in_place(span, call)) return;
+    if (run_rows_in_place(span, call) || run_gathered(span, views.copy, call)) return;
   }
   const result_store how = store_of(call, cost, packs);
-  if (!in_place) return views(pool, span, call, cost, how);
+  if (!in_place) return views.run(pool, span, call, cost, how);
   auto body = [&](std::int64_t lo, std::int64_t hi) { run_in_place(span, call, how, lo, hi); };
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
@@ -171,7 +176,7 @@ inline bool is_cut_anywhere(const kernel_call& call) {
 
 ONTO_BEGIN_RUNS_ONCE
 /// A batch as one loop over the elements of all, which threads share.
-ONTO_NOINLINE inline void run_large_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+ONTO_NOINLINE inline void run_large_batch(thread_pool& pool, span_function span, const map_of_views& views,
                                           const kernel_call& batch, int cost, bool packs) {
   std::int64_t total = 0;
   for (const kernel_call* c = &batch; c; c = c->next) {
@@ -192,23 +197,19 @@ ONTO_NOINLINE inline void run_large_batch(thread_pool& pool, span_function span,
       if (all_in_place(*c))
         run_in_place(span, *c, store_of(*c, cost, packs), from, to);
       else
-        run_with_numbers(span, *c, copy, from, to);
+        run_with_numbers(span, *c, views.copy, from, to);
     }
   };
   split(pool, total, map_grain(cost), body, is_brief(total, cost));
 }
 ONTO_END_RUNS_ONCE
 
-ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, map_of_views views, copy_function copy,
+ONTO_RUNTIME void run_map_batch(thread_pool& pool, span_function span, const map_of_views& views,
                                 const kernel_call& batch, int cost, bool packs) {
   std::int64_t total = 0;
   for (const kernel_call* c = &batch; c; c = c->next) total = plus(total, c->space.size());
-  if (!is_one_piece(total)) return run_large_batch(pool, span, views, copy, batch, cost, packs);
-  for (const kernel_call* c = &batch; c; c = c->next)
-    if (!all_in_place(*c) && is_cut_anywhere(*c))
-      run_with_numbers(span, *c, copy, 0, c->space.size());
-    else
-      run_map(pool, span, views, *c, cost, packs);
+  if (!is_one_piece(total)) return run_large_batch(pool, span, views, batch, cost, packs);
+  for (const kernel_call* c = &batch; c; c = c->next) run_map(pool, span, views, *c, cost, packs);
 }
 #endif
 
@@ -224,16 +225,15 @@ void cpu_map(thread_pool& pool, const kernel_call& call) {
     span = chosen_span<Program, Packs>();
   else
     span = span_alone<Program, Packs>();
-  run_map(pool, span, &run_map_of_views<Copies>, call, program_cost(Program{}),
-          Packs && Program::packs.results_are_lanes);
+  run_map(pool, span, views_by<Copies>, call, program_cost(Program{}), Packs && Program::packs.results_are_lanes);
 }
 
 /// The same for a batch of calls.
 template <class Program, class Copies = copies<all_sizes, true>>
 void cpu_map_batch(thread_pool& pool, const kernel_call& batch) {
   constexpr bool packs = has_packs && Program::packs.possible();
-  run_map_batch(pool, chosen_span<Program, packs>(), &run_map_of_views<Copies>, &Copies::run, batch,
-                program_cost(Program{}), packs && Program::packs.results_are_lanes);
+  run_map_batch(pool, chosen_span<Program, packs>(), views_by<Copies>, batch, program_cost(Program{}),
+                packs && Program::packs.results_are_lanes);
 }
 
 }  // namespace ONTO_VECTOR_ABI

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Maps whose operands are read in place: all elements, or those of a row, lie next to each other, as when one row is
-// added to each of a matrix. Nothing is planned and nothing gathered.
+// Maps without a plan: operands are read in place, where all elements, or those of a row, lie next to each other, as
+// when one row is added to each of a matrix; or the map is small, and what lies apart is gathered before it.
 #pragma once
 
 #include <onto/backend/cpu/gather.hpp>
@@ -51,6 +51,38 @@ ONTO_NOINLINE inline bool run_rows_in_place(span_function span, const kernel_cal
     }
     for (int k = d + 1; k < last; ++k) at[k] = 0;
   }
+}
+
+/// Runs a map of few elements at once: what does not lie next to each other is gathered whole. *Returns* false, having
+/// done nothing, where elements are converted or operands rolled.
+ONTO_NOINLINE inline bool run_gathered(span_function span, copy_function copy, const kernel_call& call) {
+  if (call.rolls) return false;
+  const std::int64_t total = call.space.size();
+  const auto slot = [total](element type) { return (total * size_of(type) + 63) / 64 * 64; };
+  small_array<const void*, 16> in(call.inputs);
+  std::int64_t bytes = 0;
+  for (int i = 0; i < call.inputs; ++i) {
+    const operand_view& v = call.in[i];
+    if (is_half_precision(v.type)) return false;
+    in[i] = is_contiguous(call.space, v.stride) ? v.data : nullptr;
+    if (!in[i]) bytes += slot(v.type);
+  }
+  small_array<void*, 16> more(call.more_outputs);
+  for (int i = 0; i <= call.more_outputs; ++i) {
+    if (is_half_precision(output_of(call, i).type)) return false;
+    if (i > 0) more[i - 1] = call.more_out[i - 1].data;
+  }
+  small_array<char, 16384> room(bytes);
+  char* free = room.data();
+  for (int i = 0; i < call.inputs; ++i) {
+    const operand_view& v = call.in[i];
+    if (in[i]) continue;
+    gather({coalesce(call.space, {v.stride})}, size_of(v.type), v.data, 0, total, free, copy);
+    in[i] = free;
+    free += slot(v.type);
+  }
+  span({in.data(), call.out.data, 0, total, call.scalars, more.data()});
+  return true;
 }
 
 }  // namespace onto::detail

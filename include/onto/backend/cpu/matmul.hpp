@@ -6,6 +6,7 @@
 #include <onto/backend/cpu/blas.hpp>
 #include <onto/backend/cpu/copy.hpp>
 #include <onto/backend/cpu/gemm.hpp>
+#include <onto/backend/cpu/gemm_batch.hpp>
 #include <onto/backend/cpu/onednn.hpp>
 #include <onto/backend/cpu/thread_pool.hpp>
 #include <onto/kernel/layout.hpp>
@@ -151,7 +152,11 @@ void cpu_matmul(thread_pool& pool, const kernel_call& call) {
     l.stride[0][0] *= together;
   }
 
+  const bool side_by_side = l.rank == 1 && together == 1 && products >= least_side_by_side && k > 0 &&
+                            greatest(m * k, greatest(k * n, m * n)) <= side_by_side_matrix;
   auto multiply = [&](std::int64_t lo, std::int64_t hi) {
+    if (side_by_side)
+      return gemm_batch<U>{m, n, k, a, b, to, {l.stride[0][0], l.stride[1][0], l.stride[2][0]}}.run(lo, hi);
     for (; lo < hi; ++lo) {
       const auto at = [&](int operand) { return offset_of(l.rank, l.extent, l.stride[operand], lo); };
       matrix_view<U> left = a, right = b;

@@ -54,6 +54,9 @@ struct reduce_shape {
   }
 };
 
+/// Values that are turned at a time, so that rows of several groups are one.
+inline constexpr std::int64_t turned_most = 1024;
+
 /// Part of a reduction: all of its space, but `[lo, hi)` in dimension `cut`.
 struct reduce_box {
   const reduce_shape& shape;
@@ -64,6 +67,27 @@ struct reduce_box {
   std::int64_t begin(int k) const { return k == cut ? lo : 0; }
   std::int64_t extent(int k) const { return k == cut ? hi - lo : shape.dims[k]; }
 };
+
+/// Folds groups of few short rows into the columns of each: with the dimensions outside of a group in `l`, for its
+/// values, from `begin` on, and its accumulators. Several groups are turned at a time, so that their rows are one.
+inline void fold_short_columns(const reduction& of, value_reader& values, const strided_layout<2>& l,
+                               std::int64_t begin, std::int64_t rows, std::int64_t n, char* accumulators) {
+  alignas(64) char turned[8 * turned_most];
+  const std::int64_t size = of.fold.accumulator_size, bytes = n * size_of(of.type), group = rows * n;
+  const std::int64_t most = (values.most < turned_most ? values.most : turned_most) / group;
+  const std::int64_t along = l.extent[l.rank - 1];
+  std::int64_t some;
+  for (std::int64_t g = 0, groups = l.size(); g < groups; g += some) {
+    const std::int64_t left = along - g % along;
+    some = left < most ? left : most;
+    const auto* const v =
+        static_cast<const char*>(values.read(begin + offset_of(l.rank, l.extent, l.stride[0], g), some * group));
+    for (std::int64_t r = 0; r < rows; ++r)
+      copy_rows(turned + r * some * bytes, bytes, v + r * bytes, rows * bytes, some, bytes);
+    const std::int64_t place = offset_of(l.rank, l.extent, l.stride[1], g);
+    of.fold.columns(accumulators + place * size, turned, rows, some * n, some * n, 0);
+  }
+}
 
 /// Folds a box of values into accumulators for its results, which are in row-major order, or into these themselves.
 inline void fold_box(const reduction& of, value_reader& values, const reduce_box& box, char* accumulators) {
@@ -94,6 +118,9 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
     if (s.kept[k]) results *= l.extent[k];
   }
   l.rank = inner > 0 ? inner - 1 : 0;
+  if (kept && l.rank > 0 && n == pitch && rows == s.dims[inner - 1] && 4 * rows * n <= turned_most &&
+      rows * n <= values.most)
+    return fold_short_columns(of, values, l, begin, rows, n, accumulators);
   for (std::int64_t g = 0, groups = l.size(); g < groups; ++g) {
     std::int64_t first = begin + offset_of(l.rank, l.extent, l.stride[0], g);
     const std::int64_t place = offset_of(l.rank, l.extent, l.stride[1], g);
