@@ -4,6 +4,7 @@
 
 #include <onto/core/plain_tuple.hpp>
 #include <onto/expr/not_a_feed.hpp>
+#include <onto/plan/plan.hpp>
 #include <onto/session/run_loop.hpp>
 
 #include <iosfwd>
@@ -221,6 +222,16 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 }
 
 }  // namespace ONTO_ABI
+
+/// The plan of a prepared program in a world, as that of what was prepared.
+template <class World = void, bool Single, expression... E>
+constexpr const auto& plan_of(const prepared<Single, E...>&) {
+  return detail::plan_or_nothing<detail::graph_of<E...>, World>();
+}
+template <class World = void>
+constexpr const auto& plan_of(const detail::prepared_mistake&) {
+  return detail::nothing;
+}
 
 }  // namespace onto
 

@@ -57,6 +57,15 @@ TEST_CASE("a prepared run gives what a run gives, for each new value of its feed
   }
 }
 
+TEST_CASE("the plan of a prepared program is that of what was prepared", "[session][prepared]") {
+  session sess{machine(1)};
+  const auto both = fetches(softmax(matmul(x, x)), sum(x));
+  const auto one = sess.prepare(on<gpu<0>>(x * 3));
+  CHECK(plan_of(sess.prepare(both)).text() == plan_of(both).text());
+  CHECK(plan_of(one).transfers == 2);
+  CHECK(plan_of<world<cpu<0>>>(one).transfers == 0);
+}
+
 TEST_CASE("a prepared run gives what a run gives, for each new shape", "[session][prepared]") {
   for (const int gpus : {0, 2}) {
     session sess{machine(gpus)};
