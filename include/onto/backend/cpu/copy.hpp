@@ -13,6 +13,9 @@ namespace onto::detail {
 /// Copies in[0] to out, both with any strides over the space, by `copy`.
 inline void cpu_copy(thread_pool& pool, const kernel_call& call, copy_function copy = copy_elements) {
   if (call.space.size() <= 0) return;
+  if (copy_few(call.space, size_of(call.out.type), call.out.data, call.out.stride, call.in[0].data, call.in[0].stride,
+               copy))
+    return;
   auto l = coalesce<2>(call.space, {call.in[0].stride, call.out.stride});
   const std::int64_t *const in_stride = l.stride[0], *const out_stride = l.stride[1];
   const int size = size_of(call.out.type), column = l.rank - 1, row = column - 1;

@@ -292,6 +292,17 @@ ONTO_RUNTIME void copy_elements(int size, void* out, std::int64_t out_row, std::
 }
 #endif
 
+/// Copies few elements, of at most two dimensions, by `copy`, whose strides need no thought. *Returns* false, having
+/// done nothing, where it is for others.
+ONTO_INLINE bool copy_few(const extents& space, int size, void* out, const std::int64_t* out_stride, const void* in,
+                          const std::int64_t* in_stride, copy_function copy) {
+  if (space.rank > 2 || space.size() > 64) return false;
+  const int row = space.rank - 2, column = space.rank - 1;
+  copy(size, out, row < 0 ? 0 : out_stride[row], column < 0 ? 1 : out_stride[column], in, row < 0 ? 0 : in_stride[row],
+       column < 0 ? 1 : in_stride[column], row < 0 ? 1 : space.dims[row], column < 0 ? 1 : space.dims[column]);
+  return true;
+}
+
 /// The elements of a view whose inner dimensions are short: those of `most` at most are a block, of which is known how
 /// far each element is from the first. A call for each row takes longer than they do.
 struct short_blocks {

@@ -74,10 +74,13 @@ ONTO_NOINLINE inline bool run_gathered(span_function span, copy_function copy, c
   }
   small_array<char, 16384> room(bytes);
   char* free = room.data();
+  std::int64_t together[max_rank];
+  contiguous_strides(call.space, together);
   for (int i = 0; i < call.inputs; ++i) {
     const operand_view& v = call.in[i];
     if (in[i]) continue;
-    gather({coalesce(call.space, {v.stride})}, size_of(v.type), v.data, 0, total, free, copy);
+    if (!copy_few(call.space, size_of(v.type), free, together, v.data, v.stride, copy))
+      gather({coalesce(call.space, {v.stride})}, size_of(v.type), v.data, 0, total, free, copy);
     in[i] = free;
     free += slot(v.type);
   }
