@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // The axis along which operands are stacked is a template argument.
-// FAIL: \[onto\.axis\] axes, extents and ranges are known to the compiler: sum<1>\(x\)
+// FAIL: \[onto\.axis\] the axis of stack stands in <>, and in \(\) expressions of one shape: stack<1>\(x, y\)
 #include <onto/onto.hpp>
 
 using namespace onto;

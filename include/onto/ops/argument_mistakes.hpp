@@ -72,6 +72,13 @@ struct concat_joins_operands : mistake {
       "braces are concat<0>(x, constant({1.0, 2.0}))");
 };
 template <class... X>
+struct stack_joins_operands : mistake {
+  static constexpr bool ok = sizeof...(X) > 99;
+  static_assert(ok == true,
+                "[onto.axis] the axis of stack stands in <>, and in () expressions of one shape: stack<1>(x, y); a "
+                "number beside them is stack<1>(x, ones_like(x))");
+};
+template <class... X>
 struct element_is_an_argument : mistake {
   static constexpr bool ok = sizeof...(X) > 99;
   static_assert(ok == true, "[onto.element] the element type is known to the compiler: cast<double>(x)");

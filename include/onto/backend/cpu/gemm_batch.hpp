@@ -44,7 +44,7 @@ struct gemm_batch {
       for (; c + 4 * lanes::width <= count; c += 4 * lanes::width) multiply<4>(left, right, made, c);
       for (; c < count; c += lanes::width) multiply<1>(left, right, made, c);
       for (std::int64_t e = 0; to.relu && e < m * n; ++e)
-        for (T& v : made.row[e]) v = relu_of(v);
+        for (c = 0; c < count; ++c) made.row[e][c] = relu_of(made.row[e][c]);
       copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(to.data + first * m * n), m * n, 1,
                              reinterpret_cast<const word<sizeof(T)>*>(made.row[0]), 1, pitch, count, m * n);
     }

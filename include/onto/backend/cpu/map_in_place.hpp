@@ -57,15 +57,14 @@ ONTO_NOINLINE inline bool run_rows_in_place(span_function span, const kernel_cal
 /// done nothing, where elements are converted or operands rolled.
 ONTO_NOINLINE inline bool run_gathered(span_function span, copy_function copy, const kernel_call& call) {
   if (call.rolls) return false;
-  const std::int64_t total = call.space.size();
-  const auto slot = [total](element type) { return (total * size_of(type) + 63) / 64 * 64; };
+  const std::int64_t total = call.space.size(), slot = (8 * total + 63) / 64 * 64;  // bytes, of any elements
   small_array<const void*, 16> in(call.inputs);
   std::int64_t bytes = 0;
   for (int i = 0; i < call.inputs; ++i) {
     const operand_view& v = call.in[i];
     if (is_half_precision(v.type)) return false;
     in[i] = is_contiguous(call.space, v.stride) ? v.data : nullptr;
-    if (!in[i]) bytes += slot(v.type);
+    if (!in[i]) bytes += slot;
   }
   small_array<void*, 16> more(call.more_outputs);
   for (int i = 0; i <= call.more_outputs; ++i) {
@@ -82,7 +81,7 @@ ONTO_NOINLINE inline bool run_gathered(span_function span, copy_function copy, c
     if (!copy_few(call.space, size_of(v.type), free, together, v.data, v.stride, copy))
       gather({coalesce(call.space, {v.stride})}, size_of(v.type), v.data, 0, total, free, copy);
     in[i] = free;
-    free += slot(v.type);
+    free += slot;
   }
   span({in.data(), call.out.data, 0, total, call.scalars, more.data()});
   return true;

@@ -61,6 +61,16 @@ class rolled_cursor {
     return l_.extent[k] - (at_[k] > from_[k] ? at_[k] : from_[k]);
   }
 
+  /// How many whole rows begin here, of those of `count` elements that lie a stride apart.
+  ONTO_INLINE std::int64_t whole_rows(std::int64_t count) const {
+    return l_.rank == 2 && l_.by[0] == 0 && at_[1] == 0 ? count / l_.extent[1] : 0;
+  }
+  ONTO_INLINE void advance_rows(std::int64_t rows) {
+    at_[0] += rows;
+    from_[0] += rows;
+    offset += rows * l_.stride[0][0];
+  }
+
   /// Past `n` elements of the part.
   ONTO_INLINE void advance(std::int64_t n) {
     for (int k = l_.rank - 1; k >= 0; --k, n = 1) {
@@ -87,8 +97,17 @@ ONTO_NOINLINE inline void gather_rolled(rolled_cursor from, const rolled_layout&
   char* out = static_cast<char*>(target);
   const std::int64_t step = l.inner_stride();
   while (count > 0) {
-    const std::int64_t n = count < from.count() ? count : from.count();
     const char* const in = static_cast<const char*>(source) + from.offset * size;
+    if (const std::int64_t rows = from.whole_rows(count); rows > 1) {  // both parts of all of them
+      const std::int64_t columns = l.extent[1], by = l.by[1], apart = l.stride[0][0];
+      copy(size, out, columns, 1, in, apart, step, rows, columns - by);
+      copy(size, out + (columns - by) * size, columns, 1, in - by * step * size, apart, step, rows, by);
+      out += rows * columns * size;
+      count -= rows * columns;
+      from.advance_rows(rows);
+      continue;
+    }
+    const std::int64_t n = count < from.count() ? count : from.count();
     if (step == 1)
       copy_row(out, in, n * size);
     else
