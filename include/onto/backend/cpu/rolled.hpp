@@ -61,14 +61,14 @@ class rolled_cursor {
     return l_.extent[k] - (at_[k] > from_[k] ? at_[k] : from_[k]);
   }
 
-  /// How many whole rows begin here, of those of `count` elements that lie a stride apart.
-  ONTO_INLINE std::int64_t whole_rows(std::int64_t count) const {
-    return l_.rank == 2 && l_.by[0] == 0 && at_[1] == 0 ? count / l_.extent[1] : 0;
-  }
-  ONTO_INLINE void advance_rows(std::int64_t rows) {
+  /// Past the whole rows that begin here, of those of `count` elements that lie a stride apart. *Returns* how many.
+  ONTO_INLINE std::int64_t advance_rows(std::int64_t count) {
+    if (l_.rank != 2 || l_.by[0] != 0 || at_[1] != 0) return 0;
+    const std::int64_t rows = count / l_.extent[1];
     at_[0] += rows;
     from_[0] += rows;
     offset += rows * l_.stride[0][0];
+    return rows;
   }
 
   /// Past `n` elements of the part.
@@ -98,13 +98,12 @@ ONTO_NOINLINE inline void gather_rolled(rolled_cursor from, const rolled_layout&
   const std::int64_t step = l.inner_stride();
   while (count > 0) {
     const char* const in = static_cast<const char*>(source) + from.offset * size;
-    if (const std::int64_t rows = from.whole_rows(count); rows > 1) {  // both parts of all of them
+    if (const std::int64_t rows = from.advance_rows(count); rows > 0) {  // both parts of all of them
       const std::int64_t columns = l.extent[1], by = l.by[1], apart = l.stride[0][0];
       copy(size, out, columns, 1, in, apart, step, rows, columns - by);
       copy(size, out + (columns - by) * size, columns, 1, in - by * step * size, apart, step, rows, by);
       out += rows * columns * size;
       count -= rows * columns;
-      from.advance_rows(rows);
       continue;
     }
     const std::int64_t n = count < from.count() ? count : from.count();
