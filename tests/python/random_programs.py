@@ -305,7 +305,7 @@ def product(p, x, v):
 @word(2)
 def affine(p, x, v):
     """A product with a vector, on either side, and what is added to it there: one for all, one for each, or one number."""
-    if v.ndim < 2:
+    if v.ndim < 2 or v.dtype.kind != "f":
         return None
     left = p.dice.random() < .4
     others = [k for k in range(v.ndim) if k != v.ndim - (2 if left else 1)]
@@ -401,6 +401,9 @@ def joined(p, x, v):
     k, written = p.axis(x)
     if p.dice.random() < .5:
         y = p.pick(lambda n: n.shape == x.shape)
+        if v.ndim < 5 and p.dice.random() < .5:
+            return (f"stack<{k}>(stack<-1>({x.name}, {y.name}), stack<-1>({y.name}, {x.name}))",
+                    np.stack((np.stack((v, y.value), -1), np.stack((y.value, v), -1)), k), True, [x, y])
         return f"stack<{k}>({x.name}, {y.name})", np.stack((v, y.value), k), True, [x, y]
     y = p.pick(lambda n: n.value.ndim == v.ndim and n.shape[:k] == x.shape[:k] and n.shape[k + 1:] == x.shape[k + 1:])
     return f"concat<{written}>({x.name}, {y.name})", np.concatenate((v, y.value), k), True, [x, y]

@@ -146,6 +146,9 @@ class fuser {
   /// A view is an index map where its one consumer can read through it, or is shown; else it is a copy.
   constexpr operand_space fuse_view(int n) {
     const int wanted = target(n), below = g_.operand(n, 0);
+    if (const int user = uses_.only_user(n); joins_parts(below) && is_reshape(g_, n) && keeps_axes(g_, n) &&
+                                             user >= 0 && joins_parts(user))  // parts of a part, as stacks are
+      return {p_.kernel_of[user], n};
     const bool flat = is_flat(g_, p_, below);
     const bool strides = !is_reshape(g_, n) || keeps_axes(g_, n) || (flat && !g_[base_of(g_, p_, below)].is_map());
     const bool in_rows = rows_.any() && wanted >= 0 && is_row_kernel(g_, p_, wanted);

@@ -315,15 +315,16 @@ class call_binder {
   }
 
   /// A call for each part of concatenation `n`, which lies in the result of `root` with these strides, from `offset`
-  /// on; parts that are made in this kernel come apart into theirs. *Returns* how many there are: before there is room
-  /// for calls, that alone.
+  /// on; what is made in this kernel comes apart. *Returns* how many: before there is room for calls, that alone.
   constexpr int bind_parts(bound_step& s, int n, int root, const std::int64_t* stride, std::int64_t offset) {
     const int axis = normalize_axis(static_cast<int>(g_[n].op->attribute[0]), b_.shapes[n].rank);
     int parts = 0;
     for (int k = 0; k < g_[n].count; ++k) {
-      const int o = g_.operand(n, k);
-      if (units_.kernel_of[o] == root) {
-        parts += bind_parts(s, o, root, stride, offset);
+      const int o = g_.operand(n, k), made = is_reshape(g_, o) ? g_.operand(o, 0) : o;
+      if (units_.kernel_of[made] == root) {
+        std::int64_t below[max_rank]{};
+        reshape_strides(b_.shapes[o], stride, b_.shapes[made], below);
+        parts += bind_parts(s, made, root, below, offset);
       } else if (++parts; s.calls) {
         bound_call& c = next_call(s, 1);
         c.call.space = b_.shapes[o];

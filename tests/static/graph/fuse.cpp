@@ -334,7 +334,13 @@ static_assert(plan_of(concat<0>(x, concat<0>(y, x))).kernels == 1);
 static_assert(plan_of(concat<1>(concat<0>(x, concat<0>(y, y)), concat<0>(x, x, y))).kernels == 1);
 static_assert(plan_of(concat<0>(concat<1>(x + y, x), concat<1>(y, y))).kernels == 2);
 // Not where anything else needs it, or it is somewhere else, or is seen through a view that turns it.
+static_assert(plan_of(stack<-2>(stack<-1>(x, y), stack<-1>(y, x))).kernels == 1);
+static_assert(plan_of(stack<0>(concat<0>(x, y), concat<0>(y, y))).kernels == 1);
+static_assert(plan_of(stack<1>(stack<-1>(open_row, open_row), stack<1>(open_row, open_row))).kernels == 2);
+static_assert(plan_of(concat<0>(transpose(concat<1>(x, x)), a)).kernels == 2);
+static_assert(plan_of(concat<0>(reshape<3, 4>(concat<1>(x, y)), twelve)).kernels == 2);
 static_assert(plan_of(fetches(concat<0>(x, y), concat<0>(concat<0>(x, y), x))).kernels == 2);
+static_assert(plan_of(fetches(stack<0>(x, y), stack<0>(stack<0>(x, y), stack<0>(y, x)))).kernels == 2);
 static_assert(plan_of(concat<0>(exp(concat<0>(x, y)), concat<0>(x, y))).kernels == 3);
 static_assert(plan_of(on<cpu<0>>(concat<0>(x, on<gpu<0>>(concat<0>(x, y))))).kernels == 2);
 static_assert(plan_of(concat<0>(transpose(concat<1>(transpose(x), transpose(y))), x)).kernels == 2);

@@ -98,3 +98,46 @@ TEST_CASE("of equal types, concatenations that values tell apart", "[concat]") {
   CHECK(two(1, 3) == 8);
   CHECK(two(3, 3) == 12);
 }
+
+TEST_CASE("stacks of stacks, and of concatenations, are one kernel", "[concat]") {
+  session sess{{.simulated_gpus = 2}};
+  const auto outer = stack<0>(stack<0>(x, y), stack<0>(y, x));
+  const auto inner = stack<-1>(stack<-1>(x, y), stack<1>(y, x));  // the second puts its axis between those of x
+  const auto mixed = concat<0>(concat<1>(x, y), squeeze<0>(stack<0>(concat<1>(y, x))));
+  STATIC_REQUIRE(plan_of(outer).kernels == 1);
+  STATIC_REQUIRE(plan_of(mixed).kernels == 1);
+  const auto pulled = [](const char* device) {
+    device_guard g{device};
+    return concat<1>(x, y);
+  };
+  for (const int rows : {0, 1, 3}) {
+    const int columns = 2;  // as many as are stacked
+    const auto a = numbered(rows, columns, 1), b = numbered(rows, columns, 1000);
+    const auto of_outer = sess.run(outer, x = a, y = b);
+    const auto of_inner = sess.run(inner, x = a, y = b);
+    const auto pulled_apart = sess.run(stack<0>(pulled("/gpu:1"), concat<1>(y, x)), x = a, y = b);
+    const auto on_gpu = sess.run(on<gpu<0>>(stack<0>(stack<0>(x, y), stack<0>(y, x))), x = a, y = b);
+    CHECK(sess.run(mixed, x = a, y = b) == joined(0, joined(1, a, b), joined(1, b, a)));
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        for (int r = 0; r < rows; ++r)
+          for (int c = 0; c < columns; ++c) {
+            const float expected = (i == j ? a : b)(r, c);
+            CHECK(of_outer(i, j, r, c) == expected);
+            CHECK(pulled_apart(i, r, j * columns + c) == expected);
+            CHECK(on_gpu(i, j, r, c) == expected);
+            // of_inner(r, c, j, i): where i is 0, j is what was stacked last; where it is 1, that is c.
+            CHECK(of_inner(r, c, j, i) == (i == 0 ? (j == 0 ? a : b)(r, c) : (c == 0 ? b : a)(r, j)));
+          }
+  }
+}
+
+TEST_CASE("of equal types, stacks that values tell apart", "[concat]") {
+  session sess;
+  const auto a = numbered(2, 2, 1);
+  const auto beside = [](float f) { return concat<1>(x, x * f); };
+  CHECK(sess.run(stack<0>(beside(2), beside(2)), x = a)(1, 1, 3) == 8);
+  const auto two = sess.run(stack<0>(beside(2), beside(3)), x = a);
+  CHECK(two(0, 1, 3) == 8);
+  CHECK(two(1, 1, 3) == 12);
+}
