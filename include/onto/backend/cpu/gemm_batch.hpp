@@ -26,7 +26,7 @@ struct gemm_batch {
   std::int64_t stride[3];
 
   static constexpr std::int64_t pitch = 32;  // products at once
-  static constexpr int some = 4;             // vectors of them, whose sums stay in registers
+  static constexpr int vectors = 4;          // of them, whose sums stay in registers
   using lanes = lanes_of<T, 16>;
   /// Elements of so many matrices, as rows.
   struct columns {
@@ -41,7 +41,7 @@ struct gemm_batch {
       gather(left, a, first, stride[0], m, k, count);
       gather(right, b, first, stride[1], k, n, count);
       if (to.addend.data) gather(made, to.addend, first, stride[2], m, n, count);
-      for (std::int64_t c = 0; c < count; c += some * lanes::width) multiply(left, right, made, c);
+      for (std::int64_t c = 0; c < count; c += vectors * lanes::width) multiply(left, right, made, c);
       for (std::int64_t e = 0; to.relu && e < m * n; ++e)
         for (std::int64_t c = 0; c < count; ++c) made.row[e][c] = relu_of(made.row[e][c]);
       copy_matrix<sizeof(T)>(reinterpret_cast<word<sizeof(T)>*>(to.data + first * m * n), m * n, 1,
@@ -63,21 +63,21 @@ struct gemm_batch {
                              apart, width, count);
   }
 
-  /// The products from number `c` on, as many as `some` vectors hold.
+  /// The products from number `c` on, as many as `vectors` of them hold.
   ONTO_INLINE void multiply(const columns& left, const columns& right, columns& made, std::int64_t c) const {
     typename lanes::type x, y;
     for (std::int64_t i = 0; i < m; ++i)
       for (std::int64_t j = 0; j < n; ++j) {
-        typename lanes::type sum[some]{};
+        typename lanes::type sum[vectors]{};
         for (std::int64_t p = 0; p < k; ++p)
-          for (int q = 0; q < some; ++q) {
+          for (int q = 0; q < vectors; ++q) {
             lanes::load(x, left.row[i * k + p] + c + q * lanes::width);
             lanes::load(y, right.row[p * n + j] + c + q * lanes::width);
             sum[q] += x * y;
           }
         T* const at = made.row[i * n + j] + c;
-        for (int q = 0; q < some; ++q) sum[q] = to.alpha * sum[q];
-        for (int q = 0; to.addend.data && q < some; ++q) {
+        for (int q = 0; q < vectors; ++q) sum[q] = to.alpha * sum[q];
+        for (int q = 0; to.addend.data && q < vectors; ++q) {
           lanes::load(x, at + q * lanes::width);
           sum[q] += to.beta * x;
         }
