@@ -29,8 +29,12 @@ class reverse_pass {
     d_.run_with(loss);
     gradient_[loss].node = d_.number(d_.type_of(loss), 1);
     for (int n = loss; n >= of; --n) {
+      if (n > of && passes_stretched(n)) {
+        pass(n, {stretched_[n].node, stretched_[n].condition}, stretched_[n].shape);
+        continue;
+      }
       sum_stretched(n);
-      if (n > of && needed_[n] && gradient_[n].node >= 0) pass(n);
+      if (n > of && needed_[n] && gradient_[n].node >= 0) pass(n, gradient_[n], n);
     }
     if (!b_.underived.empty() || b_.overflow) return of;
     if (gradient_[of].node < 0) {
@@ -53,6 +57,7 @@ class reverse_pass {
   struct stretched {
     int node = -1;
     int shape = -1;
+    int condition = -1;
   };
 
   /// Which nodes change with `of`, as far as the loss is a function of them that has a derivative.
@@ -105,9 +110,20 @@ class reverse_pass {
     return again_[n];
   }
 
-  constexpr void pass(int n) {
+  /// Whether all of a node's gradient has the shape of what the node may be stretched to, and an elementwise operation
+  /// gives it on so: the sum of products with what is the same along an axis is the product of the sum. It is summed
+  /// where a leaf or another operation needs it, so that all until there is in one kernel. Not where axes are folded
+  /// for certain, which makes less to compute.
+  constexpr bool passes_stretched(int n) const {
+    const stretched& part = stretched_[n];
+    return needed_[n] && part.node >= 0 && gradient_[n].node < 0 && b_.nodes[n].kind() == op_kind::map &&
+           d_.shape_of(part.shape) == d_.shape_of(n);
+  }
+
+  /// Gives the operands of `n` their part of its gradient `g`, which has the shape of node `in`: of `n`, or of what
+  /// that is stretched to.
+  constexpr void pass(int n, const gradient g, int in) {
     const derivative_rule r = rules_.find(b_.nodes[n].op->hash);
-    const gradient g = gradient_[n];
     const int from = read_from(n);
     d_.run_with(n);
     const op_kind kind = b_.nodes[n].kind();
@@ -129,13 +145,13 @@ class reverse_pass {
         part.node = only_where(part);
       }
       if (map || kind == op_kind::generator) {
-        if (d_.sums_to_extents(part.node, n, o)) {
-          collect_stretched(o, part.node, n);
+        if (d_.sums_to_extents(part.node, in, o)) {
+          collect_stretched(o, part, in);
           continue;
         }
         const int whole = part.node;
-        part.node = d_.sum_to(part.node, n, o);
-        if (part.node != whole || !(d_.shape_of(n) == d_.shape_of(o))) part.condition = -1;
+        part.node = d_.sum_to(part.node, in, o);
+        if (part.node != whole || !(d_.shape_of(in) == d_.shape_of(o))) part.condition = -1;
       }
       collect(o, part);
     }
@@ -154,14 +170,14 @@ class reverse_pass {
 
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
   /// shape are added before they are summed, so that it is one sum.
-  constexpr void collect_stretched(int o, int part, int n) {
+  constexpr void collect_stretched(int o, const gradient& part, int n) {
     if (stretched_[o].node >= 0 && d_.same_extents(stretched_[o].shape, n)) {
       d_.run_with(o);
-      stretched_[o].node = d_.add(stretched_[o].node, part);
+      stretched_[o] = {d_.add(stretched_[o].node, part.node), n};
       return;
     }
     sum_stretched(o);
-    stretched_[o] = {part, n};
+    stretched_[o] = {part.node, n, part.condition};
   }
   constexpr void sum_stretched(int o) {
     if (o >= stretched_.size() || stretched_[o].node < 0) return;

@@ -86,6 +86,23 @@ constexpr auto wanted = placeholder<"wanted", float, dyn, 10>;
 constexpr auto below = matmul(tanh(matmul(rows, w)), w2);
 static_assert(plan_of(gradient(sum(below * wanted), w)).kernels == 5);
 
+// Where only the run knows whether operands are stretched, what is elementwise stays one kernel, and one sum for each
+// operand or product ends it: of a logistic regression as many kernels as with extents.
+template <int Rows>
+constexpr int logistic_kernels() {
+  constexpr auto features = placeholder<"features", float, Rows, 20>;
+  constexpr auto is_one = placeholder<"is_one", float, Rows>;
+  constexpr auto weights = placeholder<"weights", float, 20>;
+  constexpr auto p = sigmoid(matmul(features, weights) + placeholder<"bias", float>);
+  constexpr auto entropy = -mean(is_one * log(p) + (1.0_c - is_one) * log(1.0_c - p));
+  return plan_of(fetches(entropy, gradient(entropy, weights))).kernels;
+}
+static_assert(logistic_kernels<dyn>() == logistic_kernels<128>());
+constexpr auto open_a = placeholder<"open_a", float, dyn>;
+constexpr auto open_b = placeholder<"open_b", float, dyn>;
+constexpr auto fitted = sum(square(open_a * exp(open_b) - open_b));
+static_assert(plan_of(fetches(gradient(fitted, open_a), gradient(fitted, open_b))).kernels <= 4);
+
 // Where the loss runs, its gradient does.
 constexpr auto placed = on<gpu<0>>(layer);
 static_assert(plan_of<world<cpu<0>, gpu<0>>>(gradient(placed, x)).kernels ==

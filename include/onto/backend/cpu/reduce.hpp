@@ -63,9 +63,6 @@ struct reduce_box {
   int cut;
   std::int64_t lo;
   std::int64_t hi;
-
-  std::int64_t begin(int k) const { return k == cut ? lo : 0; }
-  std::int64_t extent(int k) const { return k == cut ? hi - lo : shape.dims[k]; }
 };
 
 /// Folds groups of few short rows into the columns of each: with the dimensions outside of a group in `l`, for its
@@ -94,9 +91,14 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
   const fold_table& fold = of.fold;
   const std::int64_t size = values.whole ? fold.result_size : fold.accumulator_size;
   const reduce_shape& s = box.shape;
+  std::int64_t begins[max_rank], extent[max_rank];
+  for (int k = 0; k < s.rank; ++k) {
+    begins[k] = k == box.cut ? box.lo : 0;
+    extent[k] = k == box.cut ? box.hi - box.lo : s.dims[k];
+  }
   const int inner = s.rank - 1;
-  const std::int64_t n = box.extent(inner), pitch = s.dims[inner];
-  const std::int64_t rows = inner > 0 ? box.extent(inner - 1) : 1, row0 = inner > 0 ? box.begin(inner - 1) : 0;
+  const std::int64_t n = extent[inner], pitch = s.dims[inner];
+  const std::int64_t rows = inner > 0 ? extent[inner - 1] : 1, row0 = inner > 0 ? begins[inner - 1] : 0;
   const std::int64_t most = values.most;
   const bool kept = s.kept[inner];
   // Rows are read together where they lie together.
@@ -108,11 +110,11 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
 
   // The dimensions outside the innermost: where values begin, and the accumulators of their results.
   strided_layout<2> l;
-  std::int64_t begin = box.begin(inner), step = pitch, results = kept ? n : 1;
+  std::int64_t begin = begins[inner], step = pitch, results = kept ? n : 1;
   for (int k = inner - 1; k >= 0; --k) {
-    l.extent[k] = box.extent(k);
+    l.extent[k] = extent[k];
     l.stride[0][k] = step;
-    begin += box.begin(k) * step;
+    begin += begins[k] * step;
     step *= s.dims[k];
     l.stride[1][k] = s.kept[k] ? results : 0;
     if (s.kept[k]) results *= l.extent[k];
@@ -150,12 +152,12 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
       } else {
         char* const to = accumulators + (place + r) * size;
         if (some > 1 || n <= most) {
-          values.fold_rows(to, first, some, n, box.begin(inner));
+          values.fold_rows(to, first, some, n, begins[inner]);
           continue;
         }
         for (std::int64_t c = 0; c < n; c += most) {
           const std::int64_t count = n - c < most ? n - c : most;
-          values.fold_rows(to, first + c, 1, count, box.begin(inner) + c);
+          values.fold_rows(to, first + c, 1, count, begins[inner] + c);
         }
       }
     }
@@ -268,13 +270,19 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
   // Each result is that of one short row, which needs no accumulator.
   const bool whole = r.folded && shape.results > 1 && shape.folded < fold_lanes && !shape.kept[shape.rank - 1] &&
                      shape.folded == shape.dims[shape.rank - 1] && !is_half_precision(call.out.type);
+  // Each is the sum of one value, as where a gradient is summed to the shape that it has: the value.
+  const bool same = shape.folded == 1 && fold_of(*call.op) == fold::sum && call.out.type == r.type;
   auto body = [&](std::int64_t lo, std::int64_t hi) {
     value_reader values(plan, r, shape.kept[shape.rank - 1]);
     values.whole = whole;
-    small_array<char, 32768> accumulators(whole ? 0 : cut.width * cut.others * size);
+    small_array<char, 32768> accumulators(whole || same ? 0 : cut.width * cut.others * size);
     for (std::int64_t b = lo; b < hi; ++b) {
       const std::int64_t first = b * cut.width;
       const std::int64_t last = first + cut.width < cut.extent ? first + cut.width : cut.extent;
+      if (same) {
+        values.write(first, last - first, static_cast<char*>(call.out.data) + first * size_of(r.type));
+        continue;
+      }
       if (whole) {
         fold_box(r, values, {shape, cut.across, first, last},
                  static_cast<char*>(call.out.data) + first * r.fold.result_size);

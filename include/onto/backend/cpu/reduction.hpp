@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace onto::detail {
 
@@ -58,12 +59,22 @@ class value_reader {
   /// from number `at` on.
   const void* read(std::int64_t first, std::int64_t count, std::int64_t at = 0) {
     if (reduction_.bare) return stage_.read(0, first, count);
-    void* const to = buffer_.data() + at * size_of(reduction_.type);
-    if (reduction_.span)
-      stage_.run(reduction_.span, first, count, to);
-    else
-      reduction_.folded({stage_.locate(first, count), 1, count, plan_.call.scalars, 0, nullptr, to});
+    write(first, count, buffer_.data() + at * size_of(reduction_.type));
     return buffer_.data();
+  }
+
+  /// Any number of values, next to each other, at `to`.
+  void write(std::int64_t first, std::int64_t count, char* to) {
+    const int size = size_of(reduction_.type);
+    for (std::int64_t n; count > 0; first += n, count -= n, to += n * size) {
+      n = count < most ? count : most;
+      if (reduction_.bare)
+        std::memcpy(to, stage_.read(0, first, n), static_cast<std::size_t>(n * size));
+      else if (reduction_.span)
+        stage_.run(reduction_.span, first, n, to);
+      else
+        reduction_.folded({stage_.locate(first, n), 1, n, plan_.call.scalars, 0, nullptr, to});
+    }
   }
 
   /// Folds `rows` rows of `n` values, from value `first` on, into an accumulator each.
