@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // Feeds stand one by one, not in a dictionary.
-// FAIL: \[onto\.feed\] data is fed to a placeholder: sess\.run\(e, x = data\)
+// FAIL: \[onto\.feed\] data is fed to a placeholder, without braces: sess\.run\(e, x = data\)
 #include <onto/onto.hpp>
 
 using namespace onto;

@@ -33,6 +33,14 @@ struct elements_are_of_another_type {
                 "declare the placeholder with theirs and convert with cast<T>(x), or feed what holds elements of the "
                 "placeholder's type T, std::vector<T>(v.begin(), v.end())");
 };
+template <class Data, class Tensor>
+struct element_is_of_another_type {
+  using reported = void;
+  static constexpr bool ok = sizeof(Data) == 0;
+  static_assert(ok == true,
+                "[onto.feed] a tensor of one element feeds a placeholder of its element type; feed the number, k = "
+                "static_cast<int>(r), or declare the placeholder with that type");
+};
 template <class Matrix, class Tensor>
 struct matrix_is_not_row_major {
   using reported = void;
@@ -81,6 +89,8 @@ template <class Data, class Tensor>
 constexpr auto feed_mistake() {
   if constexpr (Tensor::rank == 0 && is_number<Data> && is_number<typename Tensor::element_type>)
     return std::type_identity<fraction_is_not_fed<Data, Tensor>>{};
+  else if constexpr (Tensor::rank == 0 && requires { requires Data::rank == 0; })
+    return std::type_identity<element_is_of_another_type<Data, Tensor>>{};
   else if constexpr (text_like<Data> || std::is_same_v<Data, std::initializer_list<const char*>>)
     return std::type_identity<elements_are_of_another_type<Data, Tensor>>{};
   else if constexpr (laid_out<Data> &&

@@ -34,7 +34,9 @@ template <class... X>
 struct data_has_no_name {
   using reported = void;
   static constexpr bool ok = sizeof...(X) > 99;
-  static_assert(ok == true, "[onto.feed] data is fed to a placeholder: sess.run(e, x = data), evaluate(e, x = data)");
+  static_assert(
+      ok == true,
+      "[onto.feed] data is fed to a placeholder, without braces: sess.run(e, x = data), evaluate(e, x = data)");
 };
 template <class... X>
 struct output_is_first {

@@ -42,6 +42,14 @@ struct expression_is_not_called {
                 "slice<begin, end>(x); a placeholder is fed, sess.run(e, x = 3)");
 };
 template <class... Argument>
+struct words_are_functions {
+  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
+  static constexpr bool ok = sizeof...(Argument) > 99;
+  static_assert(ok == true,
+                "[onto.operands] the words for expressions are functions, and axes, extents and types are in angle "
+                "brackets: sum(x), mean<0>(x), transpose(x), matmul(x, y), reshape<2, 3>(x), cast<int>(x)");
+};
+template <class... Argument>
 struct extents_are_arguments_of_the_type {
   using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
@@ -104,6 +112,40 @@ struct no_value {
     using mistake = std::conditional_t<(std::is_arithmetic_v<Argument> && ...), expression_is_not_called<Argument...>,
                                        extents_are_arguments_of_the_type<Argument...>>;
     return typename mistake::result{};
+  }
+
+  // As in other libraries: x.sum(0), x.transpose(), x.cast<int>().
+  template <class... Argument>
+  constexpr auto sum(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto mean(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto max(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto min(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto dot(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto transpose(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto reshape(const Argument&...) const {
+    return typename words_are_functions<Argument...>::result{};
+  }
+  template <class To, class... Argument>
+  constexpr auto cast(const Argument&...) const {
+    return typename words_are_functions<To, Argument...>::result{};
   }
 
   /// Expressions of other types; those of one type are copied.

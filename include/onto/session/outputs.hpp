@@ -79,8 +79,13 @@ ONTO_INLINE void* memory_for(const tensor_ref<T, Dims...>& out, const extents& r
   if (!(out.extent_values() == result)) throw_output(out.extent_values(), result);
   return const_cast<T*>(out.data());
 }
+/// One element is a variable of its type.
+template <tensor_element T>
+ONTO_INLINE void* memory_for(T& out, const extents&, former_outputs&) {
+  return &out;
+}
 template <class Range>
-  requires(!is_tensor<Range>)
+  requires(!is_tensor<Range> && !tensor_element<Range>)
 ONTO_INLINE void* memory_for(Range& out, const extents& result, former_outputs&) {
   if constexpr (laid_out<Range> && !has_no_gaps<Range>) {
     const tensor_ref<std::remove_pointer_t<decltype(out.data())>, dyn, dyn> rows(out);
@@ -112,6 +117,8 @@ inline constexpr bool takes_result<tensor<T, Result...>, tensor<T, Dims...>> = m
 template <class T, int... Result, int... Dims>
 inline constexpr bool takes_result<tensor<T, Result...>, tensor_ref<T, Dims...>> = may_agree(shape<Result...>{},
                                                                                              shape<Dims...>{});
+template <class T>
+inline constexpr bool takes_result<tensor<T>, T> = true;
 
 template <class Result, class Out>
 struct output_takes_no_result {
@@ -120,7 +127,7 @@ struct output_takes_no_result {
   static_assert(
       ok == true,
       "[onto.run] the output has another element type or shape than the result, is constant, or does not lie row by "
-      "row; give a tensor of the result's type, or a span of its elements");
+      "row; give a tensor of the result's type, a span of its elements, or of a single one a variable of its type");
 };
 
 /// Outputs, one for each fetch: pointers to what has a name, copies of views.
@@ -166,22 +173,35 @@ template <class... E>
 struct run_into_outputs {
   using typed = typed_run<E...>;
 
-  template <class Core, class... Out, class... Symbols>
-  static void run(Core& core, repeated_run* kept, const state* const* states, const output_list<Out...>& outputs,
-                  const feed<Symbols>&... feeds) {
+  /// Whether results go into such outputs.
+  template <class... Out>
+  static constexpr bool accepts(const output_list<Out...>*) {
+    if constexpr (sizeof...(Out) == sizeof...(E))
+      return first_misfit<Out...>() < 0;
+    else
+      return false;
+  }
+  /// Says why they do not.
+  template <class... Out>
+  static void refuse(const output_list<Out...>*) {
     constexpr bool one_each = sizeof...(Out) == sizeof...(E);
     static_assert(one_each, "[onto.run] there is one output for each fetch; give several as std::tie(a, b)");
     if constexpr (one_each) {
-      constexpr int misfit = first_misfit<Out...>();
-      if constexpr (misfit >= 0) {
-        using result = std::tuple_element_t<static_cast<std::size_t>(misfit), typename typed::results>;
-        using out = std::remove_reference_t<std::tuple_element_t<static_cast<std::size_t>(misfit), std::tuple<Out...>>>;
-        static_cast<void>(static_cast<typename output_takes_no_result<result, out>::reported*>(nullptr));
-      } else {
-        using given = given_memory<output_list<Out...>>;
-        given given_to{outputs, {}};
-        typed::issue(core, kept, states, &memory<given>, &given_to, true, feeds...);
-      }
+      constexpr auto misfit = static_cast<std::size_t>(first_misfit<Out...>());
+      using result = std::tuple_element_t<misfit, typename typed::results>;
+      using out = std::remove_reference_t<std::tuple_element_t<misfit, std::tuple<Out...>>>;
+      static_cast<void>(static_cast<typename output_takes_no_result<result, out>::reported*>(nullptr));
+    }
+  }
+
+  template <class Core, class Outputs, class... Symbols>
+  static void run(Core& core, repeated_run* kept, const state* const* states, const Outputs& outputs,
+                  const feed<Symbols>&... feeds) {
+    if constexpr (accepts(static_cast<const Outputs*>(nullptr))) {
+      given_memory<Outputs> given{outputs, {}};
+      typed::issue(core, kept, states, &memory<given_memory<Outputs>>, &given, true, feeds...);
+    } else {
+      refuse(&outputs);
     }
   }
 

@@ -132,16 +132,22 @@ class prepared {
   /// as those of `session::run_to`; those that have a name must live until the last call.
   template <class Outputs>
   auto to(Outputs&& outputs) const {
-    return
-        [step = *this, list = detail::outputs_of<Outputs>(outputs)]<class... Symbols>(const feed<Symbols>&... feeds) {
-          if constexpr (is_loop_to<Outputs, Symbols...>()) {
-            auto& output = detail::item<0>(list.of);
-            if (step.runs_here() &&
-                detail::run_prepared_loop_to(output, *step.core_->unwatched_kernels, step.expression(), feeds...))
-              return;
-          }
-          detail::run_into_outputs<E...>::run(*step.core_, step.program_.get(), nullptr, list, feeds...);
-        };
+    using into = detail::run_into_outputs<E...>;
+    auto list = detail::outputs_of<Outputs>(outputs);
+    if constexpr (!into::accepts(static_cast<decltype(&list)>(nullptr))) {
+      into::refuse(&list);
+      return detail::called_in_vain{};
+    } else {
+      return [step = *this, list]<class... Symbols>(const feed<Symbols>&... feeds) {
+        if constexpr (is_loop_to<Outputs, Symbols...>()) {
+          auto& output = detail::item<0>(list.of);
+          if (step.runs_here() &&
+              detail::run_prepared_loop_to(output, *step.core_->unwatched_kernels, step.expression(), feeds...))
+            return;
+        }
+        into::run(*step.core_, step.program_.get(), nullptr, list, feeds...);
+      };
+    }
   }
   template <class Outputs, class First, class... More>
   detail::called_in_vain to(Outputs&&, const First&, const More&...) const {

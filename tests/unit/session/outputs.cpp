@@ -54,6 +54,37 @@ TEST_CASE("Results go into tensors, spans, vectors and arrays", "[evaluate]") {
   CHECK(v == std::vector<float>{1, 2, 3, 4});
 }
 
+TEST_CASE("A result of one element goes into a variable", "[evaluate]") {
+  const row t{1, 2, 6};
+  float total = 0, mean_of_all = 0;
+  std::int64_t at = -1;
+  bool any_above = false;
+  text longest;
+  row twice;
+  evaluate_to(total, sum(t));
+  CHECK(total == 9);
+  evaluate_to(std::tie(mean_of_all, at, any_above), fetches(mean(t), argmax(t), any(t > 5)));
+  CHECK(mean_of_all == 3);
+  CHECK(at == 2);
+  CHECK(any_above);
+  session sess;
+  sess.run_to(total, max(x), x = t);
+  CHECK(total == 6);
+  const auto into = sess.prepare(fetches(x * 2, sum(x))).to(std::tie(twice, total));
+  for (int k = 1; k < 4; ++k) {
+    into(x = row{1, static_cast<float>(k)});
+    CHECK(twice == row{2, static_cast<float>(2 * k)});
+    CHECK(total == static_cast<float>(1 + k));
+  }
+  constexpr auto number = placeholder<"number", float>;
+  total = 3;
+  const auto add = sess.prepare(number + 1).to(total);
+  for (int k = 0; k < 3; ++k) add(number = total);  // what is written is read
+  CHECK(total == 6);
+  sess.run_to(longest, constant(text("of some length, and more than a handle holds")));
+  CHECK(longest == text("of some length, and more than a handle holds"));
+}
+
 TEST_CASE("An output that fits keeps its memory", "[evaluate]") {
   session sess;
   row t{1, 2};
