@@ -316,10 +316,39 @@ def affine(p, x, v):
         (f"mean<{axis}>({x.name})", v.mean(axis=axis)), (f"max<{axis}>({x.name})", v.max(axis=axis)),
         (f"mean<{', '.join(str(k) for k in range(v.ndim) if k - v.ndim != -3 - axis)}>({x.name})",
          v.mean(axis=tuple(k for k in range(v.ndim) if k - v.ndim != -3 - axis))), (f"mean({x.name})", v.mean())])
+    if p.dice.random() < .3:
+        by = p.dice.choice([1, -1, 2])
+        product, v = product.replace(x.name, f"roll<{by}, {v.ndim - 1}>({x.name})"), np.roll(v, by, -1)
+        vector_value = v.mean(axis=tuple(others))
+    if value.ndim == 1 and p.dice.random() < .3:
+        added, value = f"roll<1>({added})", np.roll(value, 1)
     made = np.matmul(vector_value, v) if left else np.matmul(v, vector_value)
     if p.dice.random() < .5:
         return f"{product} - {added}", made - value, False, [x]
     return f"{added} + {product}", value + made, False, [x]
+
+
+@word(1)
+def rolled_layer(p, x, v):
+    """A product of what is rolled, or with a rolled addend, and a relu in its kernel."""
+    if v.ndim != 2 or v.dtype.kind != "f" or v.shape[0] * v.shape[0] > MOST_ELEMENTS:
+        return None
+    by, other = p.dice.choice([1, -1, 2]), p.dice.randint(0, 1)
+    of, turned = p.dice.choice([(f"roll<{by}, {other}>({x.name})", np.roll(v, by, other)), (x.name, v)])
+    added, value = p.dice.choice([(f"roll<{by}>(max<1>({x.name}))", np.roll(v.max(axis=1), by)), ("0.5", .5)])
+    return f"relu(matmul({of}, transpose({x.name})) + {added})", np.maximum(turned @ v.T + value, 0), False, [x]
+
+
+@word(1)
+def parts_of_what_was_flat(p, x, v):
+    """Parts of a vector in several axes, within another concatenation."""
+    if v.ndim < 2 or not 2 <= v.size <= MOST_ELEMENTS // 2:
+        return None
+    half, (k, written) = v.size // 2, p.axis(x)
+    flat = f"reshape<dyn>({x.name})"
+    turned = f"reshape<{', '.join(map(str, v.shape))}>(concat<0>(slice<{half}, to_end>({flat}), slice<0, {half}>({flat})))"
+    value = np.roll(v.reshape(-1), -half).reshape(v.shape)
+    return f"concat<{written}>({turned}, {x.name})", np.concatenate((value, v), k), True, [x]
 
 
 @word(1)

@@ -146,7 +146,7 @@ class fuser {
   /// A view is an index map where its one consumer can read through it, or is shown; else it is a copy.
   constexpr operand_space fuse_view(int n) {
     const int wanted = target(n), below = g_.operand(n, 0);
-    if (const int user = uses_.only_user(n); joins_parts(below) && is_reshape(g_, n) && keeps_axes(g_, n) &&
+    if (const int user = uses_.only_user(n); joins_parts(below) && is_reshape(g_, n) && moves_axes_of_one(g_, n) &&
                                              user >= 0 && joins_parts(user))  // parts of a part, as stacks are
       return {p_.kernel_of[user], n};
     const bool flat = is_flat(g_, p_, below);
@@ -172,10 +172,12 @@ class fuser {
   }
 
   /// Whether the kernel with this root reads through rolls at a view path: maps do, where only rolls are above. Kernels
-  /// of rows do not, whatever their root is.
+  /// of rows and of products do not, whatever their root is.
   constexpr bool sees_rolls(int root, int path) const {
     for (; path >= 0; path = p_.path_of[path])
       if (!is_roll(g_, path)) return false;
+    for (int m = 0; m < root; ++m)
+      if (g_[m].has_epilogue() && p_.kernel_of[m] == root) return false;
     return (g_[root].is_map() || g_[root].kind() == op_kind::assign) && !(rows_.any() && is_row_kernel(g_, p_, root));
   }
 

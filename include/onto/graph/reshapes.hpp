@@ -95,6 +95,14 @@ constexpr bool keeps_axes(const graph_view& g, int n) {
   return true;
 }
 
+/// Whether it does nothing else: strides of the result are strides of what is below as well, so that this can be
+/// written where the result lies. A vector in several axes has strides whatever its own is, but not the other way.
+constexpr bool moves_axes_of_one(const graph_view& g, int n) {
+  int longer = 0;
+  for (int k = 0; k < g[n].shape.rank; ++k) longer += g[n].shape.dims[k] == 1 ? 0 : 1;
+  return keeps_axes(g, n) && (g[g.operand(n, 0)].shape.rank > 1 || longer <= 1);
+}
+
 }  // namespace onto::detail
 
 ONTO_END_RUNS_ONCE

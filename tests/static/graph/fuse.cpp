@@ -336,6 +336,14 @@ static_assert(plan_of(concat<0>(concat<1>(x + y, x), concat<1>(y, y))).kernels =
 // Not where anything else needs it, or it is somewhere else, or is seen through a view that turns it.
 static_assert(plan_of(stack<-2>(stack<-1>(x, y), stack<-1>(y, x))).kernels == 1);
 static_assert(plan_of(stack<0>(concat<0>(x, y), concat<0>(y, y))).kernels == 1);
+// A vector in several axes has no place of its own in one: it is a kernel.
+constexpr auto v4 = placeholder<"v4", float, 4>;
+static_assert(plan_of(concat<0>(reshape<2, 4>(concat<0>(v4, v4)), reshape<2, 4>(concat<0>(v4, v4)))).kernels == 2);
+static_assert(plan_of(stack<-1>(concat<0>(v4, v4), concat<0>(v4, v4 + v4))).kernels == 2);
+// Products read no rolls: each is a copy.
+constexpr auto square4 = placeholder<"square4", float, 4, 4>;
+static_assert(plan_of(relu(matmul(roll<1, 0>(square4), square4) + v4)).kernels == 2);
+static_assert(plan_of(matmul(square4, square4) + roll<1>(v4)).kernels == 2);
 static_assert(plan_of(stack<1>(stack<-1>(open_row, open_row), stack<1>(open_row, open_row))).kernels == 2);
 static_assert(plan_of(concat<0>(transpose(concat<1>(x, x)), a)).kernels == 2);
 static_assert(plan_of(concat<0>(reshape<3, 4>(concat<1>(x, y)), twelve)).kernels == 2);

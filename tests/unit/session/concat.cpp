@@ -132,6 +132,28 @@ TEST_CASE("stacks of stacks, and of concatenations, are one kernel", "[concat]")
   }
 }
 
+TEST_CASE("concatenations of vectors in several axes are parts of others", "[concat]") {
+  session s;
+  constexpr auto a = placeholder<"a", float, 3>;
+  constexpr auto b = placeholder<"b", float, dyn>;
+  constexpr auto column = placeholder<"column", float, 2, 1>;
+  const tensor<float, 3> first{1, 2, 3};
+  const tensor<float, dyn> second{4, 5, 6};
+  const tensor<float, 2, 1> beside{{7}, {8}};
+  const tensor<float, dyn, dyn> wanted{{1, 2, 3, 7}, {4, 5, 6, 8}};
+  const auto run = [&](const auto& e) { return s.run(e, a = first, b = second, column = beside); };
+  CHECK(run(concat<1>(reshape<2, 3>(concat<0>(a, a)), column))(1, 0) == 1);
+  CHECK(run(concat<1>(reshape<2, 3>(concat<0>(a, b)), column)) == wanted);
+  CHECK(run(concat<1>(reshape<2, dyn>(concat<0>(a, b)), column)) == wanted);
+  CHECK(run(stack<1>(reshape<2, 3>(concat<0>(a, b)), broadcast_to<2, 3>(column)))(1, 0, 2) == 6);
+  CHECK(run(pad<padding<0>, padding<1>>(reshape<2, 3>(concat<0>(a, b))))(1, 3) == 6);
+  CHECK(run(concat<0>(reshape<6, 1>(concat<0>(a, b)), column))(4, 0) == 5);
+  constexpr auto m = placeholder<"m", float, 2, 3>;
+  const auto middle = slice<1, 3>(reshape<4>(slice<range<>, range<0, 2>>(m)));
+  CHECK(s.run(gradient(sum(square(middle)), m), m = {{1, 2, 3}, {4, 5, 6}}) ==
+        tensor<float, 2, 3>{{0, 4, 0}, {8, 0, 0}});
+}
+
 TEST_CASE("of equal types, stacks that values tell apart", "[concat]") {
   session sess;
   const auto a = numbered(2, 2, 1);

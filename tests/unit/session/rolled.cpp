@@ -2,7 +2,7 @@
 // Maps read rolled operands where they are, around the end of an axis: stencils with periodic boundaries, beside plain
 // loops. Of each kind of element, of rows shorter and longer than what is read at once, on the CPU and on simulated
 // GPUs, and of operands that are views, rows, or rolled twice.
-#include <onto/onto.hpp>
+#include <onto/convolution.hpp>
 
 #include "../catch.hpp"
 #include "gradient_check.hpp"
@@ -266,6 +266,47 @@ TEST_CASE("what is no map reads a roll from memory", "[session][roll]") {
       CHECK(product(i, j) == Approx(sum));
     }
   CHECK(sess.run(roll<-2, 1>(u), u = t)(3, 8) == t(3, 1));
+}
+
+TEST_CASE("products and convolutions read rolled operands and addends, whatever follows in their kernel", "[roll]") {
+  constexpr auto u = placeholder<"u", float, dyn, dyn>;
+  constexpr auto w = placeholder<"w", float, dyn, dyn>;
+  constexpr auto b = placeholder<"b", float, dyn>;
+  constexpr auto state = variable<"state", float, 5, 5>(zeros<float, 5, 5>());
+  const auto t = numbers<float>(5, 5), m = numbers<float>(5, 5);
+  const tensor<float, dyn> row{3, -1, 4, 1, -5};
+  const auto rolled_t = evaluate(roll<2, 0>(u), u = t);
+  const auto rolled_row = evaluate(roll<1>(b), b = row);
+  session s{{.simulated_gpus = 1}};
+  s.run(initialize(state));
+  const auto same = [&](const auto& of_rolled, const auto& of_copies) {
+    const auto wanted = s.run(of_copies, u = rolled_t, w = m, b = rolled_row);
+    CHECK(s.run(of_rolled, u = t, w = m, b = row) == wanted);
+    CHECK(s.run(on<gpu<0>>(of_rolled), u = t, w = m, b = row) ==
+          s.run(on<gpu<0>>(of_copies), u = rolled_t, w = m, b = rolled_row));
+    auto step = s.prepare(of_rolled);
+    CHECK(step(u = t, w = m, b = row) == wanted);
+    CHECK(step(u = t, w = m, b = row) == wanted);
+  };
+  const auto r = roll<2, 0>(u);
+  const auto rb = roll<1>(b);
+  same(matmul(r, w) + rb, matmul(u, w) + b);
+  same(relu(matmul(r, w)), relu(matmul(u, w)));
+  same(2.f * matmul(w, r) - rb, 2.f * matmul(w, u) - b);
+  same(matmul(w, transpose(w)) + r, matmul(w, transpose(w)) + u);
+  same(relu(matmul(r, rb) + rb), relu(matmul(u, b) + b));
+  same(matmul(w, roll<1>(rb)) * 3.f, matmul(w, roll<1>(b)) * 3.f);
+  same(assign(state, matmul(r, w)), assign(state, matmul(u, w)));
+  same(gradient(sum(square(matmul(r, w) + rb)), w), gradient(sum(square(matmul(u, w) + b)), w));
+  constexpr auto image = placeholder<"image", float, 1, 4, 4, 1>;
+  constexpr auto filter = placeholder<"filter", float, 3, 3, 1, 1>;
+  tensor<float, 1, 4, 4, 1> picture;
+  for (int k = 0; k < 16; ++k) picture.data()[k] = static_cast<float>(k * k % 7);
+  tensor<float, 3, 3, 1, 1> weights;
+  for (int k = 0; k < 9; ++k) weights.data()[k] = static_cast<float>(k);
+  const tensor<float, 1, 4, 4, 1> turned = s.run(roll<1, 2>(image), image = picture);
+  CHECK(s.run(conv2d(roll<1, 2>(image), filter) + 1.f, image = picture, filter = weights) ==
+        s.run(conv2d(image, filter) + 1.f, image = turned, filter = weights));
 }
 
 TEST_CASE("what folds a map of rolls folds its result: the rolls are no copies", "[session][roll]") {
