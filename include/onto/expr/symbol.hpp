@@ -43,6 +43,13 @@ struct feed_ref {
   }
 };
 
+/// A number that is fed, kept where no tensor has to be made for it.
+template <class T>
+struct one_value {
+  T value;
+  const T* data() const { return &value; }
+};
+
 /// Says which placeholder data of a wrong shape was for.
 [[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_feed(std::string_view name, const invalid_argument_error& e) {
   fail<invalid_argument_error>(message(e.what()) << "; it was fed to placeholder '" << name << "'");
@@ -150,10 +157,10 @@ struct placeholder_node : detail::stateless_expression {
   /// Feeds a number. *Throws* `invalid_argument_error` where an integer does not fit.
   template <class S>
     requires(sizeof...(Dims) == 0 && detail::is_number<S> && detail::list_value<S, T>)
-  owning_feed<placeholder_node>
+  owning_feed<placeholder_node, detail::one_value<T>>
   operator=(const S& number) const {
     try {
-      return operator=(tensor<T, Dims...>(number));
+      return {{facts.id, nullptr, shape_array<0>{}}, {detail::element_from<T>(number)}};
     } catch (const invalid_argument_error& e) {
       detail::throw_feed(Name::value, e);
     }

@@ -28,6 +28,7 @@ struct bound_program {
   int leaf_count = 0;
 
   extents* shapes = nullptr;
+  std::int64_t* bytes = nullptr;  // per node: of its elements
   node_placement* where = nullptr;
   plan_value* values = nullptr;
   bound_step* steps = nullptr;

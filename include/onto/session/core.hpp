@@ -200,7 +200,8 @@ class session_core final : public session_runtime {
         leaves.variable[n] = nullptr;
       }
       b->scalars = m.state.values;
-      staged_results results(r, {g, b->shapes, b->leaf, b->leaves, b->leaf_count, b->results, b->variable, b->absent});
+      staged_results results(
+          r, {g, b->shapes, b->bytes, b->leaf, b->leaves, b->leaf_count, b->results, b->variable, b->absent});
       begin(b->progress);
       // What is staged is not delivered yet when the updates run, and a trace is of all that runs.
       b->deferred = group_ || trace_ || results.any() ? 0 : b->counts.in_place;
@@ -329,6 +330,8 @@ class session_core final : public session_runtime {
       b->shapes = b->memory.copy(leaves.shapes, p.graph.count);
       b->where = b->memory.make<node_placement>(p.graph.count);
       infer_shapes(p.graph, b->shapes);
+      b->bytes = b->memory.make<std::int64_t>(p.graph.count);
+      for (int n = 0; n < p.graph.count; ++n) b->bytes[n] = b->shapes[n].size() * size_of(p.graph[n].type);
       place_nodes_or_throw(p, s, leaves.pinned, b->where);
       if (logs_placement_) log_.write(sink_, devices_, p, s, b->where, m.refined ? m.refined->told_apart() : 0);
       binder(devices_, products_, *b, group_ ? &group_->programs->scheduling : nullptr).run();

@@ -55,7 +55,7 @@ ONTO_NOINLINE inline std::int64_t run_kernels(bound_program& b, kernel_context& 
 
 /// A run of what has its leaves, on the CPU of a session. *Throws* as `session::run`.
 inline void run_on_host(bound_program& b, const run_request& r, device& cpu) {
-  staged_results results(r, {b.program->graph, b.shapes, b.leaf, b.leaves, b.leaf_count, b.results});
+  staged_results results(r, {b.program->graph, b.shapes, b.bytes, b.leaf, b.leaves, b.leaf_count, b.results});
   for (int k = 0; k < b.moving_count; ++k) {
     const int v = b.moving[k];
     b.address[v].data = b.results[b.values[v].fetch].data;

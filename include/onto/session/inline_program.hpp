@@ -150,7 +150,8 @@ ONTO_RUNTIME bool run_inline(const inline_program& p, const run_request& r) {
     if (p.expect_one_meaning) p.expect_one_meaning(g, r.states);
   }
   leaves.find_data(g, r);
-  const host_memory m{g, leaves.shapes, leaves.data, leaves.list, leaves.count, memory.make<host_slot>(g.fetch_count)};
+  const host_memory m{
+      g, leaves.shapes, nullptr, leaves.data, leaves.list, leaves.count, memory.make<host_slot>(g.fetch_count)};
   staged_results results(r, m);
   if (p.block_bytes <= on_stack) {
     alignas(64) char block[on_stack];

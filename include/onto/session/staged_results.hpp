@@ -16,9 +16,10 @@ namespace onto::detail {
 /// What a run reads and writes in the caller's memory.
 struct host_memory {
   const graph_view& g;
-  const extents* shapes;  // per node
-  const host_slot* leaf;  // per node
-  const int* leaves;      // the nodes that a run gives data to
+  const extents* shapes;      // per node
+  const std::int64_t* bytes;  // per node: of its elements; null: they are counted
+  const host_slot* leaf;      // per node
+  const int* leaves;          // the nodes that a run gives data to
   int leaf_count;
   host_slot* results;                             // per fetch
   const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
@@ -37,11 +38,14 @@ class staged_results {
     for (int k = 0; k < g_.fetch_count; ++k) {
       const int node = g_.fetches[k];
       some_staged = some_staged || is_text(g_.nodes[node].type);
-      extents shape = b.shapes[node];
-      if (b.absent && b.absent[k]) shape.rank = -1;  // it does not arrive in this process: nothing, or what was there
-      const bool arrives = shape.rank >= 0;
-      void* const out = arrives || !r.into_outputs ? r.allocate(r.context, k, shape) : nullptr;
-      b.results[k].data = arrives ? out : nullptr;
+      if (b.absent && b.absent[k]) {  // it does not arrive in this process: nothing, or what was there
+        extents none;
+        none.rank = -1;
+        if (!r.into_outputs) r.allocate(r.context, k, none);
+        b.results[k].data = nullptr;
+      } else {
+        b.results[k].data = r.allocate(r.context, k, b.shapes[node]);
+      }
     }
     for (int k = 0; some_staged && k < g_.fetch_count; ++k)
       if (!(b.absent && b.absent[k]) && (r.into_outputs || is_text(g_.nodes[g_.fetches[k]].type))) stage(k);
@@ -83,7 +87,9 @@ class staged_results {
   }
   bool is_in_room(const void* s) const { return s >= room_ && s < room_ + sizeof room_; }
 
-  std::int64_t bytes_of(int node) const { return b_.shapes[node].size() * size_of(g_[node].type); }
+  std::int64_t bytes_of(int node) const {
+    return b_.bytes ? b_.bytes[node] : b_.shapes[node].size() * size_of(g_[node].type);
+  }
 
   static bool overlap(const void* a, std::int64_t a_bytes, const void* b, std::int64_t b_bytes) {
     const auto first = reinterpret_cast<std::uintptr_t>(a), second = reinterpret_cast<std::uintptr_t>(b);
