@@ -63,7 +63,7 @@ class log_sink {
   template <class Traits>
   static void write_stream(const log_sink& s, std::string_view line) {
     auto& stream = *static_cast<std::basic_ostream<char, Traits>*>(s.target_);
-    stream.write(line.data(), static_cast<std::streamsize>(line.size()));
+    stream.write(line.data(), static_cast<std::ptrdiff_t>(line.size()));
     stream.put('\n');
     stream.flush();
   }

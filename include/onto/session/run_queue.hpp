@@ -28,7 +28,8 @@ class queued_run : public counted {
       e = std::current_exception();
     }
     mutex_lock lock(mutex_);
-    error_.swap(e);
+    error_ = e;
+    e = nullptr;
     done_ = true;
     pthread_cond_broadcast(&finished_);
   }
@@ -44,8 +45,8 @@ class queued_run : public counted {
   /// *Throws* what the run threw, once: the caller alone then has it.
   ONTO_NOINLINE void wait_and_check() {
     wait();
-    std::exception_ptr e;
-    e.swap(error_);
+    const std::exception_ptr e = error_;
+    error_ = nullptr;
     if (e) std::rethrow_exception(e);
   }
 

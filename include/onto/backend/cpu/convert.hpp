@@ -49,7 +49,12 @@ __attribute__((target("avx2,f16c"))) inline void widen_halves(const std::uint16_
   for (std::int64_t k = 0; k < whole; k += 8) {
     eight_halves h;
     std::memcpy(&h, in + k, sizeof h);
+#if defined(__clang__) && !__has_builtin(__builtin_ia32_vcvtph2ps256)  // from clang 22 on
+    typedef _Float16 eight_numbers __attribute__((vector_size(16)));
+    const auto x = __builtin_convertvector((eight_numbers)h, eight_floats);
+#else
     const eight_floats x = __builtin_ia32_vcvtph2ps256(h);
+#endif
     std::memcpy(out + k, &x, sizeof x);
   }
   for (std::int64_t k = whole; k < n; ++k) out[k] = half::from_bits(in[k]);

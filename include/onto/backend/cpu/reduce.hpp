@@ -91,7 +91,7 @@ inline void fold_box(const reduction& of, value_reader& values, const reduce_box
   const fold_table& fold = of.fold;
   const std::int64_t size = values.whole ? fold.result_size : fold.accumulator_size;
   const reduce_shape& s = box.shape;
-  std::int64_t begins[max_rank], extent[max_rank];
+  std::int64_t begins[max_rank]{}, extent[max_rank]{};
   for (int k = 0; k < s.rank; ++k) {
     begins[k] = k == box.cut ? box.lo : 0;
     extent[k] = k == box.cut ? box.hi - box.lo : s.dims[k];

@@ -236,8 +236,8 @@ class thread_pool : public kernel_context {
     pthread_mutex_unlock(&mutex_);
   }
   ONTO_NOINLINE void release_and_rethrow() {
-    std::exception_ptr error;
-    error.swap(error_);
+    const std::exception_ptr error = error_;
+    error_ = nullptr;
     failed_ = false;
     busy_.store(false, memory_order_release);
     std::rethrow_exception(error);
