@@ -240,7 +240,7 @@ class fuser {
         joins = map_joins(n, wanted);
       else
         joins = rows_.any() && p_.path_of[n] < 0 && !has_paths(p_, wanted) && rows_.joins(n, wanted, p_) &&
-                !splits(wanted, true);
+                !splits(wanted, true) && !splits(wanted);
     }
     if (!joins) k_.path_of[n] = -1;
     k_.prepend(n, joins ? wanted : n);

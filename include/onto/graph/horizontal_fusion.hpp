@@ -32,6 +32,8 @@ struct kernel_group {
   element lane{};      // of this type, beside truth values and narrow integers; else of the result's
   int readers = 0;     // operands elsewhere that are results of this
   bool small = false;
+  bool rolls = false;   // reads through rolls
+  bool splits = false;  // reads through reshapes that are no strides below: its space is a finer one
   place home{};              // of the variable that it writes, else its request
   int source = -1;           // where extents are not known: the node whose they are
   std::uint64_t update = 0;  // what it computes, if it writes variables: see update_signature
@@ -187,12 +189,20 @@ class horizontal_fuser {
           x.open = x.load_count < most_merged;
           if (x.open) x.loads[x.load_count++] = o;
           ++x.size;
+          find_views(x, o);
         }
       }
     }
     x.lane = x.packs ? lane : computed_as(r.type);
     x.open = x.open && x.size <= most_merged_instructions && !k_.is_task_sum(root);
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
+  }
+
+  constexpr void find_views(kernel_group& x, int n) const {
+    for (; g_[n].kind() == op_kind::view && !p_.runs(n); n = g_.operand(n, 0)) {
+      x.rolls = x.rolls || is_roll(g_, n);
+      x.splits = x.splits || (is_reshape(g_, n) && !keeps_axes(g_, n) && !is_flat(g_, p_, g_.operand(n, 0)));
+    }
   }
 
   /// Whether two kernels may be one as far as their elements go. Of one element each, they may differ in type, and in
@@ -235,11 +245,15 @@ class horizontal_fuser {
     if (x.load_count + count > most_merged || x.results + y.results > most_merged ||
         x.size + y.size > most_merged_instructions)
       return false;
+    // In a finer space rolls are no layouts, and two need not be finer alike.
+    if ((x.splits && (y.splits || y.rolls)) || (x.rolls && y.splits)) return false;
     for (int k = 0; k < count; ++k) x.loads[x.load_count++] = more[k];
     x.results += y.results;
     x.size += y.size;
     x.small = x.small && y.small;
     x.packs = x.packs && y.packs;
+    x.rolls = x.rolls || y.rolls;
+    x.splits = x.splits || y.splits;
     x.readers += y.readers;
     if (x.update != 0 || y.update != 0) x.update = hash_mix(x.update, y.update);
     for (int m = p_.first_member[y.root]; m >= 0 && b == count_ - 1; m = p_.next_member[m])
