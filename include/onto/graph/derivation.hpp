@@ -18,11 +18,11 @@ class derivation : public derived_nodes {
     const int own = axis - (shape_of(n).rank - shape_of(c).rank);
     return own < 0 || (shape_of(c)[own] == 1 && shape_of(n)[axis] != 1);
   }
-  /// Whether it may have less: it does not have what others of a broadcast add to its extent.
+  /// Whether it may have less: only the run knows its extent, which is not that of `n` for certain.
   constexpr bool may_lack(int c, int n, int axis) {
     const int own = axis - (shape_of(n).rank - shape_of(c).rank);
     if (own < 0 || shape_of(c)[own] != dyn) return lacks(c, n, axis);
-    return shape_of(n)[axis] == dyn && extents_.may_stretch(c, own, n, axis);
+    return shape_of(n)[axis] != 1 && !(extent(c, own) == extent(n, axis));
   }
 
   /// `c`, which broadcasts to node `n`, in all of its shape.
@@ -74,6 +74,14 @@ class derivation : public derived_nodes {
   constexpr bool same_extents(int a, int b) {
     bool same = shape_of(a).rank == shape_of(b).rank;
     for (int k = 0; k < shape_of(a).rank && same; ++k) same = extent(a, k) == extent(b, k);
+    return same;
+  }
+
+  /// Whether `c` is the same for all elements of `n` that one of `o`, which broadcasts to `n`, is stretched to.
+  constexpr bool is_same_along(int c, int o) {
+    const extents of = shape_of(c), to = shape_of(o);
+    bool same = of.rank <= to.rank;
+    for (int k = 0; k < of.rank && same; ++k) same = of[k] == 1 || extent(c, k) == extent(o, k + to.rank - of.rank);
     return same;
   }
 

@@ -21,12 +21,6 @@ class extent_origins {
     return {dyn, b_.nodes[root / max_rank].id, root % max_rank};
   }
 
-  /// Whether an extent, which is not known, is broadcast with others to another one: it may be 1 where that is more.
-  constexpr bool may_stretch(int n, int axis, int to, int to_axis) {
-    const int a = find(n, axis), b = find(to, to_axis);
-    return a != b && is_among(a, b);
-  }
-
  private:
   /// An extent that two or more are broadcast to: where they are in the list of `parts_`.
   struct joint {

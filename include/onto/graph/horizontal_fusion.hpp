@@ -32,8 +32,8 @@ struct kernel_group {
   element lane{};      // of this type, beside truth values and narrow integers; else of the result's
   int readers = 0;     // operands elsewhere that are results of this
   bool small = false;
-  bool rolls = false;   // reads through rolls
-  bool splits = false;  // reads through reshapes that are no strides below: its space is a finer one
+  bool rolls = false;        // reads through rolls
+  bool splits = false;       // reads through reshapes that are no strides below: its space is a finer one
   place home{};              // of the variable that it writes, else its request
   int source = -1;           // where extents are not known: the node whose they are
   std::uint64_t update = 0;  // what it computes, if it writes variables: see update_signature

@@ -151,7 +151,7 @@ class reverse_pass {
         }
         const int whole = part.node;
         part.node = d_.sum_to(part.node, in, o);
-        if (part.node != whole || !(d_.shape_of(in) == d_.shape_of(o))) part.condition = -1;
+        if (part.node != whole || !(d_.shape_of(in) == d_.shape_of(o))) part.condition = below(part.condition, o);
       }
       collect(o, part);
     }
@@ -173,7 +173,8 @@ class reverse_pass {
   constexpr void collect_stretched(int o, const gradient& part, int n) {
     if (stretched_[o].node >= 0 && d_.same_extents(stretched_[o].shape, n)) {
       d_.run_with(o);
-      stretched_[o] = {d_.add(stretched_[o].node, part.node), n};
+      const int condition = stretched_[o].condition == part.condition ? part.condition : -1;
+      stretched_[o] = {d_.add(stretched_[o].node, part.node), n, condition};
       return;
     }
     sum_stretched(o);
@@ -184,7 +185,7 @@ class reverse_pass {
     const stretched part = stretched_[o];
     stretched_[o] = {};
     d_.run_with(part.shape);
-    collect(o, {d_.sum_to(part.node, part.shape, o), -1});
+    collect(o, {d_.sum_to(part.node, part.shape, o), below(part.condition, o)});
   }
 
   constexpr void collect(int o, const gradient& part) {
@@ -194,7 +195,12 @@ class reverse_pass {
       return;
     }
     if (!b_.nodes[o].is_leaf()) d_.run_with(o);
-    sum = {d_.add(sum.node, part.node)};
+    sum = {d_.add(sum.node, part.node), sum.condition == part.condition ? part.condition : -1};
+  }
+
+  /// The condition of a gradient that was summed to the shape of `o`: none where it differs within a sum.
+  constexpr int below(int condition, int o) {
+    return condition >= 0 && d_.is_same_along(condition, o) ? condition : -1;
   }
 
   graph_builder& b_;

@@ -103,13 +103,17 @@ constexpr int derive_slice_of_axis(derivation& d, int g, int x, int axis, slice_
   if (r.begin == 0 && r.end == to_end && r.step == 1) return g;
   if (extent == dyn) {
     if (r.step == -1 && r.begin == to_end && r.end == to_begin) return d.slice(g, axis, to_end, to_begin, -1);
-    if (r.step != 1) return derive_steps_of_open_axis(d, g, x, axis, r);
+    if (r.step != 1 || (r.begin < 0 && r.end >= 0 && r.end != to_end))
+      return derive_steps_of_open_axis(d, g, x, axis, r);
     const int before = zeros_of(d, x, axis, 0, r.begin);
     if (r.end == to_end) {
       const int parts[] = {before, g};
       return d.concat(parts, 2, axis);
     }
-    const int after = zeros_of(d, x, axis, r.end, to_end);
+    // Of what is not before it: where the range ends before it begins, that is all.
+    const int rest = r.begin == 0 ? x : d.slice(x, axis, r.begin, to_end);
+    const std::int64_t end = r.end < 0 ? r.end : r.end > r.begin ? r.end - r.begin : 0;
+    const int after = zeros_of(d, rest, axis, end, to_end);
     const int parts[] = {before, g, after};
     return r.begin == 0 ? d.concat(parts + 1, 2, axis) : d.concat(parts, 3, axis);
   }

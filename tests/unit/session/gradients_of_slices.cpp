@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// Gradients of slices with steps along extents that only the run knows, at every length, beside a plain loop.
+// Gradients of slices along extents that only the run knows, at every length, beside a plain loop.
 #include <onto/onto.hpp>
 
 #include "catch.hpp"
@@ -70,6 +70,18 @@ TEST_CASE("a slice that steps along a run-time extent has its derivative", "[gra
   check_slice<1, -1, 2>();
   check_slice<-4, 7, 2>();
   check_slice<6, 3, 2>();
+}
+
+TEST_CASE("so has one of neighbours, where it ends before it begins too", "[gradient]") {
+  check_slice<1, -1, 1>();
+  check_slice<2, -2, 1>();
+  check_slice<3, 1, 1>();
+  check_slice<2, 5, 1>();
+  check_slice<0, 3, 1>();
+  check_slice<0, -3, 1>();
+  check_slice<-3, -1, 1>();
+  check_slice<-1, -3, 1>();
+  check_slice<-4, 3, 1>();
 }
 
 TEST_CASE("and one that steps backwards", "[gradient]") {

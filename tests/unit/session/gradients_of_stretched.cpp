@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Gradients by operands of which only the run knows whether they are stretched, beside central differences: each of
 // several vectors of one element or of all.
-#include <onto/onto.hpp>
+#include <onto/scan.hpp>
 
 #include <catch2/catch.hpp>
 
@@ -68,6 +68,35 @@ TEST_CASE("no NaN leaks from what a where did not take where only the run knows 
   const auto all = s.run(by_a, a = {0.0, 4.0}, b = {-1.0, 2.0}, z = {1.0});
   CHECK(all(0) == 0);
   CHECK(all(1) == Approx(0.125));
+}
+
+TEST_CASE("what a where did not take is known until it differs within a sum", "[gradient]") {
+  constexpr auto x = placeholder<"x", float, 2>;
+  constexpr auto column = placeholder<"column", float, 2, 1>;
+  constexpr auto row = placeholder<"row", float, 3>;
+  constexpr auto number = placeholder<"number", float>;
+  session s;
+  const auto at = [&](const auto& e) {
+    return s.run(e, x = {0, 1}, column = {{0}, {4}}, row = {1, 2, 3}, number = 0.f);
+  };
+  const auto y = log(x);
+  CHECK(at(gradient(sum(where(x > 0, y * y, 0.f)), x)) == tensor<float, 2>{0, 0});
+  CHECK(at(gradient(sum(where(x > 0, y * y + sin(y), 0.f)), x)) == tensor<float, 2>{0, 1});
+  CHECK(at(gradient(sum(where(column > 0, log(column) + row, 0.f)), column)) == tensor<float, 2, 1>{{0}, {0.75f}});
+  CHECK(at(gradient(sum(where(number > 0, log(number) * row, 0.f)), number)) == tensor<float>(0));
+}
+
+TEST_CASE("what is not elementwise has all of a gradient that may be stretched", "[gradient]") {
+  session s;
+  const auto run = [&](const auto& e) { return s.run(e, a = {0.4, 0.5, 0.7}, b = {0.3}); };
+  const auto by_a = run(gradient(sum(recompute(cumsum(a) * cumsum(b))), a));
+  CHECK(by_a(0) == Approx(0.9));
+  CHECK(by_a(2) == Approx(0.3));
+  constexpr auto q = placeholder<"q", double, dyn>;
+  constexpr auto p = placeholder<"p", double, 3>;
+  const auto by_q = gradient(sum(square(q + flip<0>(p))), q);  // 2 (3 q + sum p) where q is one element
+  CHECK(s.run(gradient(sum(square(by_q)), p), q = {0.5}, p = {1., 2., 3.}) == tensor<double, 3>{60, 60, 60});
+  CHECK(s.run(gradient(sum(square(cumsum(by_q))), q), q = {0.5}, p = {1., 2., 3.}) == tensor<double, dyn>{180});
 }
 
 TEST_CASE("a sum of one value each is the value, whatever the elements lie in", "[reduce]") {

@@ -157,6 +157,45 @@ TEMPLATE_TEST_CASE("reshapes of what is turned take a kernel's space apart", "[s
   });
 }
 
+TEMPLATE_TEST_CASE("rows are whole beside what takes a kernel's space apart", "[session]", float, double) {
+  using T = TestType;
+  check_forms<T>(2, 2, [](auto x, auto y, auto) {
+    return (x - max<1>(x, keep_extents)) + reshape<4, 6>(transpose(reshape<3, 8>(y)));
+  });
+  check_forms<T>(2, 2, [](auto x, auto y, auto) { return softmax(x) * reshape<4, 6>(transpose(reshape<3, 8>(y))); });
+  check_forms<T>(2, 2, [](auto x, auto, auto z) { return (z - sum<0>(z, keep_extents)) + reshape<dyn>(transpose(x)); });
+}
+
+TEST_CASE("kernels that take their space apart, or read rolls, are right beside each other", "[session]") {
+  constexpr auto x = placeholder<"x", float, 6>;
+  constexpr auto y = placeholder<"y", float, 2, 3>;
+  constexpr auto z = placeholder<"z", float, 3, 2>;
+  constexpr auto w = variable<"w", float, 6>(zeros<float, 6>());
+  constexpr auto v = variable<"v", float, 6>(zeros<float, 6>());
+  const tensor<float, 6> a{1, 2, 3, 4, 5, 6};
+  const tensor<float, 2, 3> b{{1, 2, 3}, {4, 5, 6}};
+  const tensor<float, 3, 2> c{{1, 2}, {3, 4}, {5, 6}};
+  const auto rolled = roll<1, 0>(x) + 1;
+  const auto of_y = reshape<6>(transpose(y)) * 2;
+  const auto of_z = reshape<6>(transpose(z)) * x;
+  const tensor<float, 6> first{7, 2, 3, 4, 5, 6}, second{2, 8, 4, 10, 6, 12}, third{1, 6, 15, 8, 20, 36};
+  for (const int gpus : {0, 1}) {
+    session& s = machine(gpus);
+    const auto run = [&](const auto& e) { return s.run(e, x = a, y = b, z = c); };
+    CHECK(run(fetches(rolled, of_y, sum(z))) == std::tuple(first, second, tensor<float>(21)));
+    CHECK(run(fetches(of_y, of_z)) == std::tuple(second, third));
+    CHECK(run(fetches(of_z, of_y, rolled)) == std::tuple(third, second, first));
+    const auto [below, above] = run(fetches(of_y, of_y + of_z + sum(z)));
+    CHECK(below == second);
+    CHECK(above == tensor<float, 6>{24, 35, 40, 39, 47, 69});
+    s.run(initialize(w, v));
+    const auto [new_w, new_v] = run(fetches(assign_add(w, rolled + sum(z)), assign_add(v, of_y * x)));
+    CHECK(new_w == tensor<float, 6>{28, 23, 24, 25, 26, 27});
+    CHECK(new_v == tensor<float, 6>{2, 16, 12, 40, 30, 72});
+  }
+  CHECK(evaluate(fetches(of_y, of_z), x = a, y = b, z = c) == std::tuple(second, third));
+}
+
 TEST_CASE("a position that is looked for is one of what is seen", "[session]") {
   constexpr auto x = placeholder<"x", float, 4, 6>;
   const auto X = values<float, 4, 6>(5);
