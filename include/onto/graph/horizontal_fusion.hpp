@@ -189,20 +189,16 @@ class horizontal_fuser {
           x.open = x.load_count < most_merged;
           if (x.open) x.loads[x.load_count++] = o;
           ++x.size;
-          find_views(x, o);
+          for (int v = o; g_[v].kind() == op_kind::view && !p_.runs(v); v = g_.operand(v, 0)) {
+            x.rolls = x.rolls || is_roll(g_, v);
+            x.splits = x.splits || (is_reshape(g_, v) && !keeps_axes(g_, v) && !is_flat(g_, p_, g_.operand(v, 0)));
+          }
         }
       }
     }
     x.lane = x.packs ? lane : computed_as(r.type);
     x.open = x.open && x.size <= most_merged_instructions && !k_.is_task_sum(root);
     x.update = x.open && r.kind() == op_kind::assign ? update_signature(g_, p_, root) : 0;
-  }
-
-  constexpr void find_views(kernel_group& x, int n) const {
-    for (; g_[n].kind() == op_kind::view && !p_.runs(n); n = g_.operand(n, 0)) {
-      x.rolls = x.rolls || is_roll(g_, n);
-      x.splits = x.splits || (is_reshape(g_, n) && !keeps_axes(g_, n) && !is_flat(g_, p_, g_.operand(n, 0)));
-    }
   }
 
   /// Whether two kernels may be one as far as their elements go. Of one element each, they may differ in type, and in
