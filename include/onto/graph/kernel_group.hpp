@@ -17,6 +17,7 @@ inline constexpr int most_merged_instructions = 64;
 /// Maps of at most this many elements are small: of floats, one reads and writes 0.5 MB, which takes a GPU 0.1 us, and
 /// launching it 3 us. The CPU has them in L1 and L2.
 inline constexpr std::int64_t small_map = std::int64_t{64} << 10;
+
 /// One kernel, or several that were merged.
 struct kernel_group {
   int root = -1;
