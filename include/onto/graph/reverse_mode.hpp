@@ -30,7 +30,7 @@ class reverse_pass {
     gradient_[loss].node = d_.number(d_.type_of(loss), 1);
     for (int n = loss; n >= of; --n) {
       if (n > of && passes_stretched(n)) {
-        pass(n, {stretched_[n].node, stretched_[n].condition}, stretched_[n].shape);
+        pass(n, stretched_[n].part, stretched_[n].shape);
         continue;
       }
       sum_stretched(n);
@@ -55,9 +55,8 @@ class reverse_pass {
 
   /// A part of a node's gradient in the shape of a node that it is broadcast to.
   struct stretched {
-    int node = -1;
+    gradient part{};
     int shape = -1;
-    int condition = -1;
   };
 
   /// Which nodes change with `of`, as far as the loss is a function of them that has a derivative.
@@ -115,9 +114,9 @@ class reverse_pass {
   /// where a leaf or another operation needs it, so that all until there is in one kernel. Not where axes are folded
   /// for certain, which makes less to compute.
   constexpr bool passes_stretched(int n) const {
-    const stretched& part = stretched_[n];
-    return needed_[n] && part.node >= 0 && gradient_[n].node < 0 && b_.nodes[n].kind() == op_kind::map &&
-           d_.shape_of(part.shape) == d_.shape_of(n);
+    const stretched& s = stretched_[n];
+    return needed_[n] && s.part.node >= 0 && gradient_[n].node < 0 && b_.nodes[n].kind() == op_kind::map &&
+           d_.shape_of(s.shape) == d_.shape_of(n);
   }
 
   /// Gives the operands of `n` their part of its gradient `g`, which has the shape of node `in`: of `n`, or of what
@@ -171,21 +170,21 @@ class reverse_pass {
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
   /// shape are added before they are summed, so that it is one sum.
   constexpr void collect_stretched(int o, const gradient& part, int n) {
-    if (stretched_[o].node >= 0 && d_.same_extents(stretched_[o].shape, n)) {
+    stretched& sum = stretched_[o];
+    if (sum.part.node >= 0 && d_.same_extents(sum.shape, n)) {
       d_.run_with(o);
-      const int condition = stretched_[o].condition == part.condition ? part.condition : -1;
-      stretched_[o] = {d_.add(stretched_[o].node, part.node), n, condition};
+      sum = {added(sum.part, part), n};
       return;
     }
     sum_stretched(o);
-    stretched_[o] = {part.node, n, part.condition};
+    stretched_[o] = {part, n};
   }
   constexpr void sum_stretched(int o) {
-    if (o >= stretched_.size() || stretched_[o].node < 0) return;
-    const stretched part = stretched_[o];
+    if (o >= stretched_.size() || stretched_[o].part.node < 0) return;
+    const stretched s = stretched_[o];
     stretched_[o] = {};
-    d_.run_with(part.shape);
-    collect(o, {d_.sum_to(part.node, part.shape, o), below(part.condition, o)});
+    d_.run_with(s.shape);
+    collect(o, {d_.sum_to(s.part.node, s.shape, o), below(s.part.condition, o)});
   }
 
   constexpr void collect(int o, const gradient& part) {
@@ -195,7 +194,12 @@ class reverse_pass {
       return;
     }
     if (!b_.nodes[o].is_leaf()) d_.run_with(o);
-    sum = {d_.add(sum.node, part.node), sum.condition == part.condition ? part.condition : -1};
+    sum = added(sum, part);
+  }
+
+  /// Both count only where the condition holds that they share.
+  constexpr gradient added(const gradient& a, const gradient& b) {
+    return {d_.add(a.node, b.node), a.condition == b.condition ? a.condition : -1};
   }
 
   /// The condition of a gradient that was summed to the shape of `o`: none where it differs within a sum.
