@@ -83,7 +83,7 @@ struct scalar_node : detail::stateful_expression {
 
   /// Kernels are given a scalar in the type they compute in.
   constexpr explicit scalar_node(T value)
-      : detail::stateful_expression(std::is_constant_evaluated()
+      : detail::stateful_expression(__builtin_is_constant_evaluated()
                                         ? detail::state_ref{}
                                         : detail::scalar_state(static_cast<computed_of<T>>(value))) {}
 
@@ -225,7 +225,7 @@ ONTO_END_RUNS_ONCE
 /// an integer does not fit, which names the operation `op`.
 template <tensor_element T, scalar_value S>
 constexpr scalar_node<T> scalar_beside(S value, std::string_view op = {}) {
-  if (std::is_constant_evaluated()) {
+  if (__builtin_is_constant_evaluated()) {
     if constexpr (std::is_same_v<T, bool>)
       must_not_be_constexpr("[onto.number] a bool in a constexpr expression: zeros<bool>(); or write const auto");
     else

@@ -201,7 +201,7 @@ ONTO_NOINLINE inline const state* make_state(const state* const* operands, int c
 /// The state of an operation over operands with the given states.
 template <class... States>
 ONTO_INLINE constexpr state_ref join_states(const States*... operands) {
-  if (std::is_constant_evaluated() || (!innermost_guard() && (... && !operands))) return {};
+  if (__builtin_is_constant_evaluated() || (!innermost_guard() && (... && !operands))) return {};
   const state* list[] = {operands..., nullptr};
   return state_ref{make_state(list, static_cast<int>(sizeof...(States)))};
 }
