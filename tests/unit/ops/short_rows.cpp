@@ -17,12 +17,13 @@ namespace {
 constexpr int many = 1500;  // rows: more than one piece of the values that are made together
 
 template <class T>
-tensor<T, dyn, dyn> some_rows(int length, bool with_nan) {
+tensor<T, dyn, dyn> some_rows(int length, bool not_finite) {
   tensor<T, dyn, dyn> x({many, length});
   for (int r = 0; r < many; ++r)
     for (int k = 0; k < length; ++k) {
       x(r, k) = static_cast<T>((r * 31 + k * 17) % 23 - 11);
-      if (with_nan && r % 7 == 3 && k == r % length) x(r, k) = std::numeric_limits<T>::quiet_NaN();
+      if (not_finite && r % 7 == 3 && k == r % length) x(r, k) = std::numeric_limits<T>::quiet_NaN();
+      if (not_finite && r % 7 == 5) x(r, k) = -std::numeric_limits<T>::infinity();  // all of them are the first
     }
   return x;
 }
@@ -70,7 +71,7 @@ void check(int threads) {
   auto sums = sess.prepare(fetches(sum<1>(a), sum<1>(a * a), mean<1>(a)));
   auto extremes = sess.prepare(fetches(max<1>(a), min<1>(a + a)));
   auto places = sess.prepare(fetches(argmax<1>(a), argmin<1>(-a)));
-  for (const int length : {1, 2, 3, 7, 16, 31, 32, 33, 63, 64, 65, 127, 128}) {
+  for (const int length : {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257}) {
     const tensor<T, dyn, dyn> x = some_rows<T>(length, false);
     const auto row_sum = [&](int r, auto of) {
       double total = 0;

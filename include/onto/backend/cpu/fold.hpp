@@ -30,6 +30,9 @@ struct fold_table {
 
 inline constexpr int fold_lanes = 32;
 
+/// Rows of fewer values are folded one by one, without accumulators.
+constexpr std::int64_t short_row_of(fold f) { return is_argument(f) ? 256 : fold_lanes; }
+
 /// Sums of floats add four floats before they go into a double: converting each would cost more than all else, and two
 /// roundings are fewer than pairwise summation has.
 template <fold F, class T>

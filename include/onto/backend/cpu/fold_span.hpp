@@ -4,6 +4,7 @@
 
 #include <onto/backend/cpu/fold.hpp>
 #include <onto/backend/cpu/gather.hpp>
+#include <onto/backend/cpu/pack_extremes.hpp>
 #include <onto/backend/cpu/pack_fold.hpp>
 #include <onto/backend/cpu/span.hpp>
 
@@ -21,7 +22,7 @@ struct fold_call {
   std::int64_t index;   // of each row's first value in the folded axis
   void* accumulators;   // of the rows, as the fold's table has them
   void* out = nullptr;  // where it is not null, the values of the one row go there and nothing is folded
-  bool whole = false;   // the rows are whole, of fewer than fold_lanes values, and there are their results instead
+  bool whole = false;   // the rows are whole and short, and there are their results instead
 };
 
 /// A function that evaluates a program and folds its values.
@@ -97,7 +98,7 @@ ONTO_NOINLINE void take_position(fold_function evaluate, const fold_call& rows, 
   }
 }
 
-/// A loop that finds the places of the extremes of rows: short_extremes.hpp has them.
+/// A loop that finds the places of the extremes of rows: short_extremes.hpp and pack_extremes.hpp have them.
 using places_function = void (*)(void* to, const void* values, std::int64_t rows, std::int64_t n);
 
 /// Rows so short that a pack would be mostly spare lanes: the values of many are made together, and folded one by one.
@@ -142,10 +143,11 @@ struct fold_body {
     constexpr program_slots slots = slots_of(Program{});
     constexpr int inputs = slots.inputs, scalars = slots.scalars;
     constexpr std::int64_t width = lanes::size;
-    constexpr std::int64_t few = is_argument(F) ? 128 : fold_lanes;
-    if (Rows && c.count < few && (c.rows > 1 || c.whole)) {
+    if (Rows && c.count < short_row_of(F) && (c.rows > 1 || c.whole)) {
       places_function places = nullptr;
-      if constexpr (Rows && is_argument(F)) places = short_extremes<F, T>::template of<Bytes>();
+      if constexpr (Rows && is_argument(F))
+        places = c.count < width ? short_extremes<F, T>::template of<Bytes>()
+                                 : pack_extremes<F, T>::variants::template get<Bytes>();
       return fold_short_rows<F, T>(evaluate, c, inputs, is_bare_load(Program{}), places);
     }
     pack_source<T, Bytes, inputs, scalars, 0> source;

@@ -268,8 +268,9 @@ inline void reduce_in_blocks(thread_pool& pool, const reduction& r, const kernel
     if (shape.kept[k]) before *= shape.dims[k];
   const std::int64_t after = cut.others / before;
   // Each result is that of one short row, which needs no accumulator.
-  const bool whole = r.folded && shape.results > 1 && shape.folded < fold_lanes && !shape.kept[shape.rank - 1] &&
-                     shape.folded == shape.dims[shape.rank - 1] && !is_half_precision(call.out.type);
+  const bool whole = r.folded && shape.results > 1 && shape.folded < short_row_of(fold_of(*call.op)) &&
+                     !shape.kept[shape.rank - 1] && shape.folded == shape.dims[shape.rank - 1] &&
+                     !is_half_precision(call.out.type);
   // Each is the sum of one value, as where a gradient is summed to the shape that it has: the value.
   const bool same = shape.folded == 1 && fold_of(*call.op) == fold::sum && call.out.type == r.type;
   auto body = [&](std::int64_t lo, std::int64_t hi) {

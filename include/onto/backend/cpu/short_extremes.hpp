@@ -35,7 +35,7 @@ ONTO_INLINE void find_in_columns(std::int64_t* to, const T* v, std::int64_t n, s
   for (int j = 0; j < Width; ++j) to[j] = at[j];
 }
 
-/// Rows of `n` elements behind each other.
+/// Rows of `n` elements behind each other, of floats and doubles fewer than a pack: of more, pack_extremes.hpp.
 template <fold F, class T>
 struct short_extremes {
   using rule = accumulator<F, T>;
@@ -102,10 +102,9 @@ struct short_extremes {
     std::int64_t r = 0;
     if constexpr (in_columns<Bytes>) {
       constexpr int width = 16;
-      constexpr std::int64_t most = 1024, longest = 24;  // beyond, turning rows takes what is saved
+      constexpr std::int64_t most = 1024;
       value turned[most];
-      for (std::int64_t some = n <= longest ? most / n / width * width : 0; some > 0 && r + width <= rows;
-           v += some * n) {
+      for (std::int64_t some = most / n / width * width; r + width <= rows; v += some * n) {
         some = rows - r < some ? (rows - r) / width * width : some;
         copy_elements(sizeof(value), turned, some, 1, v, 1, n, n, some);
         for (const std::int64_t end = r + some, first = r; r < end; r += width)
