@@ -143,12 +143,6 @@ ONTO_RUNTIME std::string_view bytes_of_text(const text_block* block) noexcept { 
 
 ONTO_RUNTIME void take_texts(text* to, const void* from, std::int64_t count) noexcept {
   const auto* const computed = static_cast<const text*>(from);
-  // All are retained before one goes: what is written may have owned what was computed from it.
-  for (std::int64_t k = 0; k < count; ++k) {
-    const text_block* block;
-    std::memcpy(&block, computed + k, sizeof block);
-    if (block) retain_text(block);
-  }
   for (std::int64_t k = 0; k < count; ++k) {
     const text_block *block, *old;
     std::memcpy(&block, computed + k, sizeof block);

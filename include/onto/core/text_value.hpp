@@ -29,7 +29,8 @@ ONTO_RUNTIME void retain_text(const text_block* block) noexcept;
 ONTO_RUNTIME void release_text(const text_block* block) noexcept;
 ONTO_RUNTIME std::string_view bytes_of_text(const text_block* block) noexcept;
 
-/// Makes `count` texts at `to` handles of what was computed at `from`, in memory that owns nothing.
+/// Makes `count` texts at `to` handles of what was computed at `from` and has been retained: that memory owns nothing
+/// then.
 ONTO_RUNTIME void take_texts(text* to, const void* from, std::int64_t count) noexcept;
 
 /// How many different texts there are now in this process, the empty one aside: for tests.

@@ -2,28 +2,13 @@
 // Results in memory of the caller's: a tensor, a tensor_ref, or elements without a shape, a span or a vector.
 #pragma once
 
-#include <onto/core/message.hpp>
+#include <onto/session/output_errors.hpp>
 #include <onto/session/typed_run.hpp>
 #include <onto/tensor/tensor_ref.hpp>
 
 #include <span>
 #include <tuple>
 #include <type_traits>
-
-ONTO_BEGIN_RUNS_ONCE
-namespace onto {
-
-namespace detail {
-
-[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_output(const extents& given, const extents& result) {
-  fail<invalid_argument_error>(message("[onto.run]")
-                               << " an output of shape " << given << " is given for a result of shape " << result
-                               << "; give one of that shape, or as many elements");
-}
-
-}  // namespace detail
-}  // namespace onto
-ONTO_END_RUNS_ONCE
 
 namespace onto {
 namespace detail {
@@ -160,7 +145,11 @@ auto outputs_of(std::remove_reference_t<Outputs>& outputs) {
                 "[onto.run] the output is a temporary, and the result would be lost; give it a name");
   if constexpr (is_tuple<given>)
     return std::apply(
-        [](auto&... each) { return output_list<kept_output<std::remove_reference_t<decltype(each)>>...>{{{each}...}}; },
+        [](auto&... each) {
+          const void* const places[] = {&each...};
+          throw_if_repeated(places, static_cast<int>(sizeof...(each)));
+          return output_list<kept_output<std::remove_reference_t<decltype(each)>>...>{{{each}...}};
+        },
         outputs);
   else
     return output_list<kept_output<std::remove_reference_t<Outputs>>>{{{outputs}}};

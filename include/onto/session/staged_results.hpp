@@ -5,6 +5,7 @@
 
 #include <onto/session/bound_program.hpp>
 #include <onto/session/feeds.hpp>
+#include <onto/session/output_errors.hpp>
 #include <onto/tensor/storage.hpp>
 
 #include <cstdint>
@@ -25,10 +26,6 @@ struct host_memory {
   const device_block* const* variable = nullptr;  // per node: where it is one; null: there are none
   const bool* absent = nullptr;                   // per fetch: it does not arrive in this process; null: all do
 };
-
-[[noreturn]] ONTO_COLD ONTO_NOINLINE inline void throw_shared_outputs() {
-  fail<invalid_argument_error>(message("[onto.run] two outputs of a run share memory; give each memory of its own"));
-}
 
 class staged_results {
  public:
@@ -65,6 +62,13 @@ class staged_results {
 
   /// The run is over: what was staged goes where it belongs.
   void deliver() {
+    // All texts are retained before one goes: what is written may have owned what was computed for another output.
+    for (const staged* s = first_; s; s = s->next)
+      for (std::int64_t k = 0; s->are_texts && k < s->bytes / size_of(element::text); ++k) {
+        const text_block* block;
+        std::memcpy(&block, reinterpret_cast<const text*>(s + 1) + k, sizeof block);
+        if (block) retain_text(block);
+      }
     for (staged* s = first_; s; s = s->next)
       if (s->are_texts)
         take_texts(static_cast<text*>(s->target), s + 1, s->bytes / size_of(element::text));

@@ -380,7 +380,7 @@ class values_printer {
   element type_;
   const extents& shape_;
   bool is_summary_ = false, is_scientific_ = false, any_finite_ = false;
-  double largest_ = 0, smallest_ = std::numeric_limits<double>::infinity();
+  double largest_ = 0, smallest_ = std::numeric_limits<double>::max();
   int left_ = 0, right_ = 0, power_ = 0;  // characters of the parts of a number in the column
   int width_ = 0;                         // of a word in it; until that is known, of the widest that is no number
   int line_ = 0;                          // characters of the line so far

@@ -312,9 +312,9 @@ TEST_CASE("a name stands for one value without a session, too", "[evaluate][iden
   CHECK_THROWS_WITH(evaluate(sum(scaled(2)) + sum(scaled(3)), x = in), two);
   CHECK_THROWS_WITH(evaluate(fetches(scaled(2), scaled(3)), x = in), two);
   CHECK_THROWS_WITH(evaluate(gradient(sum(scaled(2)) + sum(scaled(3)), x), x = in), two);
-  tensor<float, 4> out;
+  tensor<float, 4> out, also;
   CHECK_THROWS_WITH(evaluate_to(out, scaled(2) * scaled(3), x = in), two);
-  CHECK_THROWS_WITH(evaluate_to(std::tie(out, out), fetches(exp(scaled(2)), exp(scaled(3))), x = in), two);
+  CHECK_THROWS_WITH(evaluate_to(std::tie(out, also), fetches(exp(scaled(2)), exp(scaled(3))), x = in), two);
   check(evaluate(scaled(2) + scaled(2), x = in), [](float v) { return 4 * v; });
   check(evaluate(exp(scaled(2)) - sum(scaled(2)) + sum(scaled(2)), x = in), [](float v) { return std::exp(2 * v); });
   const auto c = [](float value) { return constant<"c">({value, 2.f, 3.f, 4.f}); };

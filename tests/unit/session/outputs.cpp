@@ -180,6 +180,13 @@ TEST_CASE("Outputs that do not fit are refused before anything runs", "[evaluate
   CHECK_THROWS_WITH(sess.run_to(std::tie(shared, shared), fetches(x + 1, x + 2), x = {1, 2}),
                     "[onto.run] two outputs of a run share memory; give each memory of its own");
   CHECK(shared == row{1, 2});
+  // Where the results differ in shape, and one tensor would take that of the last.
+  CHECK_THROWS_WITH(sess.run_to(std::tie(shared, shared), fetches(concat<0>(x, x), x + 2), x = {1, 2, 3}),
+                    "[onto.run] two outputs of a run share memory; give each memory of its own");
+  auto both = sess.prepare(fetches(x + 1, x + 2));
+  CHECK_THROWS_AS(both.to(std::tie(shared, shared)), invalid_argument_error);
+  CHECK_THROWS_AS(evaluate_to(std::tie(shared, shared), fetches(x + 1, x + 2), x = {1}), invalid_argument_error);
+  CHECK(shared == row{1, 2});
   sess.run_to(three, x + 1, x = {1, 2, 3});
   CHECK(three == tensor<float, 3>{2, 3, 4});
 }

@@ -155,6 +155,35 @@ TEST_CASE("results go into texts that are there", "[session][text]") {
   CHECK(count_texts() == before);
 }
 
+TEST_CASE("texts go where other texts were computed from", "[session][text]") {
+  const std::size_t before = count_texts();
+  {
+    const std::string end(40, '.');
+    const tensor<text, dyn> one{"a" + end, "b" + end}, other{"x" + end, "y" + end, "z" + end};
+    static constexpr auto y = placeholder<"y", text, dyn>;
+    tensor<text, dyn> left = one, right = other;
+    const auto made_meanwhile = [&] {  // takes memory that was freed too early
+      const text blocks[] = {text("1" + end), text("2" + end), text("3" + end)};
+      CHECK(blocks[0] != blocks[1]);
+    };
+    session sess;
+    auto swap = sess.prepare(fetches(y, x));
+    swap.to(std::tie(left, right))(x = left, y = right);
+    made_meanwhile();
+    CHECK(left == other);
+    CHECK(right == one);
+    evaluate_to(std::tie(left, right), fetches(y, x), x = left, y = right);
+    made_meanwhile();
+    CHECK(left == one);
+    CHECK(right == other);
+    sess.run_to(std::tie(right, left), fetches(flip<0>(left), flip<0>(right)));
+    made_meanwhile();
+    CHECK(right == tensor<text, dyn>{"b" + end, "a" + end});
+    CHECK(left == tensor<text, dyn>{"z" + end, "y" + end, "x" + end});
+  }
+  CHECK(count_texts() == before);
+}
+
 TEST_CASE("texts are not for GPUs", "[session][text][golden]") {
   const auto s = constant("x");
   session hard(simulated_alone({.simulated_gpus = 1}));
