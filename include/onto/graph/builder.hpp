@@ -204,6 +204,14 @@ struct graph_builder {
     }
   }
 
+  /// Marks the nodes from `first` on as the first value of a variable: they run where that is, unless asked elsewhere.
+  constexpr void begin_with_variable(int first, const node_facts& variable) {
+    for (int k = first; k < nodes.size() && !overflow; ++k)
+      if (graph_node& n = nodes[k];
+          n.kind() != op_kind::scalar && n.kind() != op_kind::placeholder && !n.request.is_set())
+        n.variable = variable.id;
+  }
+
   /// A placeholder or variable: one node whatever scope it is used in. Placed where `on` is around it alone.
   constexpr int symbol(int parent, int child, const node_facts& facts, const op_info& op, const place& request,
                        std::string_view text) {

@@ -229,7 +229,7 @@ template <class Optimizer, class... X>
   if constexpr (!detail::is_optimizer<Optimizer>) {
     return typename detail::not_an_optimizer<Optimizer>::result{};
   } else {
-    if (std::is_constant_evaluated())
+    if (__builtin_is_constant_evaluated())
       detail::must_not_be_constexpr("[onto.number] a constexpr step: minimize<adam{.rate = 0.1}>(loss); or const auto");
     return detail::minimize_by(detail::rule_of(optimizer), detail::step_settings<double>{detail::real(optimizer.rate)},
                                x...);

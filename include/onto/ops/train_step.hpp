@@ -6,44 +6,13 @@
 #include <onto/core/plain_tuple.hpp>
 #include <onto/ops/gradient.hpp>
 #include <onto/ops/optimizer.hpp>
+#include <onto/ops/update_node.hpp>
 
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 namespace onto {
-
-/// The effects of a step on one variable: what runs where the variable is.
-template <class W, std::uint64_t Gradient, class E>
-struct update_node : detail::stateful_expression {
-  using detail::not_a_value::operator=;
-  using node = update_node;
-  using element_type = typename E::element_type;
-  using ops = typename E::ops;
-  static constexpr element type = E::facts.type;
-
-  static constexpr detail::node_facts make_facts() {
-    detail::node_facts f = E::facts;
-    f.id = detail::hash_mix(0x757064617465, f.id);
-    f.spelling = detail::hash_mix(detail::hash_mix(0x757064617465, f.spelling), Gradient);
-    ++f.spelled;
-    f.is_leaf = false;
-    return f;
-  }
-  static constexpr detail::node_facts facts = make_facts();
-
-  constexpr explicit update_node(detail::state_ref s)
-      : detail::stateful_expression(static_cast<detail::state_ref&&>(s)) {}
-
-  template <class Builder>
-  static constexpr int put(Builder& b, place scope, bool, int parent, int child) {
-    const int visit = b.visit(parent, child);
-    const int first = b.nodes.size();
-    const int node = E::node::put(b, scope, false, visit, 0);
-    b.run_with_variable(first, W::facts, op_info_of<op::variable>, detail::expression_with<Gradient>::facts, scope);
-    return b.leave(visit, node);
-  }
-};
 
 /// For losses of half precision: the loss is multiplied by the variable "loss_scale", so that small gradients do not
 /// become 0. A step whose gradients are not finite is skipped, and counts for nothing, and the scale is lowered; after
@@ -56,15 +25,6 @@ struct loss_scaling {
 };
 
 namespace detail {
-
-template <class W, std::uint64_t Gradient, class E>
-type_box<update_node<W, Gradient, E>> updated_by(type_box<E>);
-
-template <class W, class Gradient, class E>
-constexpr auto update(const E& e) {
-  using node = typename decltype(updated_by<W, Gradient::facts.spelling>(spelled_as<E>()))::type;
-  return node{join_states(e.state.get())};
-}
 
 template <class Most>
 struct most_norm {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <onto/expr/device_guard.hpp>
+#include <onto/ops/update_node.hpp>
 #include <onto/session/backends.hpp>
 #include <onto/session/initialize.hpp>
 #include <onto/session/makers.hpp>
@@ -205,10 +206,11 @@ class session {
   /// `not_found_error` where the folder does not exist; `internal_error` where writing fails.
   template <expression... E>
   void save(const std::string& path, const E&...) const {
-    if constexpr (!(std::same_as<E, ill_formed> || ...)) {
-      const graph_view* const graphs[] = {nullptr, &detail::graph_of<E>::view...};
-      core_->save(path, graphs + 1, sizeof...(E));
-    }
+    if constexpr (!(std::same_as<E, ill_formed> || ...)) core_->save(path, graphs_of<E...>, sizeof...(E));
+  }
+  template <expression... E>
+  void save(const std::string& path, const fetch_list<E...>&) const {
+    core_->save(path, graphs_of<E...>, sizeof...(E));
   }
 
   /// Gives variables the values of such a file: each of this session that has a value gets its new one, on its device;
@@ -218,10 +220,11 @@ class session {
   /// has it with another element type or shape; `resource_exhausted_error`.
   template <expression... E>
   void restore(const std::string& path, const E&...) {
-    if constexpr (!(std::same_as<E, ill_formed> || ...)) {
-      const graph_view* const graphs[] = {nullptr, &detail::graph_of<E>::view...};
-      core_->restore(path, graphs + 1, sizeof...(E));
-    }
+    if constexpr (!(std::same_as<E, ill_formed> || ...)) core_->restore(path, graphs_of<E...>, sizeof...(E));
+  }
+  template <expression... E>
+  void restore(const std::string& path, const fetch_list<E...>&) {
+    core_->restore(path, graphs_of<E...>, sizeof...(E));
   }
 
   /// A callable that repeats a run at the least cost: `auto step = sess.prepare(e); step(x = data)`. The program is
@@ -317,6 +320,9 @@ class session {
 
  private:
   template <class... E>
+  static constexpr const graph_view* graphs_of[] = {&detail::graph_of<E>::view..., nullptr};
+
+  template <class... E>
   placement_report report(const detail::state* const (&states)[sizeof...(E)]) {
     return core_->report(detail::typed_run<E...>::program(), states);
   }
@@ -337,10 +343,11 @@ class session {
         } else {
           const detail::state* s = detail::variable_state(Graph::view, e.state.get(), Variable::facts.id);
           const Variable w(detail::shared_state(s));
+          using first = detail::first_value_node<Variable, initial>;
           if constexpr (requires { initial{detail::shared_state(nullptr)}; })
-            run(assign(w, initial{detail::shared_state(s && s->child_count ? s->children[0] : nullptr)}));
+            run(assign(w, first{detail::join_states(s && s->child_count ? s->children[0] : nullptr)}));
           else
-            run(assign(w, initial()));  // a number in the type has no state
+            run(assign(w, first{detail::state_ref{}}));  // a number in the type has no state
         }
       }
     }

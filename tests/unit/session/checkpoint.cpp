@@ -141,6 +141,15 @@ TEST_CASE("a session's variables are saved and restored, on whatever devices", "
     other.restore(here / "some", step);
     CHECK(other.run(step) == 5);
   }
+  SECTION("some of them, as a list") {
+    first.save(here / "some", fetches(w, step));
+    CHECK(safetensors_file(here / "some").names() == std::vector<std::string>{"step", "w"});
+    session other(machine(0));
+    other.restore(here / "m", fetches(w, step));
+    CHECK(other.run(w) == values);
+    CHECK(other.run(step) == 5);
+    CHECK_THROWS_AS(other.run(flags), failed_precondition_error);
+  }
 }
 
 TEST_CASE("a prepared program goes on with restored values, of other extents too", "[session][checkpoint]") {

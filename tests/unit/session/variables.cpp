@@ -220,6 +220,28 @@ TEST_CASE("a variable with an initial value and without one is the same variable
   CHECK(sess.run(fetches(assign_add(b, 1), v)) == std::tuple(tensor<float, 2>{4, 4}, tensor<float, 2>{3, 3}));
 }
 
+TEST_CASE("a first value is computed where the variable is, to the same bits", "[session][variable]") {
+  session sess{onto_test::simulated_alone({.cpus = 2, .simulated_gpus = 2})};
+  const auto value = [] { return tanh(sin(iota<float, 3000>() * 0.37f)) + random_normal<float, 3000>(1); };
+  const auto here = variable<"here", float, 3000>(value());
+  const auto there = variable<"there", float, 3000>(value());
+  const auto other = variable<"other", float, 3000>(value());
+  const auto asked = variable<"asked", float, 3000>(on<gpu<0>>(value()));
+  sess.initialize(on<gpu<0>>(here), on<gpu<1>>(there), on<cpu<1>>(other));
+  CHECK(sess.statistics("gpu:0").transfers == 1);  // the value that the assignment gives
+  CHECK(sess.statistics("gpu:1").transfers == 1);
+  CHECK(sess.statistics("cpu:1").transfers == 0);
+  const tensor<float, 3000> expected = evaluate(value());
+  CHECK(sess.run(here) == expected);
+  CHECK(sess.run(there) == expected);
+  CHECK(sess.run(other) == expected);
+
+  // Unless it says itself where: then it is copied.
+  sess.initialize(on<gpu<1>>(asked));
+  CHECK(sess.placement(asked).at("asked").assigned == device_name::local(gpu<1>::value));
+  CHECK(sess.run(asked) == expected);
+}
+
 TEST_CASE("random first values outside of functions have their seeds", "[session][variable]") {
   session sess;
   sess.run(initialize(random_first, random_in_type));
