@@ -52,10 +52,13 @@ struct state_blocks_end {
     all.count = 0;
   }
 };
-ONTO_COLD ONTO_NOINLINE inline void end_state_blocks_with_thread() {
+/// The thread makes states: what it keeps is freed at its end. Said where one is made, never where one goes: that may
+/// be while the library that this is compiled into is unloaded.
+ONTO_COLD ONTO_NOINLINE inline void* fresh_state_block() {
   static thread_local state_blocks_end end;
   static_cast<void>(&end);
   blocks_of_thread().ends = true;
+  return std::malloc(state_blocks::bytes);
 }
 ONTO_END_RUNS_ONCE
 
@@ -63,7 +66,7 @@ ONTO_END_RUNS_ONCE
 ONTO_INLINE void* take_state_block() {
   state_blocks& all = blocks_of_thread();
   state_blocks::block* const taken = all.first;
-  if (!taken) return std::malloc(state_blocks::bytes);
+  if (!taken) return fresh_state_block();
   all.first = taken->next;
   --all.count;
   return taken;
@@ -71,8 +74,7 @@ ONTO_INLINE void* take_state_block() {
 
 ONTO_INLINE void keep_state_block(void* given) noexcept {
   state_blocks& all = blocks_of_thread();
-  if (all.count == state_blocks::most || all.over) return std::free(given);
-  if (!all.ends) end_state_blocks_with_thread();
+  if (all.count == state_blocks::most || !all.ends || all.over) return std::free(given);
   all.first = ::new (given) state_blocks::block{all.first};
   ++all.count;
 }

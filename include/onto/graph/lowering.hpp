@@ -208,7 +208,8 @@ struct loss_does_not_depend {
   static constexpr bool ok = Limit < 0;
   static_assert(ok == true,
                 "[onto.gradient] the loss does not depend on what it is derived by, or only through operations that "
-                "pass no gradient (comparisons, rounding, integers, stop_gradient)");
+                "pass no gradient (comparisons, rounding, integers, stop_gradient); of a loss under on<...> derive by "
+                "on<...>(x), unless x is a placeholder or a variable");
 };
 
 template <int Limit>

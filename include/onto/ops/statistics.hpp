@@ -48,6 +48,11 @@ constexpr auto logsumexp_as(const E& x) {
   }
 }
 
+/// Halves, whose sums of squares leave their range long before the roots do: what is between the two kernels is a
+/// float. With `keep_extents` it is mostly in one kernel with what reads it, all in floats.
+template <class E>
+inline constexpr bool takes_floats = is_half_precision(E::facts.type);
+
 /// The distances from the mean, squared. The mean of all is the one that `mean(x)` is: a program that has both computes
 /// it once. The distance is no `x - mean(x)`, which a program may have too: what two kernels use would be kept in
 /// memory.
@@ -76,7 +81,10 @@ constexpr auto var(const E& x, keep_extents_t keep) {
 /// The standard deviation, the root of `var`: NumPy's `std`, which in C++ is a namespace.
 template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto stddev(const E& x) {
-  return sqrt(var<Axes...>(x));
+  if constexpr (detail::takes_floats<E>)
+    return cast<typename E::element_type>(stddev<Axes...>(cast<float>(x)));
+  else
+    return sqrt(var<Axes...>(x));
 }
 template <int... Axes, expression E>
 constexpr auto stddev(const E& x, keep_extents_t keep) {
@@ -88,7 +96,10 @@ constexpr auto stddev(const E& x, keep_extents_t keep) {
 /// `sum`.
 template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto norm(const E& x) {
-  return sqrt(sum<Axes...>(square(x)));
+  if constexpr (detail::takes_floats<E>)
+    return cast<typename E::element_type>(norm<Axes...>(cast<float>(x)));
+  else
+    return sqrt(sum<Axes...>(square(x)));
 }
 template <int... Axes, expression E>
 constexpr auto norm(const E& x, keep_extents_t keep) {
@@ -99,7 +110,10 @@ constexpr auto norm(const E& x, keep_extents_t keep) {
 /// overflows. *Mandates* a floating-point type, an element, and axes as `sum`.
 template <int... Axes, class E, detail::only_if<expression<E>> = 0>
 constexpr auto logsumexp(const E& x) {
-  return detail::logsumexp_as<false, Axes...>(x);
+  if constexpr (detail::takes_floats<E>)
+    return cast<typename E::element_type>(logsumexp<Axes...>(cast<float>(x)));
+  else
+    return detail::logsumexp_as<false, Axes...>(x);
 }
 template <int... Axes, expression E>
 constexpr auto logsumexp(const E& x, keep_extents_t) {

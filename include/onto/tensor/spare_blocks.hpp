@@ -28,6 +28,8 @@ struct spare_blocks {
     bool again;
   };
 
+  // Nobody waits for it: a block that is not to be had at once is a fresh one. In the child of a `fork` that came while
+  // another thread had the mutex, nobody would ever give it back.
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   size sizes[most] = {};
   std::size_t total = 0;
@@ -56,7 +58,7 @@ ONTO_BEGIN_RUNS_ONCE
 ONTO_COLD inline void* take_spare(std::size_t wanted) noexcept {
   spare_blocks& all = spare_storage;
   void* found = nullptr;
-  pthread_mutex_lock(&all.mutex);
+  if (pthread_mutex_trylock(&all.mutex) != 0) return nullptr;
   spare_blocks::size* known = nullptr;
   for (spare_blocks::size& s : all.sizes) {
     if (s.bytes != wanted) continue;
@@ -76,7 +78,7 @@ ONTO_COLD inline void keep_spare(void* given, std::size_t bytes,
   spare_blocks& all = spare_storage;
   spare_blocks::size gone[spare_blocks::most + 1] = {};
   int count = 0;
-  pthread_mutex_lock(&all.mutex);
+  if (pthread_mutex_trylock(&all.mutex) != 0) return release(given, bytes);
   spare_blocks::size* place = nullptr;
   for (spare_blocks::size& s : all.sizes)
     if (s.bytes == bytes && s.again && !s.block) place = &s;
@@ -98,11 +100,11 @@ ONTO_COLD inline void keep_spare(void* given, std::size_t bytes,
   for (int k = 0; k < count; ++k) release(gone[k].block, gone[k].bytes);
 }
 
-/// Releases all blocks that are kept; the sizes stay known.
+/// Releases all blocks that are kept and that no other thread is about to take or give; the sizes stay known.
 ONTO_COLD inline void trim_spare(void (*release)(void*, std::size_t) noexcept) noexcept {
   spare_blocks& all = spare_storage;
   for (spare_blocks::size& s : all.sizes) {
-    pthread_mutex_lock(&all.mutex);
+    if (pthread_mutex_trylock(&all.mutex) != 0) continue;
     void* const gone = all.take(s);
     const std::size_t bytes = s.bytes;
     pthread_mutex_unlock(&all.mutex);

@@ -3,10 +3,15 @@
 #include <onto/onto.hpp>
 #include <onto/scan.hpp>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -505,4 +510,31 @@ TEST_CASE("An operation over packs chooses by math::select", "[session]") {
   for (int k = 0; k < 100; ++k) t(k) = static_cast<float>(k % 2 == 0 ? k : -k);
   const tensor<float, dyn> folded = evaluate(call<folded_at_zero>(v), v = t);
   for (int k = 0; k < 100; ++k) CHECK(folded(k) == static_cast<float>(k));
+}
+
+TEST_CASE("the child of a fork evaluates, whatever another thread was in the middle of", "[evaluate]") {
+  const auto right = [] {
+    const tensor<float, dyn> t({10000});
+    return evaluate(t * 2 + 1)(3) == 1;
+  };
+  std::atomic<bool> over{false};
+  const auto keep_busy = [&] {
+    while (!over) const tensor<float, dyn> taken({10000});  // memory that is taken and given back
+  };
+  std::thread busy(keep_busy), other(keep_busy);
+  const int children = 500;
+  int good = 0;
+  for (int k = 0; k == good && k < children; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      _exit(right() && right() && right() ? 0 : 1);
+    }
+    int status = 0;
+    if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0) ++good;
+  }
+  over = true;
+  busy.join();
+  other.join();
+  CHECK(good == children);
 }

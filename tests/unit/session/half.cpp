@@ -202,6 +202,18 @@ TEST_CASE("products and sums accumulate in float", "[session][half]") {
   CHECK(run(sum(cast<float>(y<half>)), y<half> = ones) == 100000.0f);
 }
 
+TEST_CASE("norms, deviations and logarithms of sums whose squares and sums are no halves", "[session][half]") {
+  const tensor<half, dyn, dyn> values{{300, 400}, {300, -400}, {0, 1}};
+  CHECK(run(norm(x<half>), x<half> = values) == half(std::sqrt(500001.0)));
+  CHECK(run(norm<1>(x<half>), x<half> = values) == tensor<half, dyn>{500, 500, 1});
+  CHECK(run(stddev<1>(x<half>), x<half> = values) == tensor<half, dyn>{50, 350, 0.5});
+  CHECK(run(stddev(x<half>), x<half> = tensor<half, dyn, dyn>{{500, -500}}) == half(500));
+  CHECK(run(logsumexp(y<half>), y<half> = tensor<half, dyn>({70000})) == half(std::log(70000.0)));
+  CHECK(run(x<half> / norm<1>(x<half>, keep_extents), x<half> = values)(0, 1) == half(0.8));
+  CHECK(run(gradient(sum(norm<1>(x<half>)), x<half>), x<half> = values)(0, 1) == half(0.8));
+  static_assert(plan_of(x<half> / norm<1>(x<half>, keep_extents)).kernels == 1);
+}
+
 TEST_CASE("inside a kernel only a cast rounds", "[session][half]") {
   const tensor<half, dyn> in{1000, 0.1, -3};
   const auto a = y<half>;
