@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
 # Small rules for every file: the licence line and what the file is for, `#pragma once`, the length of a header, the top
-# level, no path of one machine, no note to self, no tab, no space at the end of a line.
+# level, no path of one machine, no note to self, no tab, no space at the end of a line, no name in a header that other
+# libraries' headers define as a macro.
 import re
 import subprocess
 
-from source import CPP, ROOT, close, files, relative
+from source import CPP, ROOT, close, files, relative, without_comments
 
 MACHINE = re.compile(r"(?<![\w.}$])/(?:work|root|home|Users)/\w")
 NOTE = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX)\b")
+MACRO = re.compile(r"\b(?<!undef )(?:I|slots|signals|emit|foreach|forever)\b")  # of <complex.h> and of Qt
 LICENSED = CPP | {".py", ".cmake"}
 TOP = {"CMakeLists.txt", "CMakePresets.json", "include", "tests", "examples", "benchmarks", "docs", "README.md", "LICENSE",
        "run"}
@@ -59,6 +61,9 @@ def main():
                 problems.append(f"{shown}:1: no #pragma once")
             if len(lines) > LONGEST:
                 problems.append(f"{shown}:{LONGEST}: {len(lines)} lines; a header has at most {LONGEST}")
+            for number, line in enumerate(without_comments(text).splitlines(), 1):
+                if MACRO.search(line):
+                    problems.append(f"{shown}:{number}: a name that <complex.h> or Qt defines as a macro")
         output = path.suffix in (".out", ".err", ".words", ".txt") and path.name != "CMakeLists.txt"
         for number, line in enumerate(lines, 1):
             if MACHINE.search(line):

@@ -102,13 +102,13 @@ ONTO_INLINE constexpr std::uint64_t key_of(const place& p) {
 
 template <class D>
 inline constexpr bool is_place = false;
-template <int I>
-inline constexpr bool is_place<gpu<I>> = true;
-template <int I>
-inline constexpr bool is_place<cpu<I>> = true;
+template <int Index>
+inline constexpr bool is_place<gpu<Index>> = true;
+template <int Index>
+inline constexpr bool is_place<cpu<Index>> = true;
 }  // namespace detail
 
-/// `gpu<I>` or `cpu<I>`.
+/// `gpu<Index>` or `cpu<Index>`.
 template <class D>
 concept place_type = detail::is_place<D>;
 

@@ -131,7 +131,7 @@ class basic_scheduler : collective_steps {
         if (is_together(unit)) return collect(unit);
         if (is_shared(unit)) return release(unit);
       }
-      emit(unit, where_[unit].where);
+      run_unit(unit, where_[unit].where);
       release(unit);
     };
     const bool turns = gpus.count() > 1;
@@ -191,7 +191,7 @@ class basic_scheduler : collective_steps {
       if (is_together(base) && shared_.all.is_there(base, at))
         if (const int v = find_value(shared_.all.result_at(base, at), at); v >= 0) return v;
       if (const int u = units_.kernel_of[base]; u >= 0 && shared_.all.is_repeated(u)) {
-        if (home == at) emit(u, at);
+        if (home == at) run_unit(u, at);
         if (const int v = find_value(base, at); v >= 0) return v;
         add_transfer(base, home);
       }
@@ -293,7 +293,7 @@ class basic_scheduler : collective_steps {
     }
   }
 
-  constexpr void emit(int unit, const place& at) {
+  constexpr void run_unit(int unit, const place& at) {
     add_transfers(unit, at, false);
     // Only now is the number of this step known: what it reads lives until here.
     for (int m = units_.first_member[unit]; m >= 0; m = units_.next_member[m]) {

@@ -117,9 +117,9 @@ class task_sums {
   }
 
   constexpr void find_twins() {
-    const int slots = 2 * g_.count + 1;
-    const scratch_array<std::uint64_t> keys(slots);
-    const scratch_array<int> found(slots, -1);
+    const int slot_count = 2 * g_.count + 1;
+    const scratch_array<std::uint64_t> keys(slot_count);
+    const scratch_array<int> found(slot_count, -1);
     for (int n = 0; n < g_.count; ++n) {
       if (!(is_sum(g_, n) || is_gather(g_, n)) || (sums_.get()[n].tasks = tasks_of_terms(n)) == 0) continue;
       std::uint64_t key = hash_mix(g_[n].op->hash, static_cast<std::uint64_t>(g_[n].count));
@@ -127,8 +127,8 @@ class task_sums {
         const int o = g_.operand(n, k), twin = sums_.get()[o].twin;
         key = hash_mix(key, static_cast<std::uint64_t>(twin < 0 ? o : twin));
       }
-      int slot = static_cast<int>(key % static_cast<std::uint64_t>(slots));
-      while (found.get()[slot] >= 0 && keys.get()[slot] != key) slot = (slot + 1) % slots;
+      int slot = static_cast<int>(key % static_cast<std::uint64_t>(slot_count));
+      while (found.get()[slot] >= 0 && keys.get()[slot] != key) slot = (slot + 1) % slot_count;
       if (found.get()[slot] < 0) {
         found.get()[slot] = n;
         keys.get()[slot] = key;

@@ -213,27 +213,27 @@ ONTO_HD ONTO_INLINE void execute(Registers& r, const Source& source, instruction
 
 /// The value of a program, in one function: the compiler optimizes each function that is inlined once alone, and again
 /// where it is inlined.
-template <class Indices, class... I>
+template <class Indices, class... Line>
 struct program_value;
-template <int... K, class... I>
-struct program_value<std::integer_sequence<int, K...>, I...> {
+template <int... K, class... Line>
+struct program_value<std::integer_sequence<int, K...>, Line...> {
   /// Its inputs are taken from `source`.
   ONTO_HOST_DEVICE_EITHER
   template <class Source>
   ONTO_HD ONTO_INLINE static auto evaluate(const Source& source) {
-    program_registers<typename Source::template value<I::type>...> r;
-    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, I{}), 0)...};
-    return at<static_cast<int>(sizeof...(I)) - 1>(r);
+    program_registers<typename Source::template value<Line::type>...> r;
+    [[maybe_unused]] const int in_order[] = {(execute<K>(r, source, Line{}), 0)...};
+    return at<static_cast<int>(sizeof...(Line)) - 1>(r);
   }
 };
 
 /// A fused elementwise computation: the last instruction's register is the result; others are stored on the way.
-template <class... I>
-struct program : program_value<std::make_integer_sequence<int, static_cast<int>(sizeof...(I))>, I...> {
-  static constexpr int size = sizeof...(I);
+template <class... Line>
+struct program : program_value<std::make_integer_sequence<int, static_cast<int>(sizeof...(Line))>, Line...> {
+  static constexpr int size = sizeof...(Line);
 
   static constexpr element result_type() {
-    const element types[] = {I::type...};
+    const element types[] = {Line::type...};
     return types[size - 1];
   }
   static constexpr element result = result_type();
@@ -241,29 +241,29 @@ struct program : program_value<std::make_integer_sequence<int, static_cast<int>(
   // Arrays where a fold expression would do: clang refuses one of more than 256 arguments, and 128 operations over 129
   // leaves are 257 instructions.
   static constexpr pack_form find_packs() {
-    const pack_line lines[] = {pack_line_of(I{})...};
+    const pack_line lines[] = {pack_line_of(Line{})...};
     return find_pack_form(lines, size);
   }
   static constexpr pack_form packs = find_packs();
 };
 
 /// Whether a program makes elements from their indices.
-template <class... I>
-constexpr bool uses_index(program<I...>) {
-  for (const pack_line& x : {pack_line_of(I{})...})
+template <class... Line>
+constexpr bool uses_index(program<Line...>) {
+  for (const pack_line& x : {pack_line_of(Line{})...})
     if (x.generates) return true;
   return false;
 }
 
-template <class... I>
-constexpr program_slots slots_of(program<I...>) {
+template <class... Line>
+constexpr program_slots slots_of(program<Line...>) {
   program_slots s;
   // Not fold expressions: clang refuses one of more than 256 arguments, and 128 operations are 257 instructions.
-  const int slots[][3] = {{slots_used<I>::inputs, slots_used<I>::scalars, slots_used<I>::results}...};
-  for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
-    s.inputs = slots[k][0] > s.inputs ? slots[k][0] : s.inputs;
-    s.scalars = slots[k][1] > s.scalars ? slots[k][1] : s.scalars;
-    s.results = slots[k][2] > s.results ? slots[k][2] : s.results;
+  const int used[][3] = {{slots_used<Line>::inputs, slots_used<Line>::scalars, slots_used<Line>::results}...};
+  for (int k = 0; k < static_cast<int>(sizeof...(Line)); ++k) {
+    s.inputs = used[k][0] > s.inputs ? used[k][0] : s.inputs;
+    s.scalars = used[k][1] > s.scalars ? used[k][1] : s.scalars;
+    s.results = used[k][2] > s.results ? used[k][2] : s.results;
   }
   return s;
 }
@@ -271,22 +271,22 @@ constexpr program_slots slots_of(program<I...>) {
 /// Which inputs a program loads and which further results it stores, each in its slot, and of which types they are.
 template <class Program>
 struct program_operands;
-template <class... I>
-struct program_operands<program<I...>> {
-  static constexpr program_slots slots = slots_of(program<I...>{});
-  static constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
-  static constexpr int size = sizeof...(I);
+template <class... Line>
+struct program_operands<program<Line...>> {
+  static constexpr program_slots used = slots_of(program<Line...>{});
+  static constexpr int inputs = used.inputs, scalars = used.scalars, results = used.results;
+  static constexpr int size = sizeof...(Line);
 
   struct table {
-    bool loads[slots.inputs + 1]{};  // a phase of a row kernel may load a few of many inputs
-    element type[slots.inputs + 1]{};
-    element result_type[slots.results + 1]{};
+    bool loads[used.inputs + 1]{};  // a phase of a row kernel may load a few of many inputs
+    element type[used.inputs + 1]{};
+    element result_type[used.results + 1]{};
   };
   static constexpr table find() {
-    constexpr int input[] = {slots_used<I>::inputs...}, result[] = {slots_used<I>::results...};
-    constexpr element type[] = {I::type...};
+    constexpr int input[] = {slots_used<Line>::inputs...}, result[] = {slots_used<Line>::results...};
+    constexpr element type[] = {Line::type...};
     table t;
-    for (int k = 0; k < static_cast<int>(sizeof...(I)); ++k) {
+    for (int k = 0; k < static_cast<int>(sizeof...(Line)); ++k) {
       if (input[k] > 0) t.loads[input[k] - 1] = true, t.type[input[k] - 1] = type[k];
       if (result[k] > 0) t.result_type[result[k] - 1] = type[k];
     }
@@ -298,10 +298,10 @@ struct program_operands<program<I...>> {
   using input = element_t<found.type[Slot]>;
   template <int Slot>
   using further = element_t<found.result_type[Slot]>;
-  using result = element_t<program<I...>::result>;
+  using result = element_t<program<Line...>::result>;
 
   static constexpr int find_widest() {
-    int bytes = size_of(program<I...>::result);
+    int bytes = size_of(program<Line...>::result);
     for (int k = 0; k < inputs; ++k)
       if (size_of(found.type[k]) > bytes) bytes = size_of(found.type[k]);
     for (int k = 0; k < results; ++k)

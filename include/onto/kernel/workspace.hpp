@@ -61,7 +61,7 @@ constexpr std::int64_t most_fold_workspace(std::int64_t outputs, std::int64_t co
 /// What the workspace of a row kernel depends on.
 struct row_work {
   std::int64_t rows = 0, count = 0;  // count: elements of a row
-  std::int64_t slots = 0;            // inputs, and what phases keep, for each element of a row
+  std::int64_t slot_count = 0;       // inputs, and what phases keep, for each element of a row
   std::int64_t size = 0;             // of an element of the widest slot
   std::int64_t given = 0;            // values for a row that phases give to later ones
 };
@@ -79,7 +79,7 @@ constexpr bool stay_whole(const row_work& w) {
   constexpr std::int64_t shared = 64 << 10, states = 512, pack = 16;
   const bool many = w.rows >= most_rows_together * few_blocks || times(w.rows, w.count) <= worth_splitting / 2;
   const std::int64_t in_slot = plus(times(times(rows_together(w.rows), w.count), w.size), pack * most_row_threads);
-  return many && times(w.slots, in_slot) <= shared - states;
+  return many && times(w.slot_count, in_slot) <= shared - states;
 }
 
 /// The most bytes that a row kernel works in: two partial results of each piece, and what is given.

@@ -238,33 +238,33 @@ constexpr auto join_first(const E& x) {
 /// The elements of those numbers along an axis: `take<0>(table, i)`. Without an axis, of all elements in row-major
 /// order. *Mandates* integers as numbers, an axis the operand has, and an element to take. *Returns* (a..., i..., b...)
 /// for an operand (a..., n, b...) and numbers (i...). A number outside takes the nearest element, as in JAX's `x[i]`.
-template <int Axis, expression E, expression I>
-constexpr auto take(const E& x, const I& numbers) {
-  static_assert(E::facts.shape.rank + I::facts.shape.rank <= max_rank + 1,
+template <int Axis, expression E, expression Index>
+constexpr auto take(const E& x, const Index& numbers) {
+  static_assert(E::facts.shape.rank + Index::facts.shape.rank <= max_rank + 1,
                 "[onto.shape] a tensor has at most 8 dimensions; reshape to fewer");
   return make<op::take<detail::axis_in<Axis, E>>>(numbers, x);
 }
-template <class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
-constexpr auto take(const E& x, const I& numbers) {
+template <class E, class Index, detail::only_if<(expression<E> && expression<Index>)> = 0>
+constexpr auto take(const E& x, const Index& numbers) {
   return take<0>(detail::flattened(x), numbers);
 }
 
 /// `take` under TensorFlow's name; along the first axis unless another is named.
-template <int Axis = 0, class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
-constexpr auto gather(const E& x, const I& numbers) {
+template <int Axis = 0, class E, class Index, detail::only_if<(expression<E> && expression<Index>)> = 0>
+constexpr auto gather(const E& x, const Index& numbers) {
   return take<Axis>(x, numbers);
 }
 
 /// The rows of a table: `take<0>(table, numbers)`.
-template <class E, class I, detail::only_if<(expression<E> && expression<I>)> = 0>
-constexpr auto embedding(const E& table, const I& numbers) {
+template <class E, class Index, detail::only_if<(expression<E> && expression<Index>)> = 0>
+constexpr auto embedding(const E& table, const Index& numbers) {
   return take<0>(table, numbers);
 }
 
 /// For each number the element in its own row: `take_along_axis<1>(x, i)` is `x(r, i(r, c))` at (r, c). PyTorch's
 /// `gather`. *Mandates* as many dimensions, whose extents broadcast but for the axis.
-template <int Axis, expression E, expression I>
-constexpr auto take_along_axis(const E& x, const I& numbers) {
+template <int Axis, expression E, expression Index>
+constexpr auto take_along_axis(const E& x, const Index& numbers) {
   return make<op::take_along<detail::axis_in<Axis, E>>>(numbers, x);
 }
 
@@ -281,8 +281,8 @@ struct extents_of_a_part_are_constants : mistake {
 /// A part of these extents that begins at numbers known when the program runs: `dynamic_slice<2, 3>(x, starts)`, where
 /// `starts` has a number an axis. A part that would reach beyond the end begins earlier, as in JAX.
 /// *Mandates* an extent an axis, none greater than the operand's.
-template <int... Sizes, expression E, expression I>
-constexpr auto dynamic_slice(const E& x, const I& starts) {
+template <int... Sizes, expression E, expression Index>
+constexpr auto dynamic_slice(const E& x, const Index& starts) {
   if constexpr (((Sizes < 0) || ...))
     return typename detail::extents_of_a_part_are_constants<E>::result{};
   else
@@ -291,29 +291,29 @@ constexpr auto dynamic_slice(const E& x, const I& starts) {
 
 /// `x` with `update` in it, which begins at numbers known when the program runs, as `dynamic_slice`: JAX's
 /// `dynamic_update_slice`. *Mandates* an update of as many dimensions, none longer than the operand's.
-template <class E, class U, class I, detail::only_if<(expression<E> && expression<U> && expression<I>)> = 0>
-constexpr auto update_slice(const E& x, const U& update, const I& starts) {
+template <class E, class U, class Index, detail::only_if<(expression<E> && expression<U> && expression<Index>)> = 0>
+constexpr auto update_slice(const E& x, const U& update, const Index& starts) {
   return make<op::update_slice>(starts, x, update);
 }
 
 namespace detail {
 /// What has the shape of updates: of a vector the numbers have it.
-template <class E, class I>
-constexpr auto like_updates(const E& x, const I& numbers) {
+template <class E, class Index>
+constexpr auto like_updates(const E& x, const Index& numbers) {
   if constexpr (E::facts.shape.rank == 1)
     return cast<typename E::element_type>(numbers);
   else
     return take<0>(x, numbers);
 }
 /// Updates of rows by number: one number, of a tensor of rank 0 too, is for all elements.
-template <class E, class I, class U>
-constexpr auto updates_by(const E& x, const I& numbers, const U& updates) {
+template <class E, class Index, class U>
+constexpr auto updates_by(const E& x, const Index& numbers, const U& updates) {
   if constexpr (!expression<U>)
-    return join_first<I>(full_like(like_updates(x, numbers), updates));
-  else if constexpr (U::facts.shape.rank == 0 && E::facts.shape.rank + I::facts.shape.rank > 1)
-    return join_first<I>(make<op::stretch_like>(like_updates(x, numbers), updates));
+    return join_first<Index>(full_like(like_updates(x, numbers), updates));
+  else if constexpr (U::facts.shape.rank == 0 && E::facts.shape.rank + Index::facts.shape.rank > 1)
+    return join_first<Index>(make<op::stretch_like>(like_updates(x, numbers), updates));
   else
-    return join_first<I>(updates);
+    return join_first<Index>(updates);
 }
 template <class U>
 concept updates = expression<U> || number_argument<U>;
@@ -322,47 +322,49 @@ concept updates = expression<U> || number_argument<U>;
 /// `x` with rows of those numbers replaced: `x(numbers(k), ...)` by `updates(k, ...)`, the last one where several have
 /// one number. *Mandates* integers as numbers, and updates (i..., b...) for numbers (i...) and an operand (n, b...), or
 /// one number of the type of `x`: `scatter(x, i, 0)`.
-template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && detail::updates<U>)> = 0>
-constexpr auto scatter(const E& x, const I& numbers, const U& updates) {
+template <class E, class Index, class U,
+          detail::only_if<(expression<E> && expression<Index> && detail::updates<U>)> = 0>
+constexpr auto scatter(const E& x, const Index& numbers, const U& updates) {
   return make<op::scatter<false>>(detail::flattened(numbers), x, detail::updates_by(x, numbers, updates));
 }
 
 /// `x` with updates added to its rows, all of them where several have one number; each sum is kept as `sum` keeps it.
-template <class E, class I, class U, detail::only_if<(expression<E> && expression<I> && detail::updates<U>)> = 0>
-constexpr auto scatter_add(const E& x, const I& numbers, const U& updates) {
+template <class E, class Index, class U,
+          detail::only_if<(expression<E> && expression<Index> && detail::updates<U>)> = 0>
+constexpr auto scatter_add(const E& x, const Index& numbers, const U& updates) {
   return make<op::scatter<true>>(detail::flattened(numbers), x, detail::updates_by(x, numbers, updates));
 }
 
 /// The sums of the rows of `x` that have one number: `segment_sum<10>(x, numbers)` has 10. Numbers outside, below 0
 /// too, are left out. *Returns* (N, b...) of the type of `sum`, for rows (i..., b...) and numbers (i...).
-template <int N, expression E, expression I>
-constexpr auto segment_sum(const E& x, const I& numbers) {
-  return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), detail::join_first<I>(x));
+template <int N, expression E, expression Index>
+constexpr auto segment_sum(const E& x, const Index& numbers) {
+  return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), detail::join_first<Index>(x));
 }
 
 /// The greatest elements of the rows of `x` that have one number, and the least: `segment_max<10>(x, numbers)`. Numbers
 /// outside are left out. *Returns* (N, b...) for rows (i..., b...) and numbers (i...). A segment without rows has the
 /// least element that there is, and the greatest: infinities of floating-point types.
-template <int N, expression E, expression I>
-constexpr auto segment_max(const E& x, const I& numbers) {
+template <int N, expression E, expression Index>
+constexpr auto segment_max(const E& x, const Index& numbers) {
   return make<op::segment_extreme<detail::segments<N>(), fold::max>>(detail::flattened(numbers),
-                                                                     detail::join_first<I>(x));
+                                                                     detail::join_first<Index>(x));
 }
-template <int N, expression E, expression I>
-constexpr auto segment_min(const E& x, const I& numbers) {
+template <int N, expression E, expression Index>
+constexpr auto segment_min(const E& x, const Index& numbers) {
   return make<op::segment_extreme<detail::segments<N>(), fold::min>>(detail::flattened(numbers),
-                                                                     detail::join_first<I>(x));
+                                                                     detail::join_first<Index>(x));
 }
 
 /// How often each number of 0 to `N - 1` is there, as int64; others are left out.
-template <int N, expression I>
-constexpr auto bincount(const I& numbers) {
+template <int N, expression Index>
+constexpr auto bincount(const Index& numbers) {
   return make<op::segment_sum<detail::segments<N>()>>(detail::flattened(numbers), fill<std::int64_t>(c<1>));
 }
 
 /// The same of weights, an element for each number: their sums.
-template <int N, expression I, expression W>
-constexpr auto bincount(const I& numbers, const W& weights) {
+template <int N, expression Index, expression W>
+constexpr auto bincount(const Index& numbers, const W& weights) {
   return segment_sum<N>(weights, numbers);
 }
 

@@ -85,16 +85,16 @@ struct one_hot : detail::integer_packs {
   static constexpr detail::element_check check(element x) { return detail::check_same(integer_elements, x); }
   static constexpr element result(element) { return element_of<To>; }
 
-  template <class T, class I>
-  ONTO_HD ONTO_INLINE static T at(std::int64_t index, I x) {
+  template <class T, class Number>
+  ONTO_HD ONTO_INLINE static T at(std::int64_t index, Number x) {
     return at_column<T>(static_cast<std::uint32_t>(index % columns), x);
   }
-  template <class T, class Column, class I>
-  ONTO_HD ONTO_INLINE static T at_column(Column column, I x) {
+  template <class T, class Column, class Number>
+  ONTO_HD ONTO_INLINE static T at_column(Column column, Number x) {
     if constexpr (math::is_pack<T>) {
-      return convert<typename T::value_type>(I(column) == x);
+      return convert<typename T::value_type>(Number(column) == x);
     } else {  // a number below 0 is a large one here, and no column
-      using word = std::conditional_t<sizeof(I) == 8, std::uint64_t, std::uint32_t>;
+      using word = std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>;
       return T(static_cast<word>(x) == column ? 1 : 0);
     }
   }

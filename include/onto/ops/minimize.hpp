@@ -3,9 +3,8 @@
 // their next values.
 #pragma once
 
+#include <onto/core/hana.hpp>
 #include <onto/ops/train_step.hpp>
-
-#include <boost/hana/fwd/tuple.hpp>
 
 #include <initializer_list>
 

@@ -2,15 +2,13 @@
 // Towers: the same function for each device of a list, and what joins the results.
 #pragma once
 
+#include <onto/core/hana.hpp>
 #include <onto/device/world.hpp>
 #include <onto/expr/data.hpp>
 #include <onto/expr/scope.hpp>
 #include <onto/expr/shape_check.hpp>
 #include <onto/ops/arithmetic.hpp>
 #include <onto/ops/concat.hpp>
-
-#include <boost/hana/at.hpp>
-#include <boost/hana/tuple.hpp>
 
 #include <concepts>
 #include <tuple>

@@ -2,6 +2,7 @@
 // The plan of a program as a constexpr value: kernels, transfers, bytes, memory. `plan_of(e)` can be asserted on.
 #pragma once
 
+#include <onto/core/hana.hpp>
 #include <onto/core/plain_tuple.hpp>
 #include <onto/device/world.hpp>
 #include <onto/expr/not_a_feed.hpp>
@@ -12,8 +13,6 @@
 #include <onto/graph/schedule.hpp>
 #include <onto/graph/task_sums.hpp>
 #include <onto/plan/workspace.hpp>
-
-#include <boost/hana/tuple.hpp>
 
 #include <string>
 #include <tuple>

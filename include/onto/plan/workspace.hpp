@@ -67,7 +67,7 @@ class workspace_finder {
     const scratch_array<bool> counted(g_.count);
     for (int m = units_.first_member[root]; m >= 0; m = units_.next_member[m]) {
       const op_kind kind = g_[m].kind();
-      if (kind == op_kind::reduce || kind == op_kind::row) ++w.slots;
+      if (kind == op_kind::reduce || kind == op_kind::row) ++w.slot_count;
       // A softmax gives its rows' maxima and sums, and what follows of these.
       w.given += kind == op_kind::row ? 3 : kind == op_kind::reduce || is_column(shapes_[m], axis) ? 1 : 0;
       w.size = greatest(w.size, size_of(g_[m].type));
@@ -76,7 +76,7 @@ class workspace_finder {
         if (counted.get()[o] || units_.kernel_of[base_of(g_, units_, o)] == root || is_column(shapes_[o], axis))
           continue;
         counted.get()[o] = true;
-        ++w.slots;
+        ++w.slot_count;
         w.size = greatest(w.size, size_of(g_[o].type));
       }
     }

@@ -96,8 +96,8 @@ struct backend_kernel {
 struct kernel_entry {
   static constexpr int host = 0;  // the slot of the CPU, which has every kernel
   static constexpr int own = 2;   // of a backend of the program's own, ONTO_BACKEND
-  static constexpr int slots = 3;
-  backend_kernel launch[slots];
+  static constexpr int slot_count = 3;
+  backend_kernel launch[slot_count];
 };
 
 }  // namespace onto::detail

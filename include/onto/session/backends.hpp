@@ -20,7 +20,7 @@ inline namespace ONTO_ABI {
 template <int... Slots>
 auto list_backends(std::integer_sequence<int, Slots...>)
     -> decltype((backend_list<>{} + ... + typename backend_at<Slots>::list{}));
-using backends = decltype(list_backends(std::make_integer_sequence<int, kernel_entry::slots>{}));
+using backends = decltype(list_backends(std::make_integer_sequence<int, kernel_entry::slot_count>{}));
 
 /// The GPUs of one backend, found.
 template <class Gpus>

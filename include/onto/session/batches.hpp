@@ -227,8 +227,8 @@ class batches {
                                            << count_ << " rows make no batch of " << size << " with prefetch "
                                            << options.prefetch << "; a size is 1 or more, prefetch 0 or more");
     per_epoch_ = options.drop_last ? count_ / size : (count_ + size - 1) / size;
-    const int slots = is_prepared() ? options.prefetch + 1 : 1;
-    for (int k = 0; k < slots; ++k) slots_.push_back(std::make_unique<slot>(rows_));
+    const int ahead = is_prepared() ? options.prefetch + 1 : 1;
+    for (int k = 0; k < ahead; ++k) slots_.push_back(std::make_unique<slot>(rows_));
   }
   batches(const batches&) = delete;
   batches& operator=(const batches&) = delete;

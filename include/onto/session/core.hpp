@@ -287,8 +287,8 @@ class session_core final : public session_runtime {
           out.shapes[n] = shape_of(*m.state.values[n]);
           out.data[n].data = const_cast<void*>(values_of(*m.state.values[n]));
         } else if (kind == op_kind::variable) {
-          if (!out.slots[n]) out.slots[n] = &variables_.of(g[n]);
-          const variable& v = *out.slots[n];
+          if (!out.known[n]) out.known[n] = &variables_.of(g[n]);
+          const variable& v = *out.known[n];
           out.pinned[n] = v.where;
           out.shapes[n] = g[n].shape;
           if (v.value) {
@@ -358,8 +358,8 @@ class session_core final : public session_runtime {
   /// Does the updates in place, and exchanges the values of other variables.
   void commit(const graph_view& g, bound_program& b, const run_leaves& leaves, execution& of_run) {
     mutex_lock lock(mutex_);
-    if (b.deferred > 0) of_run.update_in_place(leaves.slots);
-    exchange_values(g, b, leaves.slots);
+    if (b.deferred > 0) of_run.update_in_place(leaves.known);
+    exchange_values(g, b, leaves.known);
   }
 
   ref<process_group> group_;  // null where there is but one process

@@ -23,7 +23,7 @@ ONTO_RUNTIME device* make_simulated_gpu(int index, int physical, const memory_li
 /// *Throws* `invalid_argument_error` for options that make no sense, or none with the devices that are there.
 ONTO_COLD ONTO_NOINLINE inline device_list find_devices(const session_options& options, const gpu_finder* finders) {
   check_options(options);
-  constexpr int most = kernel_entry::slots;
+  constexpr int most = kernel_entry::slot_count;
   ref<gpu_list> found[most];
   int real = 0;
   for (int b = 0; b < most && finders[b]; ++b) {

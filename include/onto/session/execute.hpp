@@ -67,16 +67,16 @@ class execution : run_memory {
     b_.progress.asked = true;
   }
 
-  /// Does the updates in place: over the value of `slots[n]` where the run and the session alone hold it, else beside
+  /// Does the updates in place: over the value of `known[n]` where the run and the session alone hold it, else beside
   /// it. *Preconditions* the session is locked, so nobody begins to read; `expect_updates()`. *Throws*
   /// `resource_exhausted_error`; then nothing has changed.
-  ONTO_NOINLINE void update_in_place(const variable* const* slots) {
+  ONTO_NOINLINE void update_in_place(const variable* const* known) {
     for (int k = 0; k < b_.moving_count; ++k) {
       const int v = b_.moving[k];
       if (!b_.values[v].in_place) continue;
       const int n = g_.operand(b_.values[v].node, 0);
       const device_block*& old = b_.variable[n];
-      device_block* const value = slots[n]->value;
+      device_block* const value = known[n]->value;
       bool alone = false;
       if (old && old == value) {
         old->drop();

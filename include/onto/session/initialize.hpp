@@ -2,9 +2,8 @@
 // The initial values of variables: which variables are set, and the mistakes in saying so.
 #pragma once
 
+#include <onto/core/hana.hpp>
 #include <onto/plan/plan.hpp>
-
-#include <boost/hana/tuple.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -22,7 +22,7 @@ struct run_leaves {
   host_slot* data = nullptr;
   const device_block** variable = nullptr;  // references are held
   place* pinned = nullptr;
-  onto::detail::variable** slots = nullptr;  // the session's variables, as far as they were looked up
+  onto::detail::variable** known = nullptr;  // the session's variables, as far as they were looked up
   int* list = nullptr;                       // placeholders, constants and variables
   int count = 0;
   bool writes = false;  // some variable
@@ -38,7 +38,7 @@ struct run_leaves {
     data = memory.make<host_slot>(g.count);
     variable = memory.make<const device_block*>(g.count);
     pinned = memory.make<place>(g.count);
-    slots = memory.make<onto::detail::variable*>(g.count);
+    known = memory.make<onto::detail::variable*>(g.count);
     list = memory.make<int>(g.count);
     for (int n = 0; n < g.count; ++n) {
       const graph_node& x = g.nodes[n];

@@ -64,12 +64,12 @@ class refined_nodes {
       }
     }
     for (int k = 0; k < r.nodes.size; ++k)
-      if (!joins_[k]) place_of[k] = emit(k, k);
+      if (!joins_[k]) place_of[k] = put(k, k);
   }
 
  private:
   /// Writes node `k`, and before it what joins the kernel of `root` with it. *Returns* where it is.
-  int emit(int k, int root) {
+  int put(int k, int root) {
     extents shapes[max_operands];
     graph_node n = typed_[k] >= 0 ? compiled_[typed_[k]] : *r_.nodes[k].derived;
     n.id = root_[k] > 0 ? hash_mix(r_.id_of(k), static_cast<std::uint64_t>(root)) : r_.id_of(k);
@@ -84,7 +84,7 @@ class refined_nodes {
       if (joins_[operand] && root_[operand] != root + 1) {
         if (root_[operand] > 0) between_.push_back(m_, {operand, place_of[operand]});
         root_[operand] = root + 1;
-        place_of[operand] = emit(operand, root);
+        place_of[operand] = put(operand, root);
       }
       int o = place_of[operand];
       if (general_[k] > 0 && nodes[o].kind() == op_kind::scalar) {

@@ -80,12 +80,12 @@ class run_memory {
 };
 
 /// The new values that lie beside those of variables take their places. *Preconditions* the session is locked.
-inline void exchange_values(const graph_view& g, bound_program& b, variable* const* slots) {
+inline void exchange_values(const graph_view& g, bound_program& b, variable* const* known) {
   for (int k = 0; k < b.moving_count; ++k) {
     const int v = b.moving[k];
     if (!b.values[v].variable || !b.written[v]) continue;
     const int n = g.operand(b.values[v].node, 0);
-    variable& slot = *slots[n];
+    variable& slot = *known[n];
     device_block* old = slot.value;
     slot.value = b.written[v];
     slot.where = b.values[v].at;

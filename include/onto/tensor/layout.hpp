@@ -173,8 +173,8 @@ using any_integer = std::int64_t;
 #endif
 
 /// What an array holds that is no text.
-template <class I>
-concept integer_in_an_array = std::is_integral_v<I> && sizeof(I) > 1;
+template <class Int>
+concept integer_in_an_array = std::is_integral_v<Int> && sizeof(Int) > 1;
 
 [[noreturn]] ONTO_COLD inline void throw_no_extent(std::size_t axis, any_integer given) {
   message m("[onto.tensor] axis ");

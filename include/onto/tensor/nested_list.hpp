@@ -185,10 +185,10 @@ inline constexpr bool checked_by_a_run<tensor<T, Other...>, T, shape<Dims...>> =
                                                                                                shape<Dims...>{});
 
 // What an element type is deduced of where a tensor was given extents alone.
-template <class I>
+template <class Int>
 struct extents_without_a_type {
   using element = float;
-  static constexpr bool ok = sizeof(I) == 0;
+  static constexpr bool ok = sizeof(Int) == 0;
   static_assert(ok == true, "[onto.tensor] extents have no element type; write tensor<float, dyn, dyn> t({2, 3})");
 };
 // And where it was given a variable count and a fraction, as std::vector is. clang asks before it knows that it was.

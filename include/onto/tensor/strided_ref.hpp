@@ -152,8 +152,8 @@ class strided_ref {
     static_assert(N == sizeof...(Dims) && M == sizeof...(Dims),
                   "[onto.tensor] strided values take an extent and a stride per axis");
   }
-  template <detail::integer_in_an_array I, std::size_t N, std::size_t M>
-  strided_ref(const T* data, const I (&shape)[N], const std::int64_t (&strides)[M])
+  template <detail::integer_in_an_array Int, std::size_t N, std::size_t M>
+  strided_ref(const T* data, const Int (&shape)[N], const std::int64_t (&strides)[M])
       : strided_ref(data, detail::to_extents(shape), std::to_array(strides)) {
     static_assert(N == sizeof...(Dims) && M == sizeof...(Dims),
                   "[onto.tensor] strided values take an extent and a stride per axis");

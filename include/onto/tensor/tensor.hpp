@@ -62,8 +62,8 @@ class tensor {
   /// otherwise or an extent is negative or above 2^31 - 1, `resource_exhausted_error` where memory is used up.
   template <std::size_t N>
   explicit tensor(const detail::any_integer (&dims)[N]) : tensor(detail::to_extents<rank, true>(dims)) {}
-  template <detail::integer_in_an_array I, std::size_t N>
-  explicit tensor(const I (&dims)[N]) : tensor(detail::to_extents<rank, true>(dims)) {}
+  template <detail::integer_in_an_array Int, std::size_t N>
+  explicit tensor(const Int (&dims)[N]) : tensor(detail::to_extents<rank, true>(dims)) {}
 
   /// Zeros of a shape given as a value: `extents`, or another tensor's `shape()`. *Throws* as above.
   template <class Shape>
@@ -130,8 +130,8 @@ class tensor {
   template <std::size_t N>
   tensor(std::span<const T> values, const detail::any_integer (&dims)[N])
       : tensor(values, detail::to_extents<rank>(dims)) {}
-  template <detail::integer_in_an_array I, std::size_t N>
-  tensor(std::span<const T> values, const I (&dims)[N]) : tensor(values, detail::to_extents<rank>(dims)) {}
+  template <detail::integer_in_an_array Int, std::size_t N>
+  tensor(std::span<const T> values, const Int (&dims)[N]) : tensor(values, detail::to_extents<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor(std::span<const T> values, const Shape& shape) : shape_(detail::to_array<rank>(detail::to_extents(shape))) {
@@ -365,10 +365,10 @@ tensor(std::initializer_list<std::initializer_list<T>>) -> tensor<T, dyn, dyn>;
 // Of several types they are double: `tensor f{{1, 0.1}, {0, 1}}`.
 tensor(std::initializer_list<detail::mixed_row>)->tensor<double, dyn, dyn>;
 // Extents alone have no element type. Having said so, clang takes the next guide.
-template <std::integral I, std::size_t N>
-tensor(const I (&)[N]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
-template <class I, std::size_t N>
-tensor(const I (&)[N]) -> tensor<typename detail::extents_without_a_type<I>::element, dyn, dyn>;
+template <std::integral Int, std::size_t N>
+tensor(const Int (&)[N]) -> tensor<typename detail::extents_without_a_type<Int>::element, dyn, dyn>;
+template <class Int, std::size_t N>
+tensor(const Int (&)[N]) -> tensor<typename detail::extents_without_a_type<Int>::element, dyn, dyn>;
 
 namespace detail {
 template <class>

@@ -137,9 +137,9 @@ class tensor_ref {
     requires(detail::pointer_to<Pointer, T>)
   tensor_ref(const Pointer& data, const detail::any_integer (&dims)[N])
       : tensor_ref(data, detail::to_extents<rank>(dims)) {}
-  template <class Pointer, detail::integer_in_an_array I, std::size_t N>
+  template <class Pointer, detail::integer_in_an_array Int, std::size_t N>
     requires(detail::pointer_to<Pointer, T>)
-  tensor_ref(const Pointer& data, const I (&dims)[N]) : tensor_ref(data, detail::to_extents<rank>(dims)) {}
+  tensor_ref(const Pointer& data, const Int (&dims)[N]) : tensor_ref(data, detail::to_extents<rank>(dims)) {}
   template <class Pointer, class Shape>
     requires(detail::pointer_to<Pointer, T>&& detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(const Pointer& data, const Shape& shape)
@@ -152,8 +152,8 @@ class tensor_ref {
   template <std::size_t N>
   tensor_ref(std::span<const T> values, const detail::any_integer (&dims)[N])
       : tensor_ref(values, detail::to_extents<rank>(dims)) {}
-  template <detail::integer_in_an_array I, std::size_t N>
-  tensor_ref(std::span<const T> values, const I (&dims)[N]) : tensor_ref(values, detail::to_extents<rank>(dims)) {}
+  template <detail::integer_in_an_array Int, std::size_t N>
+  tensor_ref(std::span<const T> values, const Int (&dims)[N]) : tensor_ref(values, detail::to_extents<rank>(dims)) {}
   template <class Shape>
     requires(detail::shape_value<Shape, static_cast<int>(sizeof...(Dims))>)
   tensor_ref(std::span<const T> values, const Shape& shape) : tensor_ref(values.data(), shape) {

@@ -86,8 +86,8 @@ tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const detail
   deserialize(bytes, t.values());
   return t;
 }
-template <int... Dims, detail::integer_in_an_array I, std::size_t N>
-tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const I (&shape)[N]) {
+template <int... Dims, detail::integer_in_an_array Int, std::size_t N>
+tensor<text, Dims...> deserialize(std::span<const std::byte> bytes, const Int (&shape)[N]) {
   tensor<text, Dims...> t(detail::to_extents<sizeof...(Dims)>(shape));
   deserialize(bytes, t.values());
   return t;

@@ -173,7 +173,7 @@ void add_row_operands(family& f, const extents& space, int axis, bool shared_inp
   f.add(space[0], space[1], axis, shared_input, data % 64, r.grid.width, r.grid.depth, r.grid.steps, r.grid.packs,
         r.grid.pieces, r.blocks, r.pack_step, r.lane_step, r.states_at, shared_bytes_of(r), row_workspace(r),
         rows_at_once(r), r.any_same);
-  for (int k = 0; k < facts::slots; ++k) f.add(r.at[k]);
+  for (int k = 0; k < facts::slot_count; ++k) f.add(r.at[k]);
   for (int k = 0; k < facts::inputs; ++k) f.add(r.same[k], r.in_packs[k], r.step[k]);
   f.add(r.in_packs[facts::inputs], r.step[facts::inputs]);
 }

@@ -47,4 +47,4 @@ static_assert(same<decltype(backend_list<int>{} + backend_list<copier>{}), backe
 
 // A kernel of nobody is nowhere.
 static_assert(kernel_entry{}.launch[kernel_entry::host].run == nullptr);
-static_assert(kernel_entry::own < kernel_entry::slots);
+static_assert(kernel_entry::own < kernel_entry::slot_count);

@@ -239,8 +239,8 @@ bool works_within_bounds() {
   for (int rows : {1, 2, 3, 7, 8, 15, 33, 100, 131, 1000, 2111, 2112, 4096, 5000, 100000})
     for (int n : {1, 2, 3, 4, 16, 31, 100, 512, 1000, 1024, 4096, 16384, 50257, 70000, 128256, 10000000}) {
       row_work w{rows, n, facts::keeps, 4, facts::given};
-      for (int k = 0; k < facts::slots; ++k) w.size = greatest(w.size, facts::table.size[k]);
-      for (int k = 0; k < facts::inputs; ++k) w.slots += facts::table.elements[k] ? 1 : 0;
+      for (int k = 0; k < facts::slot_count; ++k) w.size = greatest(w.size, facts::table.size[k]);
+      for (int k = 0; k < facts::inputs; ++k) w.slot_count += facts::table.elements[k] ? 1 : 0;
       const std::int64_t most = most_row_workspace(w);
       for (const int axis : {0, 1})
         for (const std::int64_t shared : {64 << 10, 99 << 10, 227 << 10})

@@ -210,7 +210,8 @@ ONTO_COLD inline bool read_devices(std::string_view text, const task_name& task,
       return false;
     if (kind != static_cast<int>(device_kind::gpu) && kind != static_cast<int>(device_kind::cpu)) return false;
     out.add(new cluster_device({static_cast<device_kind>(kind), index, true, &task},
-                               slot < kernel_entry::slots ? slot : kernel_entry::host, std::string(line), streams));
+                               slot < kernel_entry::slot_count ? slot : kernel_entry::host, std::string(line),
+                               streams));
     out[out.count() - 1].links = {hardware_number(hardware[0], hardware[1]), adds != 0, in_messages != 0};
   }
   return true;

@@ -35,8 +35,8 @@ struct column_step {
   element type;        // of its values
   line_function span;  // null: the values are those of a slot
   const fold_table* table;
-  const bool* loads;  // per slot below `slots`: whether it is read
-  int slots;
+  const bool* loads;  // per slot below `slot_count`: whether it is read
+  int slot_count;
 
   constexpr bool folds() const { return table != nullptr; }
   constexpr bool keeps() const { return kind == phase_kind::kept_fold || kind == phase_kind::keep; }
@@ -138,9 +138,9 @@ struct column_plan {
     if (step.folds() && width > least_line / 2) return 1;
     const int last = kernel.inputs + kernel.keeps - 1;
     const bool in_result = step.kind == phase_kind::store ||
-                           (keeps_in_result && (step.keeps() || (last < step.slots && step.loads[last])));
+                           (keeps_in_result && (step.keeps() || (last < step.slot_count && step.loads[last])));
     bool joined = !in_result || out_stride[axis] == width;
-    for (int i = 0; i < step.slots && i < kernel.inputs; ++i)
+    for (int i = 0; i < step.slot_count && i < kernel.inputs; ++i)
       if (step.loads[i] && how[i] == reading::in_place && !is_column(i))
         joined = joined && call.in[i].stride[axis] == width;
     return joined ? together : 1;

@@ -20,18 +20,18 @@ ONTO_RUNTIME void run_column_kernel(thread_pool& pool, const column_kernel& kern
 /// What a thread needs for lines that are brought, and for values that wait.
 class line_memory {
  public:
-  explicit line_memory(const column_plan& plan) : slots(plan.kernel.inputs), buffer_(plan.line_memory) {
+  explicit line_memory(const column_plan& plan) : lines(plan.kernel.inputs), buffer_(plan.line_memory) {
     char* at = buffer_.data();
     const std::int64_t held = plan.rows_held * plan.width;
     for (int i = 0; i < plan.kernel.inputs; ++i) {
-      slots[i] = at;
+      lines[i] = at;
       if (plan.how[i] == column_plan::reading::always)
         at += column_plan::rounded(held * size_of(computed_as(plan.call.in[i].type)));
     }
     halves = at;
     values = plan.gathers ? at + column_plan::rounded(held * 2) : at;
   }
-  small_array<void*, 32> slots;
+  small_array<void*, 32> lines;
   void* halves;
   void* values;
 
@@ -168,11 +168,11 @@ class column_block {
                  line_memory& memory) {
     small_array<const void*, 32> in(slots_);
     small_array<std::int64_t, 32> down(slots_);
-    for (int k = 0; k < step.slots; ++k) {
+    for (int k = 0; k < step.slot_count; ++k) {
       if (!step.loads[k]) continue;
       if (k < p_.kernel.inputs && p_.how[k] == reading::always) {
-        bring(k, row, rows, memory.slots[k], memory);
-        in[k] = memory.slots[k];
+        bring(k, row, rows, memory.lines[k], memory);
+        in[k] = memory.lines[k];
         down[k] = width_ * together * size_[k];
       } else {
         in[k] = static_cast<const char*>(at_[k]) + row * down_[k];
@@ -198,7 +198,7 @@ class column_block {
     if (c.lines > 0) take(step, c, states);
     const std::int64_t rest = rows % together;
     if (rest != 0) {
-      for (int k = 0; k < step.slots; ++k)
+      for (int k = 0; k < step.slot_count; ++k)
         if (step.loads[k]) in[k] = static_cast<const char*>(in[k]) + c.lines * down[k];
       line_call last = c;
       last.out = static_cast<char*>(c.out) + c.lines * c.out_down;
@@ -229,7 +229,7 @@ class column_block {
   static void take(const column_step& step, const line_call& c, void* states) {
     if (step.span) step.span(c);
     if (!step.folds()) return;
-    const int slot = step.slots - 1;
+    const int slot = step.slot_count - 1;
     const void* const values = step.span ? c.out : c.in[slot];
     const std::int64_t pitch = (step.span ? c.out_down : c.down[slot]) / size_of(step.type);
     step.table->columns(states, values, c.lines, c.count, pitch, 0);

@@ -25,9 +25,9 @@ struct over_columns<Scalars, First, instruction<load_scalar, Type, Slot>> {
 };
 template <int Scalars, int First, class Program>
 struct columns_program;
-template <int Scalars, int First, class... I>
-struct columns_program<Scalars, First, program<I...>> {
-  using type = program<typename over_columns<Scalars, First, I>::type...>;
+template <int Scalars, int First, class... Line>
+struct columns_program<Scalars, First, program<Line...>> {
+  using type = program<typename over_columns<Scalars, First, Line>::type...>;
 };
 
 /// Evaluates a program over lines.
@@ -46,10 +46,10 @@ struct line_body {
 
   // By constants: pointers that lie in memory are read as one vector just after they were written as words, and wait
   // for every store before them.
-  template <int Bytes, int... I>
-  static ONTO_INLINE void run(const line_call& c, std::integer_sequence<int, I...>) {
+  template <int Bytes, int... K>
+  static ONTO_INLINE void run(const line_call& c, std::integer_sequence<int, K...>) {
     for (std::int64_t k = 0; k < c.lines; ++k) {
-      const void* const at[] = {static_cast<const char*>(c.in[slot(I)]) + k * c.down[slot(I)]..., nullptr};
+      const void* const at[] = {static_cast<const char*>(c.in[slot(K)]) + k * c.down[slot(K)]..., nullptr};
       span_body<Program, Packs && Program::packs.possible()>::template run<Bytes>(
           {at, static_cast<char*>(c.out) + k * c.out_down, c.first + k * c.first_down, c.count, c.scalars, nullptr,
            c.streamed});

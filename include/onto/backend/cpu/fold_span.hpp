@@ -140,8 +140,8 @@ struct fold_body {
     constexpr fold_function evaluate = variants::template get<Bytes>();
     using T = element_t<Program::result>;
     using lanes = pack<T, Bytes>;
-    constexpr program_slots slots = slots_of(Program{});
-    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr program_slots used = slots_of(Program{});
+    constexpr int inputs = used.inputs, scalars = used.scalars;
     constexpr std::int64_t width = lanes::size;
     if (Rows && c.count < short_row_of(F) && (c.rows > 1 || c.whole)) {
       places_function places = nullptr;

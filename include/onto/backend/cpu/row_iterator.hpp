@@ -91,7 +91,7 @@ class row_iterator {
         if (brings_ && n > most) n = most;
         for (int i = 0; i < call_.inputs; ++i) pointers_[i] = part(operands_[i], column, n);
       }
-      emit(lo, n);
+      run_span(lo, n);
       lo += n;
       column += n;
       if (column < rows_.length) continue;
@@ -121,7 +121,7 @@ class row_iterator {
           const operand& o = operands_[i];
           pointers_[i] = o.step != 1 ? o.slot + r * columns * o.size : o.place + r * o.down + first_column * o.size;
         }
-        emit((first_row + r) * rows_.length + first_column, columns);
+        run_span((first_row + r) * rows_.length + first_column, columns);
       }
     }
   }
@@ -183,7 +183,7 @@ class row_iterator {
   }
 
   /// The results of `n` elements from `first` on, the operands of which are where `pointers_` says.
-  ONTO_INLINE void emit(std::int64_t first, std::int64_t n) {
+  ONTO_INLINE void run_span(std::int64_t first, std::int64_t n) {
     if (how_ != result_store::cached) return store_span(span_, how_, call_, pointers_.data(), first, n);
     span_({pointers_.data(), static_cast<char*>(call_.out.data) + first * out_size_, first, n, call_.scalars});
   }

@@ -120,8 +120,8 @@ struct row_fold_body<Program, F, Keeps, true> {
   static ONTO_INLINE void run(const span_call& c, void* accumulator) {
     using T = element_t<Program::result>;
     using lanes = pack<T, Bytes>;
-    constexpr program_slots slots = slots_of(Program{});
-    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr program_slots used = slots_of(Program{});
+    constexpr int inputs = used.inputs, scalars = used.scalars;
     constexpr std::int64_t width = lanes::size;
     using operands = program_operands<Program>;
     constexpr bool mixed = Program::packs.mixed;
@@ -216,8 +216,8 @@ struct row_fold_body<Program, F, Keeps, Packs> {
   template <int>
   static ONTO_INLINE void run(const span_call& c, void* accumulator) {
     using T = element_t<Program::result>;
-    constexpr program_slots slots = slots_of(Program{});
-    constexpr int inputs = slots.inputs, scalars = slots.scalars;
+    constexpr program_slots used = slots_of(Program{});
+    constexpr int inputs = used.inputs, scalars = used.scalars;
     constexpr int block = 512;
     block_source<block, inputs, scalars, 0> source;
     for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
@@ -263,8 +263,8 @@ ONTO_INLINE std::uint64_t bits_of_value(T value) {
 template <class Program>
 void value_span(const span_call& c) {
   using T = element_t<Program::result>;
-  constexpr program_slots slots = slots_of(Program{});
-  constexpr int inputs = slots.inputs, scalars = slots.scalars;
+  constexpr program_slots used = slots_of(Program{});
+  constexpr int inputs = used.inputs, scalars = used.scalars;
   element_source<inputs, scalars, 0> source;
   for (int i = 0; i < inputs; ++i) source.in[i] = c.in[i];
   for (int i = 0; i < scalars; ++i) source.scalars[i] = c.scalars[i];

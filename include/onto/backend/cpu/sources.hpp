@@ -119,9 +119,9 @@ struct pack_source {
   std::int64_t k;
 
   // By constants: an array that a loop writes would be memory.
-  template <int... I>
-  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
-    ((scalars[I] = lanes(scalar_bits<T>(values[I]))), ...);
+  template <int... K>
+  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, K...>) {
+    ((scalars[K] = lanes(scalar_bits<T>(values[K]))), ...);
   }
 
   template <element E, int Slot>
@@ -151,9 +151,9 @@ struct mixed_source {
   std::int64_t first;
   std::int64_t k;
 
-  template <int... I>
-  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, I...>) {
-    ((scalars[I] = values[I]), ...);
+  template <int... K>
+  ONTO_INLINE void spread([[maybe_unused]] const std::uint64_t* values, std::integer_sequence<int, K...>) {
+    ((scalars[K] = values[K]), ...);
   }
 
   template <element E, int Slot>

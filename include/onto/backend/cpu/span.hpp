@@ -43,17 +43,17 @@ constexpr int cost_of() {
 }
 
 /// Operations per element of a program, at least 1.
-template <class... I>
-constexpr int program_cost(program<I...>) {
+template <class... Line>
+constexpr int program_cost(program<Line...>) {
   int cost = 0;
-  for (int each : {cost_of<typename I::operation>()...}) cost += each;
+  for (int each : {cost_of<typename Line::operation>()...}) cost += each;
   return cost > 0 ? cost : 1;
 }
 
 /// Whether a program is nothing but an input.
-template <class... I>
-constexpr bool is_bare_load(program<I...> p) {
-  return sizeof...(I) == 1 && slots_of(p).inputs == 1;
+template <class... Line>
+constexpr bool is_bare_load(program<Line...> p) {
+  return sizeof...(Line) == 1 && slots_of(p).inputs == 1;
 }
 
 /// Evaluates `Program` over a run of elements, on packs or on scalars.
@@ -65,8 +65,8 @@ struct span_body<Program, true> {
   static ONTO_INLINE void run(const span_call& c) {
     using T = element_t<Program::result>;
     using lanes = pack<T, Bytes>;
-    constexpr program_slots slots = slots_of(Program{});
-    constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+    constexpr program_slots used = slots_of(Program{});
+    constexpr int inputs = used.inputs, scalars = used.scalars, results = used.results;
     constexpr std::int64_t width = lanes::size;
     pack_source<T, Bytes, inputs, scalars, results> source;
     source.spread(c.scalars, std::make_integer_sequence<int, scalars>{});
@@ -175,8 +175,8 @@ struct span_body<Program, false> {
   template <int>
   static ONTO_INLINE void run(const span_call& c) {
     using T = element_t<Program::result>;
-    constexpr program_slots slots = slots_of(Program{});
-    constexpr int inputs = slots.inputs, scalars = slots.scalars, results = slots.results;
+    constexpr program_slots used = slots_of(Program{});
+    constexpr int inputs = used.inputs, scalars = used.scalars, results = used.results;
     // Blocks of a fixed length: what g++ vectorizes at -O2 too, where it leaves loops alone that need a scalar rest.
     constexpr int block = 64;
     block_source<block, inputs, scalars, results> source;
@@ -206,9 +206,9 @@ struct span_body<Program, false> {
 };
 
 /// Whether each operation is one instruction, which gives the same on vectors of any size.
-template <class... I>
-constexpr bool is_basic(program<I...>) {
-  for (int each : {cost_of<typename I::operation>()...})
+template <class... Line>
+constexpr bool is_basic(program<Line...>) {
+  for (int each : {cost_of<typename Line::operation>()...})
     if (each > 1) return false;
   return true;
 }

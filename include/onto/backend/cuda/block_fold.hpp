@@ -36,9 +36,9 @@ struct alignas(sizeof(State) > 8   ? 16
 inline constexpr int bytes_of_state = 16;
 
 /// Folds the states of each output's threads; all of those get the result. All threads of the block call it. Threads
-/// may still read `slots` when it returns.
+/// may still read `exchange` when it returns.
 template <class Accumulator, class State>
-__device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_grid& grid, int thread) {
+__device__ ONTO_INLINE State fold_block(State state, void* exchange, const thread_grid& grid, int thread) {
   using words = state_words<State>;
   constexpr int warp = 32;
   constexpr unsigned all_lanes = 0xffffffffu;
@@ -60,7 +60,7 @@ __device__ ONTO_INLINE State fold_block(State state, void* slots, const thread_g
       first.word[k] = __shfl_sync(all_lanes, first.word[k], lane & ~(grid.depth - 1));
     return first.state();
   }
-  auto* const shared = static_cast<words*>(slots);
+  auto* const shared = static_cast<words*>(exchange);
   const int column = grid.column(thread);
   const int in_warp = along ? 1 : grid.width < warp ? grid.width : warp;
   if (lane < in_warp) device_store(shared + thread / warp * in_warp + lane, words::of(state));

@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(block_threads)
   using groups = number_groups<Op, T>;
   using rule = typename groups::rule;
   const thread_grid& grid = g.of_piece;
-  auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
+  auto* const exchange = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t size = g.pieces * g.columns.count(), piece = std::int64_t{1} << g.piece_bits;
   for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < size;
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(block_threads)
                            grid.depth);
       }
     }
-    s = fold_block<rule>(s, slots, grid, thread);
+    s = fold_block<rule>(s, exchange, grid, thread);
     if (whole && grid.row(thread) == 0) device_store(sums + sum, s);
     __syncthreads();
   }
@@ -164,7 +164,7 @@ template <class Op, class T, class Result, class Add>
 __device__ ONTO_INLINE void make_sums(const indexed_call& c, const thread_grid& grid, Result* out, const Add& add) {
   using groups = number_groups<Op, T>;
   using rule = typename groups::rule;
-  auto* const slots = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
+  auto* const exchange = shared_array<state_words<state_of_group<Op, T>>, block_threads>();
   const int thread = static_cast<int>(threadIdx.x), row = grid.row(thread);
   for (std::int64_t first = std::int64_t{blockIdx.x} * grid.width; first < c.size;
        first += std::int64_t{gridDim.x} * grid.width) {
@@ -174,7 +174,7 @@ __device__ ONTO_INLINE void make_sums(const indexed_call& c, const thread_grid& 
       if (row == 0) s = groups::template first<device_access>(c, k);
       add(s, k, row);
     }
-    s = fold_block<rule>(s, slots, grid, thread);
+    s = fold_block<rule>(s, exchange, grid, thread);
     if (k < c.size && row == 0) device_store(out + k, rule::finish(s));
     __syncthreads();
   }

@@ -83,7 +83,7 @@ struct map_source : lane_source<Inputs, Slots> {
 
   template <int Slot>
   ONTO_HD ONTO_INLINE auto raw() const {
-    return pack_of<Slot>(this->slots).at[this->lane];
+    return pack_of<Slot>(this->packs).at[this->lane];
   }
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE void store(computed_t<Type> x) const {

@@ -144,12 +144,12 @@ struct program_source {
 /// Takes one lane of what was loaded.
 template <class Inputs, class Slots>
 struct lane_source : program_source<Inputs> {
-  const Slots& slots;
+  const Slots& packs;
   int lane;
 
   template <element Type, int Slot>
   ONTO_HD ONTO_INLINE computed_t<Type> load() const {
-    return pack_of<Slot>(slots).at[lane];
+    return pack_of<Slot>(packs).at[lane];
   }
 };
 

@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(private_sum_threads)
   using own_sum = state_of_group<Op, T>;
   constexpr int together = 4;
   const thread_grid& grid = g.of_block;
-  auto* const slots = shared_array<state_words<own_sum>, private_sum_threads>();
+  auto* const exchange = shared_array<state_words<own_sum>, private_sum_threads>();
   const int thread = static_cast<int>(threadIdx.x);
   auto* const mine = reinterpret_cast<own_sum*>(dynamic_shared()) + thread;
   const std::int64_t columns = g.columns.count(), count = groups::count(c);
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(private_sum_threads)
       }
     }
     for (std::int64_t k = 0; k < g.groups; ++k) {
-      const own_sum s = fold_block<rule>(device_load(mine + k * private_sum_threads), slots, grid, thread);
+      const own_sum s = fold_block<rule>(device_load(mine + k * private_sum_threads), exchange, grid, thread);
       if (in_range && grid.row(thread) == 0) device_store(sums + (blockIdx.x * g.groups + k) * columns + column, s);
       __syncthreads();
     }

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(block_threads)
     reduce_kernel(const __grid_constant__ reduce_operands<Program> operands) {
   using operation = program_accumulator<Program, F>;
   using words = state_words<typename operation::state>;
-  auto* const slots = shared_array<words, most_block_states>();
+  auto* const exchange = shared_array<words, most_block_states>();
   const fold_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(block_threads)
     const bool in_range = output < grid.outputs;
     auto state = operation::empty();
     if (in_range) state = fold_part<Program, F, Lanes>(operands, output, piece, row);
-    state = fold_block<operation>(state, slots, grid, thread);
+    state = fold_block<operation>(state, exchange, grid, thread);
     if (row == 0 && in_range) {
       if (grid.pieces > 1)
         device_store(static_cast<typename operation::state*>(operands.partials) + piece * grid.outputs + output, state);
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(block_threads)
 template <class Accumulator>
 __global__ void __launch_bounds__(block_threads)
     combine_kernel(const __grid_constant__ combine_operands<Accumulator> operands) {
-  auto* const slots = shared_array<state_words<typename Accumulator::state>, most_block_states>();
+  auto* const exchange = shared_array<state_words<typename Accumulator::state>, most_block_states>();
   const thread_grid& grid = operands.grid;
   const int thread = static_cast<int>(threadIdx.x);
   const int column = grid.column(thread), row = grid.row(thread);
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(block_threads)
     const bool in_range = output < operands.outputs;
     auto state = Accumulator::empty();
     if (in_range) state = combine_part(operands, output, row);
-    state = fold_block<Accumulator>(state, slots, grid, thread);
+    state = fold_block<Accumulator>(state, exchange, grid, thread);
     if (row == 0 && in_range) device_store(operands.out + output, Accumulator::finish(state, operands.count));
     __syncthreads();
   }

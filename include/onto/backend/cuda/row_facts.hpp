@@ -53,8 +53,8 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
   static constexpr int given = program_type::given_before(phases);
   static constexpr int folds = program_type::folds_before(phases);
 
-  static constexpr int slots = Inputs + keeps;
-  using slot_table = row_slot_table<phases, (slots > 0 ? slots : 1)>;
+  static constexpr int slot_count = Inputs + keeps;
+  using slot_table = row_slot_table<phases, (slot_count > 0 ? slot_count : 1)>;
   static constexpr slot_table find() {
     constexpr bool columns[] = {Stages::kind == phase_kind::value...};
     slot_table t;
@@ -62,7 +62,7 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
     (t.note(phase++, program_operands<typename Stages::code>::found, program_operands<typename Stages::code>::inputs),
      ...);
     int widest = result_size(), staged = 0;
-    for (int k = 0; k < slots; ++k) {
+    for (int k = 0; k < slot_count; ++k) {
       for (int s = 0; s < phases; ++s) {
         if (!t.loads[s][k]) continue;
         (columns[s] ? t.column : t.elements)[k] = true;
@@ -75,10 +75,10 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
       if ((k >= Inputs || t.elements[k]) && t.size[k] > widest) widest = t.size[k];
     }
     for (int s = 0; s < phases; ++s)
-      for (int k = 0; k < slots; ++k) {
+      for (int k = 0; k < slot_count; ++k) {
         if (!t.loads[s][k]) continue;
         t.needs[s][k] = true;
-        for (int i = 0; k >= Inputs && i < slots; ++i)
+        for (int i = 0; k >= Inputs && i < slot_count; ++i)
           if (t.needs[program_type::phase_of_kept(k - Inputs)][i]) t.needs[s][i] = true;
       }
     t.lanes = widest > 4 ? 2 : widest == 2 ? 8 : 4;
@@ -95,8 +95,8 @@ struct row_facts<row_program<Inputs, Scalars, Stages...>> {
   /// too many slots. What is kept takes the place of an input that is not read any more.
   static constexpr int packs_held() {
     int bytes = 0;
-    bool taken[slots > 0 ? slots : 1] = {};
-    for (int k = 0; k < slots; ++k) {
+    bool taken[slot_count > 0 ? slot_count : 1] = {};
+    for (int k = 0; k < slot_count; ++k) {
       const bool kept = k >= Inputs;
       if (!kept && table.readers[k] < 2) continue;
       int place = 0;

@@ -36,8 +36,8 @@ struct row_operands : row_inputs<row_facts<RowProgram>::inputs, row_facts<RowPro
   bool in_packs[facts::inputs + 1];                  // whether an operand's elements are accessed in packs
   bool same[facts::inputs > 0 ? facts::inputs : 1];  // whether an input is the same for all rows
   bool any_same;
-  int at[facts::slots > 0 ? facts::slots : 1];  // where slots are in shared memory
-  int states_at;                                // and what threads hand each other
+  int at[facts::slot_count > 0 ? facts::slot_count : 1];  // where slots are in shared memory
+  int states_at;                                          // and what threads hand each other
   void* out;
   void* partials;        // of split rows: the states of the pieces, of two folds in turn
   std::uint64_t* given;  // and what earlier launches found for each row
@@ -49,7 +49,7 @@ template <class RowProgram>
 std::int64_t assign_slots(row_operands<RowProgram>& r, bool keeps) {
   using facts = row_facts<RowProgram>;
   constexpr auto& table = facts::table;
-  bool taken[facts::slots > 0 ? facts::slots : 1] = {};
+  bool taken[facts::slot_count > 0 ? facts::slot_count : 1] = {};
   std::int64_t bytes = 0;
   const auto append = [&](int slot) {
     r.at[slot] = static_cast<int>(bytes);
@@ -57,7 +57,7 @@ std::int64_t assign_slots(row_operands<RowProgram>& r, bool keeps) {
   };
   for (int k = 0; k < facts::inputs; ++k)
     if (table.staged[k]) append(k);
-  for (int k = facts::inputs; keeps && k < facts::slots; ++k) {
+  for (int k = facts::inputs; keeps && k < facts::slot_count; ++k) {
     const int phase = RowProgram::phase_of_kept(k - facts::inputs);
     int place = 0;
     while (place < facts::inputs && !(table.staged[place] && !taken[place] && !r.same[place] &&
@@ -143,7 +143,7 @@ row_operands<RowProgram> row_operands_of(const kernel_call& call, int axis, std:
     r.grid = arrange_split_rows(shape, bytes, most_shared);
   }
   r.blocks = r.grid.split || in_registers ? r.grid.blocks : whole_row_blocks(r);
-  for (int k = 0; k < facts::slots; ++k) r.at[k] *= static_cast<int>(r.grid.packs);
+  for (int k = 0; k < facts::slot_count; ++k) r.at[k] *= static_cast<int>(r.grid.packs);
   r.states_at = static_cast<int>(bytes * r.grid.packs);
   r.pack_step = packed ? facts::lanes : 1;
   r.lane_step = packed ? 1 : r.grid.depth;

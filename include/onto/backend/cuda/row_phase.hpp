@@ -158,7 +158,7 @@ ONTO_HD ONTO_INLINE void compute_kept(const Source& source, Pack& pack) {
         static_cast<row_slot_type<RowProgram, Slot>>(kept_program<RowProgram, Slot - inputs>::evaluate(source));
 }
 
-template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>,
+template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slot_count>,
           class Lanes = std::make_integer_sequence<int, row_facts<RowProgram>::lanes>>
 struct row_values_of;
 template <class RowProgram, int... Slot, int... Lane>

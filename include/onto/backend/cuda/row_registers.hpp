@@ -24,7 +24,7 @@ struct held_packs {
 template <int Slot, class Pack, int Packs>
 struct held_packs<Slot, Pack, Packs, false> {};
 
-template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>>
+template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slot_count>>
 struct row_registers;
 template <class RowProgram, int... Slot>
 struct row_registers<RowProgram, std::integer_sequence<int, Slot...>>
@@ -55,7 +55,7 @@ ONTO_HD ONTO_INLINE void read_packs(const row_operands<RowProgram>& operands, co
   }
 }
 
-template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slots>>
+template <class RowProgram, class Slots = std::make_integer_sequence<int, row_facts<RowProgram>::slot_count>>
 struct register_row;
 template <class RowProgram, int... Slot>
 struct register_row<RowProgram, std::integer_sequence<int, Slot...>> {
