@@ -54,7 +54,7 @@ struct constant_node : detail::stateful_expression {
   static constexpr detail::node_facts make_facts() {
     detail::node_facts f;
     f.type = type;
-    f.shape = extents(shape<Dims...>{});
+    f.shape = extents(onto::shape<Dims...>{});
     f.id = detail::hash_extents(detail::hash_mix(detail::hash_text(Name::value), 0xc0 + static_cast<unsigned>(type)),
                                 f.shape);
     f.spelling = f.id;

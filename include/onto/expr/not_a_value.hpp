@@ -50,6 +50,15 @@ struct words_are_functions {
                 "brackets: sum(x), mean<0>(x), transpose(x), matmul(x, y), reshape<2, 3>(x), cast<int>(x)");
 };
 template <class... Argument>
+struct expression_has_no_extents_yet {
+  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
+  static constexpr bool ok = sizeof...(Argument) > 99;
+  static_assert(
+      ok == true,
+      "[onto.run] an expression has no shape before it is run; within one an extent is extent<0>(x), beside floats "
+      "cast<float>(extent<0>(x)), and the result has r.size() and r.shape()");
+};
+template <class... Argument>
 struct extents_are_arguments_of_the_type {
   using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
   static constexpr bool ok = (... || (sizeof(Argument) == 0));
@@ -146,6 +155,15 @@ struct no_value {
   template <class To, class... Argument>
   constexpr auto cast(const Argument&...) const {
     return typename words_are_functions<To, Argument...>::result{};
+  }
+
+  template <class... Argument>
+  constexpr auto size(const Argument&...) const {
+    return typename expression_has_no_extents_yet<Argument...>::result{};
+  }
+  template <class... Argument>
+  constexpr auto shape(const Argument&...) const {
+    return typename expression_has_no_extents_yet<Argument...>::result{};
   }
 
   /// Expressions of other types; those of one type are copied.

@@ -135,14 +135,15 @@ template <class Name, tensor_element T, int... Dims>
 struct placeholder_node : detail::stateless_expression {
   static_assert(!Name::value.empty(), "[onto.name] a placeholder needs a name of at least one character");
   using node = placeholder_node;
-  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+  static_assert(extents(onto::shape<Dims...>{}).fits(sizeof(T)),
                 "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
   using tensor_type = tensor<T, Dims...>;
   using ops = detail::op_list<>;
   static constexpr element type = element_of<T>;
-  static constexpr detail::node_facts facts = detail::symbol_facts(Name::value, 0xf0, type, extents(shape<Dims...>{}));
+  static constexpr detail::node_facts facts =
+      detail::symbol_facts(Name::value, 0xf0, type, extents(onto::shape<Dims...>{}));
 
   template <class Builder>
   static constexpr int put(Builder& b, place scope, bool alone, int parent, int child) {
@@ -268,7 +269,7 @@ struct variable_node : detail::stateful_expression {
   static_assert(!Name::value.empty(), "[onto.name] a variable needs a name of at least one character");
   static_assert(!is_text(element_of<T>), "[onto.text] variables hold numbers; feed texts, or keep them in the program");
   using node = variable_node;
-  static_assert(extents(shape<Dims...>{}).fits(sizeof(T)),
+  static_assert(extents(onto::shape<Dims...>{}).fits(sizeof(T)),
                 "[onto.shape] a symbol has more than 2^63 - 1 bytes; use smaller extents");
   using element_type = T;
   using name = Name;
@@ -277,7 +278,7 @@ struct variable_node : detail::stateful_expression {
   using ops = detail::op_list<variable_node>;
   static constexpr element type = element_of<T>;
   static constexpr detail::node_facts facts =
-      detail::variable_facts<Initial>(Name::value, type, extents(shape<Dims...>{}));
+      detail::variable_facts<Initial>(Name::value, type, extents(onto::shape<Dims...>{}));
 
   constexpr variable_node() = default;
   constexpr explicit variable_node(detail::state_ref s)
@@ -308,8 +309,8 @@ struct variable_node : detail::stateful_expression {
   constexpr auto operator()(const E& e) const {
     if constexpr (E::facts.type != type)
       return typename detail::initial_value_is_of_another_type<T, typename E::element_type>::result{};
-    else if constexpr (!broadcasts_into(extents(shape<Dims...>{}), E::facts.shape))
-      return typename detail::initial_value_is_of_another_shape<shape<Dims...>, detail::shape_of_t<E>>::result{};
+    else if constexpr (!broadcasts_into(extents(onto::shape<Dims...>{}), E::facts.shape))
+      return typename detail::initial_value_is_of_another_shape<onto::shape<Dims...>, detail::shape_of_t<E>>::result{};
     else
       return variable_node<Name, E, T, Dims...>{detail::join_states(e.state.get())};
   }
