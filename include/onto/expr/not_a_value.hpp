@@ -89,6 +89,9 @@ struct expression_does_not_change {
 template <class Operand>
 using instead_of = std::conditional_t<(sizeof(Operand) == 0), void, ill_formed>;
 
+template <class...>
+struct no_arguments {};
+
 /// Enough of an iterator for a loop, and no iterator to std::ranges.
 struct no_elements {
   int operator*() const;
@@ -157,12 +160,13 @@ struct no_value {
     return typename words_are_functions<To, Argument...>::result{};
   }
 
+  // Not `auto`: others may ask whether there is one.
   template <class... Argument>
-  constexpr auto size(const Argument&...) const {
+  constexpr instead_of<no_arguments<Argument...>> size(const Argument&...) const {
     return typename expression_has_no_extents_yet<Argument...>::result{};
   }
   template <class... Argument>
-  constexpr auto shape(const Argument&...) const {
+  constexpr instead_of<no_arguments<Argument...>> shape(const Argument&...) const {
     return typename expression_has_no_extents_yet<Argument...>::result{};
   }
 
