@@ -38,6 +38,9 @@ concept range_of_strings = !text_like<Range> && requires(const Range& r) {
   requires !std::is_same_v<std::remove_cvref_t<decltype(*std::begin(r))>, text>;
 };
 
+template <class Row>
+concept number_or_element = is_number<Row> || tensor_element<Row>;
+
 /// Values one after the other that do not lie in one piece: a deque, a view of the standard's.
 template <class Range, class T>
 concept range_in_pieces = __is_class(Range) && requires(const Range& r) {

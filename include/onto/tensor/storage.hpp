@@ -12,7 +12,6 @@
 #include <cstring>
 #include <new>
 #include <type_traits>
-#include <utility>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -105,8 +104,11 @@ class storage {
   }
 
   storage(const storage& other) : storage(other.size_) { copy_from(other.data_); }
-  storage(storage&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  // Moved by hand: of std::exchange and std::swap each type of a program would have its own.
+  storage(storage&& other) noexcept : data_(other.data_), size_(other.size_) {
+    other.data_ = nullptr;
+    other.size_ = 0;
+  }
 
   storage& operator=(const storage& other) {
     if (this == &other) return *this;
@@ -115,8 +117,12 @@ class storage {
     return *this;
   }
   storage& operator=(storage&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
+    T* const data = data_;
+    const std::size_t size = size_;
+    data_ = other.data_;
+    size_ = other.size_;
+    other.data_ = data;
+    other.size_ = size;
     return *this;
   }
 

@@ -18,7 +18,6 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace onto {
@@ -27,9 +26,6 @@ template <tensor_element T, int... Dims>
 class tensor_ref;
 
 namespace detail {
-template <class Row>
-concept number_or_element = is_number<Row> || tensor_element<Row>;
-
 struct other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop;
 }  // namespace detail
 
@@ -164,7 +160,7 @@ class tensor {
     static_assert(detail::may_agree(onto::shape<Other...>{}, onto::shape<Dims...>{}),
                   "[onto.tensor] the extents of the two tensor types differ; reshape, or use dyn");
     detail::checked_count(other.extent_values(), declared, element_of<T>);
-    storage_ = std::move(other.storage_);
+    storage_ = static_cast<detail::storage<T>&&>(other.storage_);
     other.shape_ = shape_array<rank>();
   }
 
@@ -223,16 +219,18 @@ class tensor {
   explicit tensor(const tensor_ref<T, Dims...>& other) : tensor(other.values(), other.shape()) {}
 
   tensor(const tensor&) = default;
-  tensor(tensor&& other) noexcept
-      : shape_(std::exchange(other.shape_, shape_array<rank>())), storage_(std::move(other.storage_)) {}
+  tensor(tensor&& other) noexcept : shape_(other.shape_), storage_(static_cast<detail::storage<T>&&>(other.storage_)) {
+    other.shape_ = shape_array<rank>();
+  }
   tensor& operator=(const tensor& other) & {
     storage_ = other.storage_;
     shape_ = other.shape_;
     return *this;
   }
   tensor& operator=(tensor&& other) & noexcept {
-    std::swap(shape_, other.shape_);
-    storage_ = std::move(other.storage_);
+    const shape_array<rank> shape = shape_;
+    shape_ = other.shape_, other.shape_ = shape;
+    storage_ = static_cast<detail::storage<T>&&>(other.storage_);
     return *this;
   }
   // clang-format off
@@ -304,7 +302,9 @@ class tensor {
   /// An element. *Throws* `invalid_argument_error` where an index is outside.
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
-  T& at(const Index&... index) ONTO_LIFETIMEBOUND { return const_cast<T&>(std::as_const(*this).at(index...)); }
+  T& at(const Index&... index) ONTO_LIFETIMEBOUND {
+    return const_cast<T&>(static_cast<const tensor&>(*this).at(index...));
+  }
   template <class... Index>
     requires(sizeof...(Index) == sizeof...(Dims) && (detail::index_value<Index> && ...))
   const T& at(const Index&... index) const ONTO_LIFETIMEBOUND {
