@@ -52,7 +52,9 @@ ONTO_HD constexpr float widen_bfloat16(std::int32_t b) {
 
 ONTO_HD constexpr std::int32_t narrow_to_bfloat16(float x) {
   const std::int32_t bits = float_to_bits(x), magnitude = bits & 0x7fffffff;
-  const std::int32_t rounded = (magnitude + 0x7fff + (magnitude >> 16 & 1)) >> 16;
+  // Unsigned: a NaN, whose sum is not used, may be above what an int holds.
+  const auto rounded =
+      static_cast<std::int32_t>((static_cast<std::uint32_t>(magnitude) + 0x7fff + (magnitude >> 16 & 1)) >> 16);
   return (bits >> 16 & 0x8000) | (magnitude > 0x7f800000 ? magnitude >> 16 | 0x40 : rounded);
 }
 

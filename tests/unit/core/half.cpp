@@ -109,6 +109,10 @@ TEST_CASE("not a number stays so, and is quiet", "[half]") {
   CHECK((half(signaling).bits() & 0x7e00) == 0x7e00);
   CHECK((bfloat16(signaling).bits() & 0x7fc0) == 0x7fc0);
   CHECK_FALSE(half(nan) == half(nan));
+  const std::uint32_t ones = 0xffffffff;  // as sorting has them
+  std::memcpy(&signaling, &ones, sizeof signaling);
+  CHECK((half(signaling).bits() & 0xfe00) == 0xfe00);
+  CHECK((bfloat16(signaling).bits() & 0xffc0) == 0xffc0);
 }
 
 TEST_CASE("numbers of every type convert as if rounded once", "[half]") {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <string>
 #include <type_traits>
 
 #include "../words_of.hpp"
@@ -209,6 +210,29 @@ TEST_CASE("operations by number read views, and of nothing make nothing", "[sess
   CHECK_THROWS_AS(sess.run(scatter(m, i, m), m = values, i = tensor<int, 1>{0}), invalid_argument_error);
   CHECK_THROWS_AS(sess.run(dynamic_slice<3, 1>(m, at), m = values, at = tensor<std::int64_t, 2>{0, 0}),
                   invalid_argument_error);
+}
+
+TEST_CASE("more is taken of a view, whose rows lie apart, than it has", "[session]") {
+  session sess;
+  constexpr auto whole = placeholder<"whole", std::int64_t, 3, 200>;
+  const tensor<std::int64_t, 3, 200> numbered = evaluate(reshape<3, 200>(iota<std::int64_t, 600>()));
+  tensor<text, 3, 200> written;
+  for (int k = 0; k < 600; ++k) written.data()[k] = text(std::to_string(numbered.data()[k]) + " of 600 numbers");
+  tensor<int, dyn> numbers({1000});
+  for (int k = 0; k < 1000; ++k) numbers(k) = k * 37 % 260 - 30;  // some outside
+  const auto row = [](int k) { return k < 0 ? (k + 200 < 0 ? 0 : k + 200) : k < 200 ? k : 199; };
+  const auto taken = sess.run(take<0>(transpose(whole), i), whole = numbered, i = numbers);
+  const auto columns = sess.run(take<1>(transpose(reshape<200, 3>(whole)), flip(i)), whole = numbered, i = numbers);
+  const auto halves = sess.run(take<0>(transpose(cast<half>(whole)), i), whole = numbered, i = numbers);
+  const auto words = sess.run(take<0>(transpose(constant(written)), i), i = numbers);
+  bool right = taken.shape() == shape_array<2>({1000, 3});
+  for (int k = 0; k < 1000; ++k)
+    for (int j = 0; j < 3; ++j) {
+      const int at = row(numbers(k)), back = row(numbers(999 - k));
+      right = right && taken(k, j) == numbered(j, at) && columns(j, k) == back * 3 + j &&
+              words(k, j) == written(j, at) && halves(k, j) == half(numbered(j, at));
+    }
+  CHECK(right);
 }
 
 TEST_CASE("NaN is behind every number", "[session]") {

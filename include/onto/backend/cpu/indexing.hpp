@@ -10,6 +10,7 @@
 #include <onto/kernel/workspace.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -137,7 +138,19 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
     return copy_box(pool, box, from, to);
   }
   const std::int64_t inner = whole_rows_taken(call, axis), count = numbers.size();
-  if (inner == 0) return cpu_indexed<op::take<Axis>, T>(pool, call);
+  if (inner == 0) {
+    if (call.shapes[2].size() < x.size() || is_contiguous(x, call.in[1].stride))
+      return cpu_indexed<op::take<Axis>, T>(pool, call);
+    // More is taken than there is, as from a transposed table: from a copy, in which rows are whole.
+    std::vector<std::byte> copied(static_cast<std::size_t>(x.size()) * sizeof(T));
+    operand_view whole[] = {call.in[0], call.in[1]};
+    whole[1].data = copied.data();
+    contiguous_strides(x, whole[1].stride);
+    copy_box(pool, x, call.in[1], whole[1]);
+    kernel_call again = call;
+    again.in = whole;
+    return cpu_take<Axis, T>(pool, again);
+  }
 
   const indexed_call c = indexed_call_of(call);
   const indexed_operand& of = c.in[1];
