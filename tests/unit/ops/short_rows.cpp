@@ -28,6 +28,12 @@ tensor<T, dyn, dyn> some_rows(int length, bool not_finite) {
   return x;
 }
 
+/// The same numbers, each row as a column.
+template <class T>
+tensor<T, dyn, dyn> as_columns(const tensor<T, dyn, dyn>& x) {
+  return evaluate(transpose(x));
+}
+
 template <class T>
 bool same(T a, T b) {
   return a == b || (a != a && b != b);
@@ -49,6 +55,7 @@ void check_places(int threads) {
   session sess({.cpu_threads = threads});
   const auto a = placeholder<"a", T, dyn, dyn>;
   auto places = sess.prepare(fetches(argmax<1>(a), argmin<1>(a), argmax<1>(a + a)));
+  auto down = sess.prepare(fetches(argmax<0>(a), argmin<0>(a), argmax<0>(a + a)));
   for (const int length : {1, 2, 3, 4, 5, 7, 12, 24, 25, 31, 32, 33, 64}) {
     const tensor<T, dyn, dyn> x = some_rows<T>(length, false);
     const auto place = [&](int r, bool greatest) {
@@ -61,6 +68,10 @@ void check_places(int threads) {
     check_rows(greatest, x, [&](int r) { return static_cast<std::int64_t>(place(r, true)); });
     check_rows(least, x, [&](int r) { return static_cast<std::int64_t>(place(r, false)); });
     check_rows(of_doubles, x, [&](int r) { return static_cast<std::int64_t>(place(r, true)); });
+    const auto [greatest_below, least_below, of_doubles_below] = down(a = as_columns(x));
+    CHECK(greatest_below == greatest);
+    CHECK(least_below == least);
+    CHECK(of_doubles_below == of_doubles);
   }
 }
 
@@ -71,6 +82,7 @@ void check(int threads) {
   auto sums = sess.prepare(fetches(sum<1>(a), sum<1>(a * a), mean<1>(a)));
   auto extremes = sess.prepare(fetches(max<1>(a), min<1>(a + a)));
   auto places = sess.prepare(fetches(argmax<1>(a), argmin<1>(-a)));
+  auto down = sess.prepare(fetches(argmax<0>(a), argmin<0>(-a)));
   for (const int length : {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257}) {
     const tensor<T, dyn, dyn> x = some_rows<T>(length, false);
     const auto row_sum = [&](int r, auto of) {
@@ -105,6 +117,9 @@ void check(int threads) {
     using index = std::decay_t<decltype(first(0))>;
     check_rows(first, y, [&](int r) { return static_cast<index>(place(r)); });
     check_rows(first_of_negated, y, [&](int r) { return static_cast<index>(place(r)); });
+    const auto [first_below, first_below_of_negated] = down(a = as_columns(y));
+    CHECK(first_below == first);
+    CHECK(first_below_of_negated == first);
   }
 }
 

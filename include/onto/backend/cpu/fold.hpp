@@ -164,6 +164,9 @@ struct folding {
   static ONTO_INLINE void take(state& s, T best, const value* v, std::int64_t n, std::int64_t index) {
     if (s.index < 0 || is_more_extreme<F>(best, s.value)) s = {best, index + find_value(v, n, best)};
   }
+  static ONTO_INLINE void join(state& s, T x, std::int64_t index) {
+    if (s.index < 0 || is_more_extreme<F>(x, s.value)) s = {x, index};
+  }
   /// Rows of fewer than fold_lanes values: they join the states at `to`, or are `whole`, and their results go there.
   static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n, bool whole) {
     using numbers = number_state<F, T>;
@@ -222,13 +225,25 @@ struct folding {
       }
     }
   }
+  /// `bytes`: of the vectors it is compiled for.
   static ONTO_INLINE void columns(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
-                                  std::int64_t index) {
+                                  std::int64_t index, [[maybe_unused]] int bytes = 0) {
     state* s = static_cast<state*>(to);
     const value* v = static_cast<const value*>(values);
     if constexpr (is_argument(F)) {
-      for (std::int64_t r = 0; r < rows; ++r, v += pitch)
-        for (std::int64_t j = 0; j < n; ++j)
+      constexpr int width = 16;
+      const std::int64_t wide = bytes < 32 || rows < 3 ? 0 : n / width * width;  // SSE2 selects slowly
+      for (std::int64_t r = 0, some; r < rows && wide > 0; r += some) {
+        some = rows - r < 64 ? rows - r : 64;  // as many as lie in pages that processors know the addresses of
+        const value* const u = v + r * pitch;
+        for (std::int64_t j = 0; j < wide; j += width) {
+          std::int64_t at[width];
+          find_in_columns<F, width>(at, u + j, some, pitch);
+          for (int c = 0; c < width; ++c) join(s[j + c], u[at[c] * pitch + j + c], index + r + at[c]);
+        }
+      }
+      for (std::int64_t r = 0; r < rows && wide < n; ++r, v += pitch)
+        for (std::int64_t j = wide; j < n; ++j)
           if (s[j].index < 0 || is_more_extreme<F>(v[j], s[j].value)) s[j] = {v[j], index + r};
     } else if constexpr (compensates) {
       constexpr std::int64_t width = 64;
@@ -270,10 +285,10 @@ struct rows_body {
 };
 template <fold F, class T>
 struct columns_body {
-  template <int>
+  template <int Bytes>
   static ONTO_INLINE void run(void* to, const void* values, std::int64_t rows, std::int64_t n, std::int64_t pitch,
                               std::int64_t index) {
-    folding<F, T>::columns(to, values, rows, n, pitch, index);
+    folding<F, T>::columns(to, values, rows, n, pitch, index, Bytes);
   }
   using variants =
       vector_variants<columns_body, void(void*, const void*, std::int64_t, std::int64_t, std::int64_t, std::int64_t)>;
