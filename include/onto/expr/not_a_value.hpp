@@ -3,13 +3,13 @@
 #pragma once
 
 #include <onto/core/element.hpp>
+#include <onto/core/member_words.hpp>
 
 #include <type_traits>
 
 namespace onto {
 template <tensor_element T, int... Dims>
 class tensor;
-struct ill_formed;
 }  // namespace onto
 
 namespace onto::detail {
@@ -42,16 +42,8 @@ struct expression_is_not_called {
                 "slice<begin, end>(x); a placeholder is fed, sess.run(e, x = 3)");
 };
 template <class... Argument>
-struct words_are_functions {
-  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
-  static constexpr bool ok = sizeof...(Argument) > 99;
-  static_assert(ok == true,
-                "[onto.operands] the words for expressions are functions, and axes, extents and types are in angle "
-                "brackets: sum(x), mean<0>(x), transpose(x), matmul(x, y), reshape<2, 3>(x), cast<int>(x)");
-};
-template <class... Argument>
 struct expression_has_no_extents_yet {
-  using result = std::conditional_t<(sizeof...(Argument) > 99), void, ill_formed>;
+  using result = instead_of_call<Argument...>;
   static constexpr bool ok = sizeof...(Argument) > 99;
   static_assert(
       ok == true,
@@ -89,9 +81,6 @@ struct expression_does_not_change {
 template <class Operand>
 using instead_of = std::conditional_t<(sizeof(Operand) == 0), void, ill_formed>;
 
-template <class...>
-struct no_arguments {};
-
 /// Enough of an iterator for a loop, and no iterator to std::ranges.
 struct no_elements {
   int operator*() const;
@@ -99,10 +88,16 @@ struct no_elements {
   bool operator!=(no_elements) const;
 };
 
+/// What nothing more is said of.
+struct any_value {
+  template <class T>
+  operator T() const;
+};
+
 /// The base of expressions: members that are never called in a program that compiles. They are members of one class,
 /// so that the types of expressions have none of them. That class is a template, so that none of them is compiled.
 template <class Value>
-struct no_value {
+struct no_value : member_words {
   // One conversion to numbers, not one for each: of the overloads of std::exp that of double is then the best.
   constexpr operator Value() const {
     static_cast<void>(static_cast<typename expression_has_no_value_yet<Value>::reported*>(nullptr));
@@ -126,48 +121,20 @@ struct no_value {
     return typename mistake::result{};
   }
 
-  // As in other libraries: x.sum(0), x.transpose(), x.cast<int>().
   template <class... Argument>
-  constexpr auto sum(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
+  constexpr instead_of_call<Argument...> size(const Argument&...) const {
+    return typename expression_has_no_extents_yet<Argument...>::result{};
   }
   template <class... Argument>
-  constexpr auto mean(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr auto max(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr auto min(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr auto dot(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr auto transpose(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr auto reshape(const Argument&...) const {
-    return typename words_are_functions<Argument...>::result{};
-  }
-  template <class To, class... Argument>
-  constexpr auto cast(const Argument&...) const {
-    return typename words_are_functions<To, Argument...>::result{};
+  constexpr instead_of_call<Argument...> shape(const Argument&...) const {
+    return typename expression_has_no_extents_yet<Argument...>::result{};
   }
 
-  // Not `auto`: others may ask whether there is one.
+  /// As of an expression of Eigen.
   template <class... Argument>
-  constexpr instead_of<no_arguments<Argument...>> size(const Argument&...) const {
-    return typename expression_has_no_extents_yet<Argument...>::result{};
-  }
-  template <class... Argument>
-  constexpr instead_of<no_arguments<Argument...>> shape(const Argument&...) const {
-    return typename expression_has_no_extents_yet<Argument...>::result{};
+  constexpr any_value eval(const Argument&...) const {
+    static_cast<void>(static_cast<typename expression_has_no_value_yet<Value>::reported*>(nullptr));
+    return {};
   }
 
   /// Expressions of other types; those of one type are copied.

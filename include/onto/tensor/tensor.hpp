@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
-// A tensor: values of one element type in host memory that it owns, with a shape that is known to the compiler, at run
-// time, or some of each.
+// A tensor: values of one element type in host memory that it owns, with a shape that compilers or runs know.
 #pragma once
 
 #include <onto/core/config.hpp>
 #include <onto/core/element.hpp>
+#include <onto/core/member_words.hpp>
 #include <onto/shape/extents.hpp>
 #include <onto/tensor/compared_whole.hpp>
 #include <onto/tensor/layout.hpp>
@@ -36,7 +36,7 @@ struct other_extents_are_converted_in_parentheses_and_a_number_fills_in_a_loop;
 /// deep, moves are cheap; a tensor that was moved from holds no values and has extents of 0, whatever its type says: it
 /// is to be assigned to or destroyed, and where a value or the extents of the type are needed of it, that is an error.
 template <tensor_element T, int... Dims>
-class tensor {
+class tensor : public detail::member_words {
   using values_list = typename detail::values_list<T, static_cast<int>(sizeof...(Dims))>::type;
   using nested_once = std::initializer_list<std::initializer_list<detail::listed_as<T>>>;
 
