@@ -93,6 +93,8 @@ class shared_variables : public counted {
   virtual void attach(session_core& s) = 0;
   /// Between runs: the session's variables become what they are now.
   virtual void refresh() = 0;
+  /// *Throws* `failed_precondition_error` where one has other extents now, which another session has restored.
+  virtual void expect_shapes() = 0;
   /// Runs from here on give variables their first values, to those that have none; or no longer.
   virtual void initialize(bool on) = 0;
   /// A checkpoint has given the session values: by `restore`, or to a variable that a program asked for.

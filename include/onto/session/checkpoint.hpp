@@ -52,6 +52,7 @@ class checkpoint : value_carrier {
     agreed_run together(core_.group_.get());
     together.of(identity("save to '", path));
     try {
+      if (core_.group_ && core_.group_->shared) core_.group_->shared->expect_shapes();
       find_values(path);
       sort_to_store(path, saved_);
       next_ = saved_;
@@ -323,7 +324,7 @@ class checkpoint : value_carrier {
     const mutex_lock lock(core_.mutex_);
     for (restored* r = restored_; r; r = r->next) {
       if (r->to) set(*r->to, r->block, r->shape, r->to->where);
-      if (waiting) waiting->remove(waiting->find(r->from->name));
+      if (waiting) waiting->remove(waiting->find(r->to ? r->to->name : r->from->name));
     }
     while (kept_) {
       restored_values::value* const v = kept_;

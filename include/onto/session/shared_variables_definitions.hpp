@@ -35,6 +35,8 @@ class shared_store final : public variable_store {
     if (variable* const mine = find(v.id)) {
       mine->value->drop();
       mine->value = value;
+      mine->shape = v.shape;
+      mine->where = v.where;
       return;
     }
     all.push_back(v);
@@ -80,6 +82,14 @@ class stored_variables final : public shared_variables {
         if (same_form(*now, *v)) set(*v, now->value);
   }
 
+  void expect_shapes() override {
+    const mutex_lock others(store_->guard);
+    const mutex_lock lock(session_->mutex_);
+    for (variable* v = session_->variables_.first(); v; v = v->next)
+      if (const variable* const now = v->value && is_mine(v->where) ? store_->find(v->id) : nullptr)
+        if (!same_form(*now, *v)) refuse(v->name, v->type, *now, v->shape);
+  }
+
   void initialize(bool on) override { initializes_ = on; }
 
   /// Each worker's first call of `restore` is one of all workers', and so is each next one: the values of the one that
@@ -97,10 +107,12 @@ class stored_variables final : public shared_variables {
       v->restored = false;
       if (!v->value || !is_mine(v->where)) continue;
       const variable* const now = store_->find(v->id);
-      if (now && !counts && same_form(*now, *v))
+      if (now && !counts && now->where == v->where) {
+        v->shape = now->shape;
         set(*v, now->value);
-      else
+      } else {
         store_->set(*v, v->value);
+      }
     }
   }
 
@@ -150,6 +162,7 @@ class stored_variables final : public shared_variables {
 
  private:
   bool is_mine(const place& p) const { return same_task(p, here_); }
+
   static bool same_form(const variable& a, const variable& b) { return a.shape == b.shape && a.where == b.where; }
 
   static void set(variable& v, device_block* value) {
@@ -166,7 +179,8 @@ class stored_variables final : public shared_variables {
       if (!b.variable[n] || !is_mine(b.where[n].where) || has_written(g[n].id)) continue;
       const variable* const now = store_->find(g[n].id);
       if (!now || now->value == b.variable[n]) continue;
-      if (!(now->shape == b.shapes[n] && now->where == b.where[n].where)) refuse(g[n], *now, b.shapes[n]);
+      if (!(now->shape == b.shapes[n] && now->where == b.where[n].where))
+        refuse(g[n].name, g[n].type, *now, b.shapes[n]);
       held_.push_back(b.variable[n]);
       now->value->retain();
       b.variable[n] = now->value;
@@ -174,11 +188,13 @@ class stored_variables final : public shared_variables {
     }
   }
 
-  [[noreturn]] ONTO_COLD static void refuse(const graph_node& n, const variable& now, const extents& shape) {
+  [[noreturn]] ONTO_COLD static void refuse(std::string_view name, element type, const variable& now,
+                                            const extents& shape) {
     message m("[onto.cluster] variable '");
-    m << n.name << "' is shared by several workers and is now " << name_of(n.type) << now.shape << " on ";
-    write_short(m, now.where) << "; to this one it is " << name_of(n.type) << shape;
-    fail<failed_precondition_error>(m << "; a shared variable keeps its shape and its device");
+    m << name << "' is shared by several workers and is now " << name_of(type) << now.shape << " on ";
+    write_short(m, now.where) << "; to this one it is " << name_of(type) << shape;
+    fail<failed_precondition_error>(m << "; a shared variable keeps its shape and its device, and has other extents "
+                                         "only where each worker restores them");
   }
 
   bool has_written(std::uint64_t id) const {
@@ -235,27 +251,34 @@ class stored_variables final : public shared_variables {
     }
   }
 
-  /// What was written becomes everyone's.
+  /// Calls `f(node, value)` for the variables that the update has written.
+  template <class F>
+  void for_each_written(const bound_program& b, const F& f) const {
+    for (const bound_step* s : steps_)
+      for (int v = s->step.value; v <= s->step.value + s->step.more; ++v)
+        if (b.values[v].variable && b.written[v]) f(b.program->graph.operand(b.values[v].node, 0), v);
+  }
+
+  /// What was written becomes everyone's: all of it, or nothing where one has another shape or place by now.
   void publish(bound_program& b) {
     const graph_view& g = b.program->graph;
     const mutex_lock lock(session_->mutex_);
-    for (const bound_step* s : steps_) {
-      for (int v = s->step.value; v <= s->step.value + s->step.more; ++v) {
-        device_block* const value = b.written[v];
-        if (!b.values[v].variable || !value) continue;
-        const int n = g.operand(b.values[v].node, 0);
-        variable& own = session_->variables_.of(g[n]);
-        own.shape = b.shapes[n];
-        own.where = b.values[v].at;
-        const variable* const now = store_->find(own.id);
-        if (now && !same_form(*now, own)) refuse(g[n], *now, b.shapes[n]);
-        if (!now || !initializes_) store_->set(own, value);
-        set(own, store_->find(own.id)->value);
-        written_.push_back(own.id);
-        held_.push_back(value);  // it may be on its way to a worker
-        b.written[v] = nullptr;
-      }
-    }
+    for_each_written(b, [&](int n, int v) {
+      const variable* const now = store_->find(g[n].id);
+      if (now && !(now->shape == b.shapes[n] && now->where == b.values[v].at))
+        refuse(g[n].name, g[n].type, *now, b.shapes[n]);
+    });
+    for_each_written(b, [&](int n, int v) {
+      device_block* const value = b.written[v];
+      variable& own = session_->variables_.of(g[n]);
+      own.shape = b.shapes[n];
+      own.where = b.values[v].at;
+      if (!initializes_ || !store_->find(own.id)) store_->set(own, value);
+      set(own, store_->find(own.id)->value);
+      written_.push_back(own.id);
+      held_.push_back(value);  // it may be on its way to a worker
+      b.written[v] = nullptr;
+    });
   }
 
   void stop() noexcept {

@@ -2,6 +2,7 @@
 // Workers that do not wait for each other: every update counts once, nobody sees a half of one, and who is late or lost
 // holds nobody up.
 #include <onto/asynchronous.hpp>
+#include <onto/safetensors.hpp>
 
 #include "../../cluster/simulated_tasks.hpp"
 #include "../catch.hpp"
@@ -228,6 +229,71 @@ TEST_CASE("checkpoints are of one moment, and the first restore of all workers' 
   CHECK(train(0, 12) == 36);
   CHECK(train(36, 5) == 36 + 15);
   std::remove(path.c_str());
+}
+
+TEST_CASE("a restored variable has other extents, for who restores it", "[cluster][threads]") {
+  const std::string path = "extents_" + std::to_string(getpid()) + ".safetensors";
+  save_safetensors(path, {{"d", tensor<float, 2>{3, 4}}});
+  std::atomic<int> turn{0};
+  run_asynchronously({{"ps", 1}, {"worker", 2}}, "worker", [&](session& sess, int worker) {
+    const auto d = on<ps>(variable<"d", float, dyn>);
+    tensor<float, dyn> many({1000});
+    for (float& v : many) v = 1;
+    const auto wait_for = [&](int now) {
+      while (turn < now) usleep(100);
+    };
+    const auto expect = [](bool good, const char* what) {
+      if (!good) throw internal_error(what);
+    };
+    wait_for(worker);
+    sess.run(assign(d, many));
+    ++turn;
+    wait_for(2 + worker);
+    if (worker == 0) {
+      sess.restore(path);
+      expect(sess.run(d * 1.f) == tensor<float, dyn>{3, 4}, "restored");
+      turn = 3;
+      wait_for(4);
+      expect(sess.run(d * 1.f) == tensor<float, dyn>{3, 5}, "updated by the other");
+      return;
+    }
+    const std::string now = "variable 'd' is shared by several workers and is now float[2]";
+    expect(contains(words_of([&] { sess.run(d * 1.f); }), now), "read");
+    expect(contains(words_of([&] { sess.run(sum(d)); }), now), "summed");
+    expect(contains(words_of([&] { sess.save(path + ".other"); }), now), "saved");
+    sess.restore(path);  // it takes nothing back, and has the extents
+    sess.run(assign_add(d, constant({0.f, 1.f})));
+    expect(sess.run(d * 1.f) == tensor<float, dyn>{3, 5}, "restored late");
+    sess.save(path);
+    expect(safetensors_file(path).load<float, dyn>("d") == tensor<float, dyn>{3, 5}, "saved late");
+    turn = 4;
+  });
+  CHECK(turn == 4);
+  std::remove(path.c_str());
+}
+
+TEST_CASE("an update of a variable that has another shape by now changes no other either", "[cluster][threads]") {
+  std::atomic<int> turn{0};
+  run_asynchronously({{"ps", 1}, {"worker", 2}}, "worker", [&](session& sess, int worker) {
+    constexpr auto n = placeholder<"n", float, dyn>;
+    const auto a = on<ps>(variable<"a", float>(0.f));
+    const auto b = on<ps>(variable<"b", float, 2>(0.f));
+    const auto d = on<ps>(variable<"d", float, dyn>);
+    sess.run(initialize(a, b));
+    if (worker == 0) sess.run(assign(d, on<me>(n * 1.f)), n = {1, 2, 3});
+    while (turn < worker) usleep(100);
+    if (worker == 1) {
+      const auto all = fetches(assign_add(a, 1.f), assign(d, on<me>(n * 1.f)), assign_add(b, 1.f));
+      for (int k = 0; k < 3; ++k)
+        if (!contains(words_of([&] { sess.run(all, n = {1, 2, 3, 4}); }), "is now float[3]"))
+          throw internal_error("the update was made");
+      if (sess.run(a * 1.f)() != 0 || sess.run(b * 1.f)(0) != 0) throw internal_error("half of the update was made");
+    }
+    ++turn;
+    while (turn < 2) usleep(100);
+    if (sess.run(a * 1.f)() != 0 || sess.run(b * 1.f)(0) != 0) throw internal_error("half of the update was made");
+  });
+  CHECK(turn == 2);
 }
 
 TEST_CASE("who is lost is named at once, and the other workers go on", "[cluster][threads]") {

@@ -152,6 +152,21 @@ TEST_CASE("a session's variables are saved and restored, on whatever devices", "
   }
 }
 
+TEST_CASE("a replica that is restored alone takes the original's value, and not what waits for the original",
+          "[session][checkpoint]") {
+  const folder here;
+  constexpr auto a = variable<"a", float, 2>;
+  constexpr auto copy = replica(gpu<1>{}, a);
+  save_safetensors(here / "a", {{"a", tensor<float, 2>{1, 2}}});
+  save_safetensors(here / "b", {{"a", tensor<float, 2>{10, 20}}});
+  session sess(machine(2));
+  sess.restore(here / "a");
+  sess.run(assign(copy, constant({5.f, 6.f})));
+  sess.restore(here / "b", copy);
+  CHECK(sess.run(copy) == tensor<float, 2>{10, 20});
+  CHECK(sess.run(a) == tensor<float, 2>{1, 2});
+}
+
 TEST_CASE("a prepared program goes on with restored values, of other extents too", "[session][checkpoint]") {
   const folder here;
   session sess(machine(1));
