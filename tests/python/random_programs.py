@@ -544,7 +544,7 @@ def of_other_types(p, x, v):
         return f"{back}(cast<{narrow}>(clip({x.name}, -100, 100)))", np.trunc(np.clip(v, -100, 100)), True, [x]
     if which == 3:
         return f"{back}({x.name} == {y.name}) * {x.name}", (v == y.value) * v, False, [x, y]
-    return f"where({x.name} > 0 != ({y.name} > 0), {x.name}, -1)", np.where((v > 0) != (y.value > 0), v, -1), True, [x, y]
+    return f"where(({x.name} > 0) != ({y.name} > 0), {x.name}, -1)", np.where((v > 0) != (y.value > 0), v, -1), True, [x, y]
 
 
 @word(1)

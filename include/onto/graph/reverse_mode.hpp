@@ -130,7 +130,7 @@ class reverse_pass {
     for (int k = 0; k < b_.nodes[n].count; ++k) {
       const int o = d_.operand(n, k);
       if (o >= gradient_.size() || !needed_[o]) continue;
-      gradient part{-1, map ? g.condition : -1};
+      gradient part{-1, map || r.kind == derivative_kind::recomputed ? g.condition : -1};
       if (r.kind == derivative_kind::rule)
         part.node = r.apply(d_, from, k, map ? g.node : d_.stretch(g.node, n));
       else if (is_structural(kind))
@@ -164,7 +164,8 @@ class reverse_pass {
   /// The condition of a gradient, and that of the `where` that it comes to.
   constexpr int both(const gradient& g, int condition, bool holds) {
     if (!holds) condition = d_.apply<op::logical_not>(element::boolean, condition);
-    return g.condition < 0 ? condition : d_.apply<op::logical_and>(element::boolean, g.condition, condition);
+    if (g.condition < 0 || g.condition == condition) return condition;
+    return d_.apply<op::logical_and>(element::boolean, g.condition, condition);
   }
 
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
@@ -197,9 +198,12 @@ class reverse_pass {
     sum = added(sum, part);
   }
 
-  /// Both count only where the condition holds that they share.
+  /// The sum counts where one of them does.
   constexpr gradient added(const gradient& a, const gradient& b) {
-    return {d_.add(a.node, b.node), a.condition == b.condition ? a.condition : -1};
+    const int sum = d_.add(a.node, b.node);
+    if (a.condition == b.condition) return {sum, a.condition};
+    if (a.condition < 0 || b.condition < 0) return {sum, -1};
+    return {sum, d_.apply<op::logical_or>(element::boolean, a.condition, b.condition)};
   }
 
   /// The condition of a gradient that was summed to the shape of `o`: none where it differs within a sum.

@@ -159,8 +159,8 @@ struct derivatives_of<op_list<Ops...>> {
 /// The operations, beside those of an expression and of its derivatives' rules, that these are made of.
 using structural_derivative_ops =
     op_list<op::add, op::mul, op::div, op::neg, op::sub, op::exp, op::where, op::equal, op::logical_and,
-            op::logical_not, op::fill_like, op::fill<float>, op::fill<double>, op::fill<half>, op::fill<bfloat16>,
-            op::zeros_like, op::matmul>;
+            op::logical_not, op::logical_or, op::fill_like, op::fill<float>, op::fill<double>, op::fill<half>,
+            op::fill<bfloat16>, op::zeros_like, op::matmul>;
 
 }  // namespace detail
 

@@ -102,21 +102,22 @@ constexpr auto elements_at(const S& sorted, const P& place) {
     return take<Axis>(sorted, place);
 }
 
-/// `a` to `b`, a part of the way, as NumPy rounds it; where they are equal, which infinities are, there is no way.
+/// `a` to `b`, a part of the way, as NumPy rounds it; between equal infinities there is no way.
 template <class A, class B, class W>
 constexpr auto part_of_the_way(const A& a, const B& b, const W& way) {
   using T = typename A::element_type;
+  const auto whole = b - a;
   if constexpr (number_in_type<W>) {
     constexpr double w = static_cast<double>(W{});
     if constexpr (w == 0)
       return a;
     else if constexpr (w < 0.5)
-      return where(a == b, a, a + (b - a) * way);
+      return where(whole == whole, a + whole * way, a);
     else
-      return where(a == b, a, b - (b - a) * c<1 - w>);
+      return where(whole == whole, b - whole * c<1 - w>, a);
   } else {
-    return where(a == b && way == way, a,
-                 where(way < c<0.5>, a + (b - a) * cast<T>(way), b - (b - a) * cast<T>(c<1> - way)));
+    return where(whole != whole && way == way, a,
+                 where(way < c<0.5>, a + whole * cast<T>(way), b - whole * cast<T>(c<1> - way)));
   }
 }
 

@@ -74,7 +74,7 @@ constexpr bool may_broadcast(const graph_view& g, int n) {
 /// which are sums, hangs on how many nodes there are.
 template <class Graph>
 struct general_operations {
-  static constexpr int extra = 15;  // for each type that has derivatives
+  static constexpr int extra = 16;  // for each type that has derivatives
   static constexpr int most = Graph::view.count + 4 * extra;
 
   struct list {
@@ -95,6 +95,7 @@ struct general_operations {
       add({&op_info_of<op::neg>, t, {t}, 1});
       add({&op_info_of<op::where>, t, {b, t, t}, 3});
       add({&op_info_of<op::logical_and>, b, {b, b}, 2});
+      add({&op_info_of<op::logical_or>, b, {b, b}, 2});
       add({&op_info_of<op::logical_not>, b, {b}, 1});
       add({&op_info_of<op::fill_like>, t, {t, t}, 2});
       add({&op_info_of<op::zeros_like>, t, {t}, 1});

@@ -37,8 +37,8 @@ struct combined_request {
 
 /// A node that values tell from others of its type.
 struct refined_node {
-  int typed = -1;                       // the node of the compiled graph, or -1: a derivation made it
-  const graph_node* derived = nullptr;  // then it is this
+  int typed = -1;                       // the node of the compiled graph, or -1: there is none
+  const graph_node* derived = nullptr;  // what a derivation made
   const state* values = nullptr;        // of a constant or scalar
   int first = 0;                        // of its operands
   int next = -1;                        // another of the same type
@@ -70,10 +70,11 @@ class refinement {
   const graph_view& graph() const { return g_; }
   arena& memory() { return m_; }
 
-  /// The id of node `k`. Copies of one node may differ in extents: each has its own.
+  /// The id of node `k`. Copies of one node may differ in extents: each has its own. What was derived keeps the id by
+  /// which its extents are looked up, whatever node of the compiled graph it turns out to be.
   std::uint64_t id_of(int k) const {
     const refined_node& x = nodes[k];
-    if (x.typed < 0) return x.derived->id;
+    if (x.derived) return x.derived->id;
     return x.next < 0 ? g_[x.typed].id : hash_mix(g_[x.typed].id, static_cast<std::uint64_t>(k));
   }
 

@@ -4,6 +4,7 @@
 #include <onto/scan.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "gradient_check.hpp"
 
@@ -216,6 +217,25 @@ TEST_CASE("of a where only what was taken counts, and no NaN leaks from the othe
   CHECK(nested(0) == 1);
   CHECK(nested(1) == 1);
   CHECK(nested(2) == 0);
+}
+
+TEST_CASE("no NaN leaks from a value that wheres with other conditions use, nor into second derivatives",
+          "[gradient]") {
+  static constexpr auto v = placeholder<"v", double, 3>;
+  const auto by = [](auto e) { return gradient(sum(e), v); };
+  const tensor<double, 3> at{0, 1, 4};
+  const auto root = sqrt(v);
+  CHECK(evaluate(by(where(v > 0, root, 0.) + where(v > 1, root, 0.)), v = at) == tensor<double, 3>{0, 0.5, 0.5});
+  CHECK(evaluate(by(where(v > 0, where(v < 3, root, 0.) + root, 0.)), v = at) == tensor<double, 3>{0, 1, 0.25});
+  CHECK(evaluate(by(where(v <= 0, 0., root) + where(v > 0, root, 1.)), v = at) == tensor<double, 3>{0, 1, 0.5});
+  CHECK(evaluate(by(where(v > 0, root, v) + root), v = {1, 4, 0})(2) == std::numeric_limits<double>::infinity());
+  CHECK(evaluate(by(where(v > 0, recompute(root), 0.)), v = at) == tensor<double, 3>{0, 0.5, 0.25});
+
+  const tensor<double, 3> large{1000, 0, 1000}, zero{0, 1, 0};
+  CHECK(evaluate(by(by(where(v < 100, square(exp(v)), v))), v = large) == tensor<double, 3>{0, 4, 0});
+  CHECK(evaluate(by(by(where(v < 100, exp(v) * exp(v), v))), v = large) == tensor<double, 3>{0, 4, 0});
+  CHECK(evaluate(by(by(where(v > 0, square(1. / v), v))), v = zero) == tensor<double, 3>{0, 6, 0});
+  CHECK(evaluate(by(by(where(v > 0, sqrt(v) * log(v), v))), v = zero) == tensor<double, 3>{0, 0, 0});
 }
 
 TEST_CASE("ties are JAX's", "[gradient]") {

@@ -2,6 +2,7 @@
 // Gradients of random programs whose parts have equal types and hold different numbers, and of data of equal types,
 // beside central differences in double: which gradients are numbers and which are sums hangs on the values, and every
 // kernel that is needed is there.
+#include <onto/indexing.hpp>
 #include <onto/onto.hpp>
 
 #include "catch.hpp"
@@ -151,6 +152,19 @@ TEST_CASE("data of one type broadcast in a loss, and its gradients are summed ba
   ONTO_CHECK_DATA(whole, other, mean(square(matmul(a, w) - b)));
   ONTO_CHECK_DATA(whole, row, mean(square(matmul(a, w) - b)));
   ONTO_CHECK_DATA(whole, other, sum(sum<0>(a) * sum<0>(b)) * sum(w));
+}
+
+TEST_CASE("second derivatives find the extents of what values tell apart", "[gradient]") {
+  constexpr auto v = placeholder<"v", double, dyn>;
+  const auto part = sum(square(dynamic_slice<2>(v, constant({1}))));
+  const auto taken = sum(take<0>(v, constant({2})));
+  const auto first = gradient(part + taken, v);
+  session sess;
+  const tensor<double, dyn> at{1, 2, 3};
+  CHECK(sess.run(first, v = at) == tensor<double, dyn>{0, 4, 7});
+  CHECK(sess.run(gradient(sum(square(first)), v), v = at) == tensor<double, dyn>{0, 16, 28});
+  const auto added = sum(scatter_add(v, constant({0}), slice<0, 1>(square(v))));
+  CHECK(sess.run(gradient(sum(square(gradient(part + added, v))), v), v = at) == tensor<double, dyn>{12, 20, 28});
 }
 
 TEST_CASE("gradients of what values tell apart have all their kernels", "[gradient]") {

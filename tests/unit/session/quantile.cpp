@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "words.hpp"
@@ -123,4 +124,12 @@ TEST_CASE("data has quantiles, and they have gradients", "[session]") {
   constexpr auto x = placeholder<"x", double, 4>;
   CHECK(get<0>(sess.run(gradients(median(x), x), x = t)) == tensor<double, 4>{0, 0, 0.5, 0.5});
   CHECK(get<0>(sess.run(gradients(quantile(x, 0.25_c), x), x = t)) == tensor<double, 4>{0, 0.25, 0, 0.75});
+  // Between equal elements, too, and none of it by infinities that are equal.
+  const tensor<double, 4> equal{0, 2, 2, 5};
+  CHECK(sess.run(gradient(median(x), x), x = equal) == tensor<double, 4>{0, 0.5, 0.5, 0});
+  CHECK(sess.run(gradient(median(x * x), x), x = equal) == tensor<double, 4>{0, 2, 2, 0});
+  CHECK(sess.run(gradient(quantile(x, 0.5), x), x = equal) == tensor<double, 4>{0, 0.5, 0.5, 0});
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  CHECK(sess.run(median(x), x = {1, inf, inf, inf}) == inf);
+  CHECK(sess.run(gradient(median(x), x), x = {1, inf, inf, inf}) == tensor<double, 4>{0, 1, 0, 0});
 }
