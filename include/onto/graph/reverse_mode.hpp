@@ -139,7 +139,10 @@ class reverse_pass {
         part.node = d_.refuse(n);
       if (part.node < 0) continue;
       if (is_operation<op::where>(b_.nodes[n].op)) {
-        part = {part.node, both(g, d_.operand(from, 0), k == 1)};
+        const int c = d_.operand(from, 0), own = k == 1 ? c : d_.apply<op::logical_not>(element::boolean, c);
+        part.condition = both(g.condition, own);
+        // The one that is left where the gradient is summed.
+        if (!d_.is_same_along(part.condition, o) && d_.is_same_along(own, o)) part.condition = own;
       } else if (part.condition >= 0 && part.node != g.node) {
         part.node = only_where(part);
       }
@@ -161,12 +164,8 @@ class reverse_pass {
     return d_.apply<op::where>(type, g.condition, g.node, d_.number(type, 0));
   }
 
-  /// The condition of a gradient, and that of the `where` that it comes to.
-  constexpr int both(const gradient& g, int condition, bool holds) {
-    if (!holds) condition = d_.apply<op::logical_not>(element::boolean, condition);
-    if (g.condition < 0 || g.condition == condition) return condition;
-    return d_.apply<op::logical_and>(element::boolean, g.condition, condition);
-  }
+  /// The condition of a gradient, if there is one, and that of the `where` that it comes to.
+  constexpr int both(int a, int b) { return a < 0 || a == b ? b : d_.apply<op::logical_and>(element::boolean, a, b); }
 
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
   /// shape are added before they are summed, so that it is one sum.

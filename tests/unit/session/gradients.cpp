@@ -236,6 +236,18 @@ TEST_CASE("no NaN leaks from a value that wheres with other conditions use, nor 
   CHECK(evaluate(by(by(where(v < 100, exp(v) * exp(v), v))), v = large) == tensor<double, 3>{0, 4, 0});
   CHECK(evaluate(by(by(where(v > 0, square(1. / v), v))), v = zero) == tensor<double, 3>{0, 6, 0});
   CHECK(evaluate(by(by(where(v > 0, sqrt(v) * log(v), v))), v = zero) == tensor<double, 3>{0, 0, 0});
+
+  // A condition that is the same along an axis stays where a gradient is summed over that, whatever else holds.
+  static constexpr auto u = placeholder<"u", double, 2, 3>;
+  const auto one = prod<0>(tanh(v), keep_extents);
+  const auto chosen = where(one > 0.2, rsqrt(one), log1p(abs(v + u)));
+  const auto g = evaluate(by(sin(gradient(sum(chosen * sin(chosen)), u))), v = {0.5, -0.3, 0.7},
+                          u = {{-0.4, -0.3, -0.2}, {-0.1, 0.1, 0.2}});
+  const auto value = [&](double first) {
+    return evaluate(sum(sin(gradient(sum(chosen * sin(chosen)), u))), v = {first, -0.3, 0.7},
+                    u = {{-0.4, -0.3, -0.2}, {-0.1, 0.1, 0.2}})();
+  };
+  CHECK(g(0) == Approx((value(0.5 + 1e-6) - value(0.5 - 1e-6)) / 2e-6).epsilon(1e-6));
 }
 
 TEST_CASE("ties are JAX's", "[gradient]") {
