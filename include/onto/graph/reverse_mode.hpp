@@ -139,10 +139,8 @@ class reverse_pass {
         part.node = d_.refuse(n);
       if (part.node < 0) continue;
       if (is_operation<op::where>(b_.nodes[n].op)) {
-        const int c = d_.operand(from, 0), own = k == 1 ? c : d_.apply<op::logical_not>(element::boolean, c);
-        part.condition = both(g.condition, own);
-        // The one that is left where the gradient is summed.
-        if (!d_.is_same_along(part.condition, o) && d_.is_same_along(own, o)) part.condition = own;
+        const int c = d_.operand(from, 0);
+        part.condition = both(g.condition, k == 1 ? c : d_.apply<op::logical_not>(element::boolean, c));
       } else if (part.condition >= 0 && part.node != g.node) {
         part.node = only_where(part);
       }
@@ -164,8 +162,13 @@ class reverse_pass {
     return d_.apply<op::where>(type, g.condition, g.node, d_.number(type, 0));
   }
 
-  /// The condition of a gradient, if there is one, and that of the `where` that it comes to.
-  constexpr int both(int a, int b) { return a < 0 || a == b ? b : d_.apply<op::logical_and>(element::boolean, a, b); }
+  /// Both conditions, as far as there are any; and that one of them holds.
+  constexpr int both(int a, int b) {
+    return a < 0 || a == b ? b : b < 0 ? a : d_.apply<op::logical_and>(element::boolean, a, b);
+  }
+  constexpr int either(int a, int b) {
+    return a < 0 || b < 0 ? -1 : a == b ? a : d_.apply<op::logical_or>(element::boolean, a, b);
+  }
 
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one
   /// shape are added before they are summed, so that it is one sum.
@@ -199,15 +202,16 @@ class reverse_pass {
 
   /// The sum counts where one of them does.
   constexpr gradient added(const gradient& a, const gradient& b) {
-    const int sum = d_.add(a.node, b.node);
-    if (a.condition == b.condition) return {sum, a.condition};
-    if (a.condition < 0 || b.condition < 0) return {sum, -1};
-    return {sum, d_.apply<op::logical_or>(element::boolean, a.condition, b.condition)};
+    return {d_.add(a.node, b.node), either(a.condition, b.condition)};
   }
 
-  /// The condition of a gradient that was summed to the shape of `o`: none where it differs within a sum.
+  /// The condition of a gradient that was summed to the shape of `o`: what of it does not differ within a sum.
   constexpr int below(int condition, int o) {
-    return condition >= 0 && d_.is_same_along(condition, o) ? condition : -1;
+    if (condition < 0 || d_.is_same_along(condition, o)) return condition;
+    const bool all = is_operation<op::logical_and>(b_.nodes[condition].op);
+    if (!all && !is_operation<op::logical_or>(b_.nodes[condition].op)) return -1;
+    const int x = below(d_.operand(condition, 0), o), y = below(d_.operand(condition, 1), o);
+    return all ? both(x, y) : either(x, y);
   }
 
   graph_builder& b_;
