@@ -4,9 +4,9 @@
 
 Two kinds of conditions, and neither is in seconds: numbers that are the same every time (template instantiations, and
 functions that code is generated for) stay within limits.json; and the time grows no faster with the size of an
-expression than it may, nor beyond a multiple of Eigen Tensor's, which is wide: for the same text it has been 2.4 to
-2.7 on one machine and 2.7 to 3.2 on another, and the counts are what holds it. `--record` writes the numbers of today into limits.json. Ordinary programs
-compile, and those that are counted print what their twins print.
+expression than it may, nor beyond a multiple of Eigen Tensor's, which is wide: for the same text it has been 2.4 to 2.7
+on one machine and 2.7 to 3.2 on another, and the counts are what holds it. `--record` writes the numbers of today into
+limits.json. Ordinary programs compile, and those that are counted print what their twins print.
 """
 import argparse
 import json
