@@ -167,7 +167,17 @@ class reverse_pass {
     return a < 0 || a == b ? b : b < 0 ? a : d_.apply<op::logical_and>(element::boolean, a, b);
   }
   constexpr int either(int a, int b) {
-    return a < 0 || b < 0 ? -1 : a == b ? a : d_.apply<op::logical_or>(element::boolean, a, b);
+    if (a < 0 || b < 0 || is_not(a, b) || is_not(b, a)) return -1;
+    if (a == b) return a;
+    // What both sides of a `where` inside of another give.
+    const auto is_both = [&](int n) { return is_operation<op::logical_and>(b_.nodes[n].op); };
+    if (is_both(a) && is_both(b) && d_.operand(a, 0) == d_.operand(b, 0) &&
+        (is_not(d_.operand(a, 1), d_.operand(b, 1)) || is_not(d_.operand(b, 1), d_.operand(a, 1))))
+      return d_.operand(a, 0);
+    return d_.apply<op::logical_or>(element::boolean, a, b);
+  }
+  constexpr bool is_not(int a, int b) const {
+    return is_operation<op::logical_not>(b_.nodes[a].op) && d_.operand(a, 0) == b;
   }
 
   /// Notes a gradient of `o` in the shape of `n`, to which only the run knows whether `o` is stretched. Those of one

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "gradient_check.hpp"
 
@@ -230,6 +231,12 @@ TEST_CASE("no NaN leaks from a value that wheres with other conditions use, nor 
   CHECK(evaluate(by(where(v <= 0, 0., root) + where(v > 0, root, 1.)), v = at) == tensor<double, 3>{0, 1, 0.5});
   CHECK(evaluate(by(where(v > 0, root, v) + root), v = {1, 4, 0})(2) == std::numeric_limits<double>::infinity());
   CHECK(evaluate(by(where(v > 0, recompute(root), 0.)), v = at) == tensor<double, 3>{0, 0.5, 0.25});
+
+  // What a value gets from both sides counts everywhere.
+  const auto error = v * 2_c - 1_c;
+  const auto huber = by(where(abs(error) < 1_c, square(error), abs(error)));
+  CHECK(evaluate(huber, v = {-2, 0.75, 3}) == tensor<double, 3>{-2, 2, 2});
+  CHECK(plan_of(huber).text().find("LogicalOr") == std::string::npos);
 
   const tensor<double, 3> large{1000, 0, 1000}, zero{0, 1, 0};
   CHECK(evaluate(by(by(where(v < 100, square(exp(v)), v))), v = large) == tensor<double, 3>{0, 4, 0});
