@@ -164,9 +164,6 @@ struct folding {
   static ONTO_INLINE void take(state& s, T best, const value* v, std::int64_t n, std::int64_t index) {
     if (s.index < 0 || is_more_extreme<F>(best, s.value)) s = {best, index + find_value(v, n, best)};
   }
-  static ONTO_INLINE void join(state& s, T x, std::int64_t index) {
-    if (s.index < 0 || is_more_extreme<F>(x, s.value)) s = {x, index};
-  }
   /// Rows of fewer than fold_lanes values: they join the states at `to`, or are `whole`, and their results go there.
   static ONTO_INLINE void short_rows(void* to, const void* values, std::int64_t rows, std::int64_t n, bool whole) {
     using numbers = number_state<F, T>;
@@ -239,7 +236,7 @@ struct folding {
         for (std::int64_t j = 0; j < wide; j += width) {
           std::int64_t at[width];
           find_in_columns<F, width>(at, u + j, some, pitch);
-          for (int c = 0; c < width; ++c) join(s[j + c], u[at[c] * pitch + j + c], index + r + at[c]);
+          for (int c = 0; c < width; ++c) rule::add(s[j + c], u[at[c] * pitch + j + c], index + r + at[c]);
         }
       }
       for (std::int64_t r = 0; r < rows && wide < n; ++r, v += pitch)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <onto/backend/cpu/copy.hpp>
+#include <onto/backend/cpu/gather.hpp>
 #include <onto/backend/cpu/kernels.hpp>
 #include <onto/backend/cpu/numbered_rows.hpp>
 #include <onto/kernel/indexing.hpp>
@@ -13,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 namespace onto::detail {
 
@@ -142,7 +142,7 @@ void cpu_take(thread_pool& pool, const kernel_call& call) {
     if (call.shapes[2].size() < x.size() || is_contiguous(x, call.in[1].stride))
       return cpu_indexed<op::take<Axis>, T>(pool, call);
     // More is taken than there is, as from a transposed table: from a copy, in which rows are whole.
-    std::vector<std::byte> copied(static_cast<std::size_t>(x.size()) * sizeof(T));
+    small_array<std::byte, 1024> copied(x.size() * static_cast<std::int64_t>(sizeof(T)));
     operand_view whole[] = {call.in[0], call.in[1]};
     whole[1].data = copied.data();
     contiguous_strides(x, whole[1].stride);
