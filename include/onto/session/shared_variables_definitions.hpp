@@ -87,7 +87,7 @@ class stored_variables final : public shared_variables {
     const mutex_lock lock(session_->mutex_);
     for (variable* v = session_->variables_.first(); v; v = v->next)
       if (const variable* const now = v->value && is_mine(v->where) ? store_->find(v->id) : nullptr)
-        if (!same_form(*now, *v)) refuse(v->name, v->type, *now, v->shape);
+        expect_form(v->name, v->type, *now, v->shape, v->where);
   }
 
   void initialize(bool on) override { initializes_ = on; }
@@ -179,8 +179,7 @@ class stored_variables final : public shared_variables {
       if (!b.variable[n] || !is_mine(b.where[n].where) || has_written(g[n].id)) continue;
       const variable* const now = store_->find(g[n].id);
       if (!now || now->value == b.variable[n]) continue;
-      if (!(now->shape == b.shapes[n] && now->where == b.where[n].where))
-        refuse(g[n].name, g[n].type, *now, b.shapes[n]);
+      expect_form(g[n].name, g[n].type, *now, b.shapes[n], b.where[n].where);
       held_.push_back(b.variable[n]);
       now->value->retain();
       b.variable[n] = now->value;
@@ -188,8 +187,10 @@ class stored_variables final : public shared_variables {
     }
   }
 
-  [[noreturn]] ONTO_COLD static void refuse(std::string_view name, element type, const variable& now,
-                                            const extents& shape) {
+  /// *Throws* `failed_precondition_error` where a variable, which is `now`, is not what this session takes it for.
+  ONTO_COLD static void expect_form(std::string_view name, element type, const variable& now, const extents& shape,
+                                    const place& where) {
+    if (now.shape == shape && now.where == where) return;
     message m("[onto.cluster] variable '");
     m << name << "' is shared by several workers and is now " << name_of(type) << now.shape << " on ";
     write_short(m, now.where) << "; to this one it is " << name_of(type) << shape;
@@ -264,9 +265,8 @@ class stored_variables final : public shared_variables {
     const graph_view& g = b.program->graph;
     const mutex_lock lock(session_->mutex_);
     for_each_written(b, [&](int n, int v) {
-      const variable* const now = store_->find(g[n].id);
-      if (now && !(now->shape == b.shapes[n] && now->where == b.values[v].at))
-        refuse(g[n].name, g[n].type, *now, b.shapes[n]);
+      if (const variable* const now = store_->find(g[n].id))
+        expect_form(g[n].name, g[n].type, *now, b.shapes[n], b.values[v].at);
     });
     for_each_written(b, [&](int n, int v) {
       device_block* const value = b.written[v];
